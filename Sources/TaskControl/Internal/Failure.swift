@@ -1,0 +1,15 @@
+/// Takes an error that an unstructured task's work threw to whoever is to know of it: its handler, or diagnostics.
+///
+/// One cancellation error (law 10): a cancelled task fails in the words of whatever it was waiting for, `URLError.cancelled` and the like.
+/// Nobody wants an alert for that, so in a cancelled task no handler is called, and only observers hear of another error than
+/// `CancellationError`. A `CancellationError` that comes without a cancellation is an error like others.
+///
+/// - Parameter handler: Called from inside the task; returns whether there was somebody to take the error.
+nonisolated(nonsending) func settle(_ error: any Error, in origin: StaticString, handler: (() async -> Bool)?) async {
+    if !Task.isCancelled, let handler, await handler() { return }
+    if !Task.isCancelled {
+        Diagnostics.report(.unhandledError(error, in: origin), taskName: Diagnostics.currentTaskName)
+    } else if !(error is CancellationError) {
+        Diagnostics.report(.errorAfterCancellation(error, in: origin), taskName: Diagnostics.currentTaskName)
+    }
+}

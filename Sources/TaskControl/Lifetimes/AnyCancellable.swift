@@ -1,0 +1,60 @@
+#if canImport(Combine)
+public import Combine
+
+/// Combine's own type, so that a file that imports both has one name and one set.
+public typealias AnyCancellable = Combine.AnyCancellable
+#else
+/// Something to cancel, that is cancelled when it is let go of: as in Combine, for platforms that have no Combine.
+///
+/// Equal to itself only. Not Sendable, as the original: keep it, and the set it is in, where it was made.
+public final class AnyCancellable: Hashable {
+    private let action: Locked<(@Sendable () -> Void)?>
+
+    /// - Parameter cancel: Called at most once: by ``cancel()``, or when the last reference goes.
+    public init(_ cancel: @escaping () -> Void) {
+        // This class is not Sendable, so the closure stays where it was made; the cast only lets it into the lock.
+        action = Locked(unsafeBitCast(cancel, to: (@Sendable () -> Void).self))
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Cancels, unless that has happened already.
+    public func cancel() {
+        // Taken under the lock, called without it.
+        action.withLock { $0.take() }?()
+    }
+
+    /// Adds this to a set, which then keeps it alive.
+    public func store(in set: inout Set<AnyCancellable>) {
+        set.insert(self)
+    }
+
+    /// Adds this to the end of a collection, which then keeps it alive.
+    public func store<Cancellables: RangeReplaceableCollection>(
+        in collection: inout Cancellables
+    ) where Cancellables.Element == AnyCancellable {
+        collection.append(self)
+    }
+
+    /// Whether both are one and the same.
+    public static func == (one: AnyCancellable, other: AnyCancellable) -> Bool { one === other }
+
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+#endif
+
+extension Set<AnyCancellable> {
+    /// Cancels everything in the set, and empties it.
+    ///
+    /// - Complexity: O(*n*).
+    public mutating func cancelAll() {
+        let all = self
+        self = []
+        for cancellable in all { cancellable.cancel() }
+    }
+}

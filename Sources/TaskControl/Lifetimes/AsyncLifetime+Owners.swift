@@ -1,0 +1,234 @@
+/// Work that does not keep its owner alive. The owner is held weakly, and strongly only while a closure is handed it.
+extension AsyncLifetime {
+    /// Does work that never sees its owner, then hands the result to the owner, if that is still there.
+    ///
+    /// ```swift
+    /// lifetime.run(for: self) { [api] in
+    ///     try await api.fetchFeed()
+    /// } deliver: { model, feed in
+    ///     model.items = feed
+    /// } failed: { model, error in
+    ///     model.alert = Alert(error)
+    /// }
+    /// ```
+    ///
+    /// A body that captures its owner keeps it alive until the work is done, and with it the lifetime that was to cancel the work: the
+    /// best-known trap of unstructured tasks. Here the owner may go while the work is under way. If the lifetime goes with it, the work is
+    /// cancelled; if the lifetime lives elsewhere, the result is discarded.
+    ///
+    /// ## Cancellation
+    /// The work sees it as any task does. Once the task is cancelled, neither `deliver` nor `failed` is begun.
+    ///
+    /// - Parameters:
+    ///   - owner: Not kept alive.
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list; to mention the owner here
+    ///     keeps it alive, and so cannot be done without writing `self`.
+    ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
+    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
+    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    @discardableResult
+    public func run<Owner: AnyObject & Sendable, Value: Sendable>(
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        work: @escaping @Sendable () async throws -> Value,
+        @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> {
+        let owner = WeakOwner(owner)
+        return start(name: name, priority: priority) {
+            do {
+                let value = try await work()
+                _ = await owner.hand(value, deliver, isolation: deliver.isolation)
+            } catch {
+                await settle(error, in: "AsyncLifetime.run") {
+                    guard let failed else { return false }
+                    return await owner.hand(error, failed, isolation: failed.isolation)
+                }
+            }
+        }
+    }
+
+    /// Does work that never sees its owner, then hands the result to the owner, an actor, if that is still there.
+    ///
+    /// As ``run(for:name:priority:work:deliver:failed:)-1``, with `deliver` and `failed` running on the owner.
+    ///
+    /// - Parameters:
+    ///   - owner: Not kept alive.
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - work: Runs on the global executor. Takes what it needs in its capture list.
+    ///   - deliver: Runs on the owner, and keeps it alive until it returns.
+    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
+    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    @discardableResult
+    public func run<Owner: Actor, Value: Sendable>(
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        work: @escaping @Sendable () async throws -> Value,
+        deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
+        failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> {
+        let owner = WeakOwner(owner)
+        return start(name: name, priority: priority) {
+            do {
+                let value = try await work()
+                _ = await owner.hand(value, deliver)
+            } catch {
+                await settle(error, in: "AsyncLifetime.run") {
+                    guard let failed else { return false }
+                    return await owner.hand(error, failed)
+                }
+            }
+        }
+    }
+
+    /// Hands each element of a sequence to an owner, for as long as that is there.
+    ///
+    /// ```swift
+    /// lifetime.forEach(updates, for: self) { model, update in
+    ///     await model.apply(update)
+    /// }
+    /// ```
+    ///
+    /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends with the sequence, when
+    /// the task is cancelled, and, if the lifetime lives on without the owner, at the first element after the owner has gone.
+    ///
+    /// ## Ordering
+    /// One element after the other: the next is awaited when the last has been handled.
+    ///
+    /// ## Cancellation
+    /// The sequence sees it as in any task; no element is handed over once the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - elements: Iterated by the task alone.
+    ///   - owner: Kept alive only as said.
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - perform: Runs in the isolation of the code that calls this.
+    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics.
+    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    @discardableResult
+    public func forEach<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
+        _ elements: sending Elements,
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void,
+        @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+        let owner = WeakOwner(owner)
+        // Sent to this call, and from here to the one task that iterates it.
+        nonisolated(unsafe) let elements = elements
+        return start(name: name, priority: priority) {
+            do {
+                for try await element in elements {
+                    guard await owner.hand(element, perform, isolation: perform.isolation) else { return }
+                }
+            } catch {
+                await settle(error, in: "AsyncLifetime.forEach") {
+                    guard let failed else { return false }
+                    return await owner.hand(error, failed, isolation: failed.isolation)
+                }
+            }
+        }
+    }
+
+    /// Hands each element of a sequence to an owner, an actor, for as long as that is there.
+    ///
+    /// As ``forEach(_:for:name:priority:perform:failed:)-1``, with `perform` and `failed` running on the owner.
+    ///
+    /// - Parameters:
+    ///   - elements: Iterated by the task alone.
+    ///   - owner: Kept alive while it handles an element.
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - perform: Runs on the owner.
+    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics.
+    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    @discardableResult
+    public func forEach<Owner: Actor, Elements: AsyncSequence & SendableMetatype>(
+        _ elements: sending Elements,
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        perform: @escaping @Sendable (isolated Owner, Elements.Element) async -> Void,
+        failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+        let owner = WeakOwner(owner)
+        // Sent to this call, and from here to the one task that iterates it.
+        nonisolated(unsafe) let elements = elements
+        return start(name: name, priority: priority) {
+            do {
+                for try await element in elements {
+                    guard await owner.hand(element, perform) else { return }
+                }
+            } catch {
+                await settle(error, in: "AsyncLifetime.forEach") {
+                    guard let failed else { return false }
+                    return await owner.hand(error, failed)
+                }
+            }
+        }
+    }
+
+    /// Starts a task of this lifetime that has the caller's priority and task-locals, but not its isolation.
+    private func start(
+        name: String?,
+        priority: TaskPriority?,
+        operation: @escaping Operation
+    ) -> Task<Void, Never> {
+        let placement = registry.add(operation: operation) { body in
+            spawn(name: name, priority: priority, isolatedTo: nil, body)
+        }
+        if case .added(let task) = placement { return task }
+        let nothing = Task<Void, Never>(name: name) {}
+        nothing.cancel()
+        return nothing
+    }
+}
+
+/// An owner that is not kept alive, and how something is handed to it.
+private struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
+    private weak let owner: Owner?
+
+    init(_ owner: Owner) {
+        self.owner = owner
+    }
+
+    /// - Returns: Whether there was an owner and the task was not cancelled, and so the receiver was called. Both are looked at in the
+    ///   receiver's isolation: what happens there before the receiver is called, counts.
+    func hand<Value: Sendable>(
+        _ value: Value,
+        _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
+        isolation: isolated (any Actor)?
+    ) async -> Bool {
+        guard !Task.isCancelled, let owner else { return false }
+        await receiver(owner, value)
+        return true
+    }
+}
+
+extension WeakOwner where Owner: Actor {
+    /// - Returns: As above.
+    nonisolated(nonsending) func hand<Value: Sendable>(
+        _ value: Value,
+        _ receiver: @Sendable (isolated Owner, Value) async -> Void
+    ) async -> Bool {
+        guard let owner else { return false }
+        return await Self.hand(value, to: owner, receiver)
+    }
+
+    private static func hand<Value: Sendable>(
+        _ value: Value,
+        to owner: isolated Owner,
+        _ receiver: @Sendable (isolated Owner, Value) async -> Void
+    ) async -> Bool {
+        guard !Task.isCancelled else { return false }
+        await receiver(owner, value)
+        return true
+    }
+}

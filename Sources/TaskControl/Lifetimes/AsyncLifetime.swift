@@ -1,0 +1,89 @@
+/// Owns tasks, and cancels them when it ends: declare it as a `let` of the object whose work they do.
+///
+/// ```swift
+/// @MainActor final class FeedModel {
+///     var items: [Item] = []
+///     private let lifetime = AsyncLifetime()
+///
+///     func load() {
+///         lifetime.run(for: self) { [api] in
+///             try await api.fetchFeed()
+///         } deliver: { model, items in
+///             model.items = items
+///         }
+///     }
+/// }   // no deinit: when the model goes, the lifetime goes, and what it still loads is cancelled
+/// ```
+///
+/// That the model *can* go while it loads is the point of ``run(for:name:priority:work:deliver:failed:)`` and
+/// ``forEach(_:for:name:priority:perform:failed:)``: neither keeps its owner alive. ``AsyncTask/bind(to:)`` is for work that has no owner
+/// to touch, or that takes care of it with `[weak self]`.
+///
+/// Safe to use from any thread and any isolation. What has finished is forgotten at once.
+///
+/// Siblings: ``TaskBag`` is the same for tasks that are made by it; ``TaskStore`` gives each task a key and decides what happens to
+/// those that have the same.
+public final class AsyncLifetime: Sendable {
+    let registry = TaskRegistry()
+
+    /// Creates a lifetime that lasts until it is let go of, or closed.
+    public init() {}
+
+    deinit {
+        registry.close()
+    }
+
+    /// How many tasks are bound that have neither finished nor been cancelled.
+    public var count: Int { registry.liveCount }
+
+    /// Whether ``count`` is zero. Cancelled tasks may still be running: ``drain()`` waits for those too.
+    public var isEmpty: Bool { count == 0 }
+
+    /// Cancels everything that is bound. The lifetime goes on: what is bound later is not concerned.
+    ///
+    /// ``count`` is zero when this returns, unless something was bound meanwhile. May be called from a cancellation handler that it triggers.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks bound.
+    public func cancelAll() {
+        registry.cancelAll()
+    }
+
+    /// Cancels everything that is bound, and refuses what comes: an ``AsyncTask`` that is bound later is cancelled at once, and
+    /// ``run(for:name:priority:work:deliver:failed:)`` and ``forEach(_:for:name:priority:perform:failed:)`` start nothing.
+    public func close() {
+        registry.close()
+    }
+
+    /// Waits until nothing is bound: what is bound now, what is bound meanwhile, and what was cancelled and still runs have all ended.
+    ///
+    /// A task that drains the lifetime it is bound to waits for itself, until it is cancelled.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once. What is bound goes on.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    public func drain() async throws {
+        try await registry.drain()
+    }
+
+    /// Refuses new work, gives what is bound some time to end, cancels the rest and waits for it.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled cuts the grace period short, and still waits for the end: when this returns, nothing is bound, and nothing
+    /// will be.
+    ///
+    /// - Parameters:
+    ///   - grace: How long what is bound may go on. Zero or less: not at all.
+    ///   - clock: Measures `grace`.
+    public func shutdown(grace: Duration, clock: any Clock<Duration> = ContinuousClock()) async {
+        registry.refuse()
+        await withTaskGroup { group in
+            group.addTask { [registry] in try? await registry.drain() }
+            group.addTask { if grace > .zero { try? await clock.sleep(for: grace) } }
+            await group.next()
+            group.cancelAll()
+        }
+        registry.cancelAll()
+        await registry.drainToTheEnd()
+    }
+}

@@ -1,0 +1,169 @@
+/// A task that says at the line that starts it what it lives for.
+///
+/// ```swift
+/// AsyncTask { await model.load() }.bind(to: lifetime)          // as long as `lifetime`: the usual choice
+/// AsyncTask { await model.load() }.store(in: &cancellables)    // until the set lets go of it
+/// AsyncTask { await log(.screenViewed) }.detached()            // for itself, to its end
+/// ```
+///
+/// It starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }` does. Leaving out the
+/// choice is a compiler warning; a task that is dropped all the same is cancelled by `deinit`, and diagnostics says so. A task that you
+/// keep in a variable of your own is yours: cancel it or await its ``value``.
+///
+/// A body that uses its owner keeps the owner alive, and so the lifetime that should end with it: for such work use
+/// ``AsyncLifetime/run(for:name:priority:work:deliver:failed:)``.
+///
+/// ## Cancellation
+/// ``cancel()``, or the end of what the task is bound to, cancels it. A task that is cancelled before it started does not start. What a
+/// cancelled task throws is taken for the form that its cancellation took, and reaches no handler.
+public final class AsyncTask: Sendable {
+    typealias Binding = (registry: TaskRegistry, id: TaskRegistry.ID)
+
+    private let task: Task<Void, Never>
+    private let record: Locked<Record>
+
+    /// Starts a task.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - operation: Its isolation is that of the code that creates it. An error that it throws goes to diagnostics, unless it was cancelled.
+    public init(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext @_implicitSelfCapture
+        operation: sending @escaping @isolated(any) () async throws -> Void
+    ) {
+        let operation = received(operation)
+        record = Locked(Record(operation: operation, onError: nil))
+        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, Body(record: record))
+    }
+
+    /// Starts a task whose errors are handled.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - operation: Its isolation is that of the code that creates it.
+    ///   - onError: Receives what the operation throws, in the isolation of the code that creates the task; not called for a task that was
+    ///     cancelled. A `CancellationError` of a task that was not cancelled is an error like others.
+    public init(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext @_implicitSelfCapture
+        operation: sending @escaping @isolated(any) () async throws -> Void,
+        @_inheritActorContext @_implicitSelfCapture
+        onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
+    ) {
+        let operation = received(operation)
+        record = Locked(Record(operation: operation, onError: onError))
+        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, Body(record: record))
+    }
+
+    deinit {
+        guard record.withLock({ $0.life.isUndecided }) else { return }
+        task.cancel()
+        Diagnostics.report(.droppedWithoutOwner)
+    }
+
+    // MARK: What it lives for
+
+    /// Gives the task to a lifetime, which cancels it when it ends. It leaves the lifetime by itself when it has finished.
+    ///
+    /// A task has one lifetime at most: binding it again moves it. A lifetime that is closed cancels the task at once.
+    ///
+    /// - Complexity: O(1).
+    @discardableResult
+    public func bind(to lifetime: AsyncLifetime) -> Self {
+        guard let id = lifetime.registry.insert(task) else {
+            cancel()
+            return self
+        }
+        // If the task has ended meanwhile, it did not know that it had something to leave.
+        if let obsolete = record.withLock({ $0.life.bind((lifetime.registry, id)) }) {
+            obsolete.registry.finish(obsolete.id)
+        }
+        return self
+    }
+
+    /// Adds a handle to the set that cancels the task when it is cancelled or let go of.
+    ///
+    /// The set keeps the handle when the task has finished; where many tasks come and go, ``bind(to:)`` keeps nothing.
+    @discardableResult
+    public func store(in set: inout Set<AnyCancellable>) -> Self {
+        set.insert(AnyCancellable { [task] in task.cancel() })
+        leaveLifetime()
+        return self
+    }
+
+    /// Lets the task run to its end for itself. A lifetime that it was bound to forgets it.
+    @discardableResult
+    public func detached() -> Self {
+        leaveLifetime()
+        return self
+    }
+
+    // MARK: What becomes of it
+
+    /// Cancels the task. It has ended when ``value`` returns.
+    public func cancel() {
+        // Whoever cancels has the task in hand: it may be dropped from here on without another word.
+        record.withLock { $0.life.decide() }
+        task.cancel()
+    }
+
+    /// Whether the task was cancelled; it may still run.
+    public var isCancelled: Bool { task.isCancelled }
+
+    /// Waits for the task to end. Never throws: what the body throws is for its handler.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled goes on waiting, and the task goes on.
+    public var value: Void {
+        get async { await task.value }
+    }
+
+    private func leaveLifetime() {
+        if let binding = record.withLock({ $0.life.release() }) { binding.registry.finish(binding.id) }
+    }
+}
+
+extension AsyncTask {
+    typealias ErrorHandler = @isolated(any) @Sendable (any Error) async -> Void
+
+    /// What the handle and the running task share.
+    private struct Record {
+        var life = AsyncTaskStateMachine<Binding>()
+        /// Taken out by the task: what it has captured is let go before its end is reported.
+        var work: Work?
+
+        init(operation: @escaping ThrowingOperation, onError: ErrorHandler?) {
+            work = Work(operation: operation, onError: onError)
+        }
+    }
+
+    private struct Work {
+        let operation: ThrowingOperation
+        let onError: ErrorHandler?
+    }
+
+    private struct Body: TaskBody {
+        let record: Locked<Record>
+
+        nonisolated(nonsending) func run() async {
+            await work()
+            if let binding = record.withLock({ $0.life.finish() }) { binding.registry.finish(binding.id) }
+        }
+
+        nonisolated(nonsending) private func work() async {
+            guard let work = record.withLock({ $0.work.take() }), !Task.isCancelled else { return }
+            do {
+                try await work.operation()
+            } catch {
+                await settle(error, in: "AsyncTask") {
+                    await work.onError?(error) != nil
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// What an `AsyncTask` lives for. Generic over the binding: a place in a lifetime's books.
+///
+///     undecided ──bind──▶ bound ──bind──▶ bound (elsewhere)
+///         │                 │
+///         └──decide──┬──────┘ release
+///                    ▼
+///                  free
+///
+///     any ──finish──▶ finished
+///
+/// Binding and finishing race; whoever comes second is handed the binding and takes it out of the books.
+struct AsyncTaskStateMachine<Binding> {
+    private enum State {
+        case undecided
+        case bound(Binding)
+        case free
+        case finished
+    }
+
+    private var state = State.undecided
+
+    /// The task has been entered in a lifetime's books.
+    ///
+    /// - Returns: What is to be taken out of the books: the place it had before, or, if the task has ended meanwhile, the new one.
+    mutating func bind(_ binding: Binding) -> Binding? {
+        switch state {
+        case .undecided, .free:
+            state = .bound(binding)
+            return nil
+        case .bound(let former):
+            state = .bound(binding)
+            return former
+        case .finished:
+            return binding
+        }
+    }
+
+    /// The task belongs to nobody, on purpose.
+    ///
+    /// - Returns: What is to be taken out of the books.
+    mutating func release() -> Binding? {
+        switch state {
+        case .undecided, .free:
+            state = .free
+            return nil
+        case .bound(let binding):
+            state = .free
+            return binding
+        case .finished:
+            return nil
+        }
+    }
+
+    /// Whoever holds the task has taken it in hand.
+    mutating func decide() {
+        if case .undecided = state { state = .free }
+    }
+
+    /// Whether nobody has said yet what the task lives for, and it still lives.
+    var isUndecided: Bool {
+        if case .undecided = state { true } else { false }
+    }
+
+    /// - Returns: What is to be taken out of the books.
+    mutating func finish() -> Binding? {
+        defer { state = .finished }
+        guard case .bound(let binding) = state else { return nil }
+        return binding
+    }
+}

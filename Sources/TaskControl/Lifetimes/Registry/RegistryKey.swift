@@ -1,0 +1,50 @@
+/// A key of any type, so that the engine is compiled once, for all of them, instead of being interpreted for each.
+///
+/// Within one registry all keys have one type. The user's `hash(into:)` runs when a key is made, before the lock is taken.
+struct RegistryKey: Hashable, Sendable {
+    private let box: Box
+
+    init<Key: Hashable & Sendable>(_ key: Key) {
+        box = TypedBox(key)
+    }
+
+    /// The key that this was made of.
+    func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
+        guard let box = box as? TypedBox<Key> else { preconditionFailure("A registry's keys have one type.") }
+        return box.key
+    }
+
+    static func == (one: RegistryKey, other: RegistryKey) -> Bool {
+        one.box === other.box || (one.box.hash == other.box.hash && one.box.equals(other.box))
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(box.hash)
+    }
+
+    // Sendable: immutable, and what the one subclass holds is Sendable.
+    private class Box: @unchecked Sendable {
+        let hash: Int
+
+        init(hash: Int) {
+            self.hash = hash
+        }
+
+        func equals(_ other: Box) -> Bool {
+            preconditionFailure("A box has a type.")
+        }
+    }
+
+    private final class TypedBox<Key: Hashable & Sendable>: Box, @unchecked Sendable {
+        let key: Key
+
+        init(_ key: Key) {
+            self.key = key
+            super.init(hash: key.hashValue)
+        }
+
+        override func equals(_ other: Box) -> Bool {
+            key == unsafeDowncast(other, to: TypedBox.self).key
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// Elements at stable indexes: O(1) to insert, find and remove, and memory that follows what is in it.
+///
+/// Indexes are reused, so whoever keeps one keeps a generation beside it. Vacant slots at the end are given back at once,
+/// others are filled first, and the buffer is halved when it is mostly empty: a burst leaves nothing behind. What can remain
+/// is vacancies before an element that was inserted at the height of the burst and still lives.
+struct SlotTable<Element> {
+    typealias Index = Int32
+
+    private var slots: ContiguousArray<Element?> = []
+    /// Indexes that were vacated before the end. May hold stale ones (beyond the end, or occupied again): they are skipped.
+    private var vacancies: ContiguousArray<Index> = []
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Every occupied index is below this; so may vacant ones be.
+    var extent: Index { Index(truncatingIfNeeded: slots.count) }
+
+    func isOccupied(_ index: Index) -> Bool {
+        index >= 0 && index < slots.count && slots[Int(index)] != nil
+    }
+
+    /// The element at an index that is occupied; in place.
+    subscript(index: Index) -> Element {
+        @inline(__always) _read { yield slots[Int(index)]! }
+        @inline(__always) _modify { yield &slots[Int(index)]! }
+    }
+
+    /// - Complexity: O(1), amortized.
+    mutating func insert(_ element: Element) -> Index {
+        count += 1
+        while let index = vacancies.popLast() {
+            guard index < slots.count, slots[Int(index)] == nil else { continue }
+            slots[Int(index)] = element
+            return index
+        }
+        precondition(slots.count < Int(Index.max), "A TaskControl registry holds at most \(Index.max) tasks at once.")
+        slots.append(element)
+        return extent - 1
+    }
+
+    /// - Complexity: O(1), amortized.
+    mutating func remove(_ index: Index) -> Element {
+        var removed: Element?
+        swap(&removed, &slots[Int(index)])
+        count -= 1
+        if index == extent - 1 {
+            while let last = slots.indices.last, slots[last] == nil { slots.removeLast() }
+        } else {
+            vacancies.append(index)
+        }
+        shrinkIfMostlyEmpty()
+        return removed!
+    }
+
+    /// Below this many slots the buffer is kept: a registry that is used one task at a time does not allocate for each.
+    private static var smallest: Int { 32 }
+
+    private mutating func shrinkIfMostlyEmpty() {
+        if slots.isEmpty { vacancies.removeAll(keepingCapacity: true) }
+        slots.shrinkIfMostlyEmpty(keeping: Self.smallest)
+        vacancies.shrinkIfMostlyEmpty(keeping: Self.smallest)
+    }
+}
+
+extension ContiguousArray {
+    @inline(__always)
+    fileprivate mutating func shrinkIfMostlyEmpty(keeping smallest: Int) {
+        guard capacity > smallest, count < capacity / 4 else { return }
+        var copy: Self = []
+        copy.reserveCapacity(Swift.max(smallest / 2, count * 2))
+        copy.append(contentsOf: self)
+        self = copy
+    }
+}

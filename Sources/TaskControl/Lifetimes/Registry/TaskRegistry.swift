@@ -1,0 +1,255 @@
+/// The engine under every owner of tasks: locks, asks the state machine, unlocks, and only then acts (law 1).
+///
+/// The faces (`AsyncLifetime`, `TaskBag`, `IdentifiableTaskBag`, `TaskStore`) add words to it, not logic. A registry outlives its face for as
+/// long as tasks of it run; the face's `deinit` shuts it.
+final class TaskRegistry: Sendable {
+    typealias Key = RegistryKey
+    typealias Job = Task<Void, Never>
+    typealias Waiter = UnsafeContinuation<Bool, Never>
+    typealias Machine = TaskRegistryStateMachine<Key, Job, Waiter>
+    typealias ID = Machine.ID
+
+    private let state = Locked(Machine())
+    /// Called, without the lock, after what is live has changed, if anybody has ever asked.
+    private let onChange: (@Sendable () -> Void)?
+
+    /// Measures quiet times.
+    private let clock: any Clock<Duration>
+
+    init(clock: any Clock<Duration> = ContinuousClock(), onChange: (@Sendable () -> Void)? = nil) {
+        self.clock = clock
+        self.onChange = onChange
+    }
+
+    // MARK: Registering
+
+    enum Placement {
+        /// Made for this call.
+        case added(Job)
+        /// One with the same key goes on in its place.
+        case existing(Machine.Existing)
+        /// The registry is closed.
+        case refused
+
+        var isAdded: Bool {
+            if case .added = self { true } else { false }
+        }
+    }
+
+    /// Puts a new task into the books, then lets it start (law 2).
+    ///
+    /// - Parameter spawn: Creates the task around the body it is given.
+    func add(
+        key: Key? = nil,
+        behavior: TaskStoreDuplicateKeyBehavior = .runConcurrently,
+        operation: @escaping Operation,
+        spawn: (RegisteredBody) -> Job
+    ) -> Placement {
+        while true {
+            switch state.withLock({ $0.add(key: key, behavior: behavior) }) {
+            case .added(let id, let cancelling, let waking):
+                carryOut(cancelling: cancelling, waking: waking)
+                let job = spawn(RegisteredBody(registry: self, id: id, operation: operation))
+                if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
+                return .added(job)
+            case .existing(let existing):
+                if stands(existing) { return .existing(existing) }
+            case .refused:
+                return .refused
+            }
+        }
+    }
+
+    /// Puts a task into the books that has started already, and whose end its maker will report.
+    func insert(_ job: Job, key: Key? = nil) -> ID? {
+        while true {
+            switch state.withLock({ $0.insert(job, key: key) }) {
+            case .inserted(let id):
+                changed()
+                return id
+            case .existing(let existing):
+                if stands(existing) { return nil }
+            case .refused:
+                return nil
+            }
+        }
+    }
+
+    /// A task that stands for another whose handle its creator has not brought yet, on another thread or further up on this one.
+    func follow(_ followed: ID, key: Key) -> Job {
+        guard case .added(let id, _, let waking) = state.withLock({ $0.add(key: key, behavior: .wait) }) else {
+            preconditionFailure("A store is open for as long as somebody can call it.")
+        }
+        carryOut(waking: waking)
+        let body = FollowingBody(registry: self, id: id, followed: followed)
+        let job = spawn(name: nil, priority: nil, isolatedTo: nil, body)
+        if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
+        return job
+    }
+
+    /// Puts somebody else's task into the books, and watches for its end.
+    func adopt(_ job: Job, key: Key? = nil) -> Bool {
+        guard let id = insert(job, key: key) else { return false }
+        // Whoever waits for a task raises it to its own priority. Utility raises hardly any, and is still run soon on a busy system.
+        Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) {
+            await job.value
+            self.finish(id)
+        }
+        return true
+    }
+
+    /// Whether a task that is in the way is still to be reckoned with: it may have been cancelled through its own handle (law 7).
+    private func stands(_ existing: Machine.Existing) -> Bool {
+        guard let job = existing.job, job.isCancelled else { return true }
+        cancel(existing.id)
+        return false
+    }
+
+    // MARK: Cancelling
+
+    func cancel(key: Key) {
+        carryOut(cancelling: state.withLock { $0.cancel(key: key) })
+    }
+
+    func cancel(_ id: ID) {
+        let (job, waking) = state.withLock { $0.cancel(id) }
+        carryOut(cancelling: job.map { [$0] } ?? [], waking: waking)
+    }
+
+    func cancelAll() {
+        carryOut(cancelling: state.withLock { $0.cancelAll() })
+    }
+
+    /// Refuses whatever comes, and lets go on what is there.
+    func refuse() {
+        state.withLock { $0.close() }
+    }
+
+    /// Refuses whatever comes, and cancels what is there.
+    func close() {
+        let cancelled = state.withLock { machine in
+            machine.close()
+            return machine.cancelAll()
+        }
+        carryOut(cancelling: cancelled)
+    }
+
+    // MARK: Looking
+
+    var liveCount: Int { look { $0.liveCount } }
+
+    func isLive(_ key: Key) -> Bool { look { $0.isLive(key) } }
+
+    var liveKeys: [Key] { look { $0.liveKeys } }
+
+    private func look<Answer>(_ question: (Machine) -> Answer) -> Answer {
+        state.withLock { machine in
+            if onChange != nil { machine.isObserved = true }
+            return question(machine)
+        }
+    }
+
+    // MARK: Draining
+
+    /// Returns when nothing is registered, which includes what was cancelled and still runs.
+    ///
+    /// A cancelled caller leaves at once with `CancellationError`.
+    func drain() async throws {
+        try Task.checkCancellation()
+        guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
+        let isDrained = await withTaskCancellationHandler {
+            await parkDrainer(id)
+        } onCancel: {
+            // May come before the waiter is parked: the machine remembers it.
+            state.withLock { $0.drainerLeaves(id) }?.resume(returning: false)
+        }
+        if !isDrained { throw CancellationError() }
+    }
+
+    /// As `drain`, for a caller who stays even if it is cancelled.
+    func drainToTheEnd() async {
+        guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
+        _ = await parkDrainer(id)
+    }
+
+    private func parkDrainer(_ id: Machine.DrainID) async -> Bool {
+        await withUnsafeContinuation { waiter in
+            switch state.withLock({ $0.parkDrainer(id, waiter) }) {
+            case nil: break
+            case .drained: waiter.resume(returning: true)
+            case .left: waiter.resume(returning: false)
+            }
+        }
+    }
+
+    // MARK: The life of a task
+
+    enum Start { case now, later, never }
+
+    /// Whether the body may run now: the usual case, which does not suspend.
+    func begin(_ id: ID) -> Start {
+        switch state.withLock({ $0.begin(id, isCancelled: Task.isCancelled) }) {
+        case .run: return .now
+        case .wait, .quiet: return .later
+        case .skip(let waking):
+            carryOut(waking: waking)
+            return .never
+        }
+    }
+
+    /// Waits until the body may run: for its turn, or for its quiet time. Never returns `later`.
+    func beginLater(_ id: ID) async -> Start {
+        while true {
+            switch state.withLock({ $0.begin(id, isCancelled: Task.isCancelled) }) {
+            case .run:
+                return .now
+            case .wait:
+                await parkUntilTurn(id)
+            case .quiet(let quietTime):
+                // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
+                try? await clock.sleep(for: quietTime)
+                switch state.withLock({ $0.quietTimeEnded(id, isCancelled: Task.isCancelled) }) {
+                case .run(let cancelling):
+                    carryOut(cancelling: cancelling)
+                    return .now
+                case .skip(let waking):
+                    carryOut(waking: waking)
+                    return .never
+                }
+            case .skip(let waking):
+                carryOut(waking: waking)
+                return .never
+            }
+        }
+    }
+
+    private func parkUntilTurn(_ id: ID) async {
+        _ = await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in
+                if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: true) }
+            }
+        } onCancel: {
+            carryOut(waking: state.withLock { $0.leave(id) })
+        }
+    }
+
+    /// The task has ended, whatever became of it. A second report, or a late one, is harmless (law 3).
+    func finish(_ id: ID) {
+        let (action, isObserved) = state.withLock { ($0.finish(id), $0.isObserved) }
+        for waiter in action.waking { waiter.resume(returning: true) }
+        if isObserved { onChange?() }
+        // The entry goes here, and with it perhaps the last reference to the task and to its key.
+    }
+
+    // MARK: Acting
+
+    private func carryOut(cancelling jobs: [Job] = [], waking waiters: [Waiter] = []) {
+        for waiter in waiters { waiter.resume(returning: true) }
+        for job in jobs { job.cancel() }
+        changed()
+    }
+
+    private func changed() {
+        if let onChange, state.withLock({ $0.isObserved }) { onChange() }
+    }
+}

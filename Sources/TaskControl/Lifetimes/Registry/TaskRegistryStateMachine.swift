@@ -1,0 +1,322 @@
+/// The books of every owner of tasks: which tasks live, under which key, and whose turn it is. Pure: no lock, task, clock or closure.
+///
+/// The life of an entry:
+///
+///     add ──┬──▶ ready ──begin──▶ running ──cancel──▶ cancelled
+///           ├──▶ waiting ──(first in its lane)──▶ ready
+///           └──▶ quiet ──quietTimeEnded──▶ running
+///
+///     insert ──▶ running                           a task that has started already
+///     ready, waiting, quiet ──cancel──▶ skipped    its body never runs
+///     any ──finish──▶ (gone)
+///
+/// An entry is there before its task is (law 2). `attach` brings the task's handle, at any moment of that life, or after it.
+///
+/// A *lane* is what is linked under one key, oldest first: everything but `skipped`. `waiting` means: until all that is before it in its
+/// lane has ended. An entry without a key has no lane; a registry of those is a plain bag.
+///
+/// Invariants, checked by `checkInvariants()` after each step of the tests:
+/// 1. An ID is a slot and a serial that is never used again, so a late event of a finished task finds nothing (law 3).
+/// 2. The first in a lane is never `waiting`.
+/// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `ready` and `running`: cancelled is not finished, but it is not live (law 7).
+/// 4. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
+struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
+    typealias Slot = SlotTable<Entry>.Index
+
+    struct ID: Hashable, Sendable {
+        let slot: Slot
+        let serial: UInt64
+    }
+
+    enum Phase: UInt8 {
+        case waiting, quiet, ready, running, cancelled, skipped
+
+        var isLive: Bool { rawValue <= Phase.running.rawValue }
+        var isLinked: Bool { self != .skipped }
+    }
+
+    struct Entry {
+        let serial: UInt64
+        let key: Key?
+        var job: Job?
+        /// Neighbors in the lane.
+        var older = none
+        var newer = none
+        var phase: Phase
+    }
+
+    /// The slot that nothing is in.
+    static var none: Slot { -1 }
+
+    /// The entries of one key, linked through `Entry.older` and `Entry.newer`.
+    struct Lane {
+        var oldest: Slot
+        var newest: Slot
+        var liveCount: Int32
+    }
+
+    typealias DrainID = WaiterTable<Waiter, DrainOutcome>.ID
+
+    enum DrainOutcome { case drained, left }
+
+    var entries = SlotTable<Entry>()
+    var lanes: [Key: Lane] = [:]
+    private var parked: [Slot: Waiter] = [:]
+    private var quietTimes: [Slot: Duration] = [:]
+    private var drainers = WaiterTable<Waiter, DrainOutcome>()
+    private var nextSerial: UInt64 = 0
+    private(set) var isClosed = false
+    /// How many are neither finished nor cancelled.
+    var liveCount = 0
+    /// Whether anybody has ever asked what is running: until then nobody needs to hear of changes.
+    var isObserved = false
+
+    // MARK: Registering
+
+    /// What goes on in a newcomer's place.
+    ///
+    /// Its job may have been cancelled behind the registry's back: whoever is handed this looks, and if so cancels its ID too, and asks
+    /// again. `nil`: that task is being created at this moment.
+    struct Existing {
+        let id: ID
+        let job: Job?
+    }
+
+    enum AddAction {
+        case added(ID, cancelling: [Job], waking: [Waiter])
+        case existing(Existing)
+        case refused
+    }
+
+    /// Enters a task that is about to be created. Its order among the others of its key is settled here.
+    ///
+    /// - Complexity: O(1); under a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    mutating func add(key: Key?, behavior: TaskStoreDuplicateKeyBehavior) -> AddAction {
+        if isClosed { return .refused }
+        guard let key else { return .added(enter(key: nil, job: nil, phase: .ready), cancelling: [], waking: []) }
+        // Most keys are new: one look, and one insertion.
+        guard lanes[key] != nil else {
+            let phase = behavior.isDebounce ? Phase.quiet : .ready
+            let id = enter(key: key, job: nil, phase: phase)
+            if case .debounce(let quietTime) = behavior.kind { quietTimes[id.slot] = quietTime }
+            return .added(id, cancelling: [], waking: [])
+        }
+        if behavior == .preferPrevious, let existing = newestLive(key) { return .existing(existing) }
+        let cancelling = makeRoom(in: key, for: behavior)
+        let phase: Phase
+        switch behavior.kind {
+        case .debounce: phase = .quiet
+        case .wait, .keepLatest, .cancelPrevious(wait: true): phase = lanes[key] == nil ? .ready : .waiting
+        case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .ready
+        }
+        let id = enter(key: key, job: nil, phase: phase)
+        if case .debounce(let quietTime) = behavior.kind { quietTimes[id.slot] = quietTime }
+        return .added(id, cancelling: cancelling, waking: promote(key))
+    }
+
+    /// The task exists.
+    ///
+    /// - Returns: Whether it is to be cancelled at once, since that was decided meanwhile.
+    mutating func attach(_ id: ID, job: Job) -> Bool {
+        // It may have ended already.
+        guard let phase = phase(of: id) else { return false }
+        entries[id.slot].job = job
+        return !phase.isLive
+    }
+
+    enum InsertAction {
+        case inserted(ID)
+        case existing(Existing)
+        case refused
+    }
+
+    /// Registers a task that has started already. With a key it is refused in favor of one that lives under it.
+    mutating func insert(_ job: Job, key: Key?) -> InsertAction {
+        if isClosed { return .refused }
+        if let key, let existing = newestLive(key) { return .existing(existing) }
+        return .inserted(enter(key: key, job: job, phase: .running))
+    }
+
+    private mutating func enter(key: Key?, job: Job?, phase: Phase) -> ID {
+        defer { nextSerial += 1 }
+        let slot = entries.insert(Entry(serial: nextSerial, key: key, job: job, phase: phase))
+        liveCount += 1
+        if let key { link(slot, key) }
+        return ID(slot: slot, serial: nextSerial)
+    }
+
+    // MARK: Running
+
+    enum BeginAction {
+        case run
+        /// Park until woken, then begin again.
+        case wait
+        /// Sleep that long, then `quietTimeEnded`.
+        case quiet(Duration)
+        case skip(waking: [Waiter])
+    }
+
+    /// The task has been given a thread, for the first time or because it was woken.
+    mutating func begin(_ id: ID, isCancelled: Bool) -> BeginAction {
+        switch phase(of: id) {
+        case .ready where !isCancelled:
+            entries[id.slot].phase = .running
+            return .run
+        case .waiting where !isCancelled: return .wait
+        case .quiet where !isCancelled: return .quiet(quietTimes[id.slot] ?? .zero)
+        case .ready, .waiting, .quiet: return .skip(waking: skip(id.slot))
+        case .skipped: return .skip(waking: [])
+        case .running, .cancelled, nil: preconditionFailure("A task begins once, and before it finishes.")
+        }
+    }
+
+    /// - Returns: Whether the waiter is parked; if not, it is to be resumed at once.
+    mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
+        switch phase(of: id) {
+        case .waiting:
+            let other = parked.updateValue(waiter, forKey: id.slot)
+            precondition(other == nil, "A task parks once at a time.")
+            return true
+        case .ready, .skipped:
+            return false
+        case .quiet, .running, .cancelled, nil:
+            preconditionFailure("A task parks while it waits for its turn.")
+        }
+    }
+
+    /// The task was cancelled, perhaps while it was parked.
+    mutating func leave(_ id: ID) -> [Waiter] {
+        switch phase(of: id) {
+        case .waiting: takeParked(id.slot) + skip(id.slot)
+        case .skipped: takeParked(id.slot)
+        case .quiet, .ready, .running, .cancelled, nil: []
+        }
+    }
+
+    enum QuietTimeAction {
+        case run(cancelling: [Job])
+        case skip(waking: [Waiter])
+    }
+
+    /// Nothing newer has come: what is older is cancelled now, and this one runs.
+    mutating func quietTimeEnded(_ id: ID, isCancelled: Bool) -> QuietTimeAction {
+        switch phase(of: id) {
+        case .quiet:
+            if isCancelled { return .skip(waking: skip(id.slot)) }
+            let cancelling = cancelOlder(than: id.slot)
+            entries[id.slot].phase = .running
+            return .run(cancelling: cancelling)
+        case .skipped:
+            return .skip(waking: [])
+        case .waiting, .ready, .running, .cancelled, nil:
+            preconditionFailure("Only a task that waits for a quiet time sees its end.")
+        }
+    }
+
+    struct FinishAction {
+        /// Released by the caller, outside the lock, with all that hangs on it.
+        var entry: Entry?
+        var waking: [Waiter] = []
+    }
+
+    /// The task has ended. Of an ID that is gone already this is no news.
+    mutating func finish(_ id: ID) -> FinishAction {
+        guard let phase = phase(of: id) else { return FinishAction() }
+        if phase.isLinked { unlink(id.slot) }
+        if phase.isLive { liveCount -= 1 }
+        let entry = entries.remove(id.slot)
+        var action = FinishAction(entry: entry)
+        if let key = entry.key {
+            action.waking = promote(key)
+            if !quietTimes.isEmpty { quietTimes[id.slot] = nil }
+        }
+        if entries.isEmpty { action.waking += drainers.wakeAll(with: .drained) }
+        return action
+    }
+
+    // MARK: Cancelling
+
+    /// - Complexity: O(*n*) in the number of tasks.
+    mutating func cancelAll() -> [Job] {
+        guard liveCount > 0 else { return [] }
+        var cancelled: [Job] = []
+        cancelled.reserveCapacity(liveCount)
+        for slot in 0..<entries.extent where entries.isOccupied(slot) {
+            if let job = cancel(slot) { cancelled.append(job) }
+        }
+        return cancelled
+    }
+
+    /// - Complexity: O(*n*) in the number of tasks under the key.
+    mutating func cancel(key: Key) -> [Job] {
+        cancelLane(key) { _ in true }
+    }
+
+    /// Of an ID that is gone already this is no news.
+    mutating func cancel(_ id: ID) -> (Job?, waking: [Waiter]) {
+        guard phase(of: id) != nil else { return (nil, []) }
+        let job = cancel(id.slot)
+        return (job, entries[id.slot].key.map { promote($0) } ?? [])
+    }
+
+    /// Refuses whatever comes from now on.
+    mutating func close() {
+        isClosed = true
+    }
+
+    // MARK: Draining
+
+    /// - Returns: `nil` if there is nothing to wait for.
+    mutating func enrollDrainer() -> DrainID? {
+        entries.isEmpty ? nil : drainers.enroll()
+    }
+
+    mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> DrainOutcome? {
+        drainers.park(id, waiter)
+    }
+
+    mutating func drainerLeaves(_ id: DrainID) -> Waiter? {
+        drainers.leave(id, with: .left)
+    }
+
+    // MARK: Inside
+
+    /// `nil`: finished.
+    @inline(__always)
+    func phase(of id: ID) -> Phase? {
+        guard entries.isOccupied(id.slot), entries[id.slot].serial == id.serial else { return nil }
+        return entries[id.slot].phase
+    }
+
+    mutating func takeParked(_ slot: Slot) -> [Waiter] {
+        guard !parked.isEmpty, let waiter = parked.removeValue(forKey: slot) else { return [] }
+        return [waiter]
+    }
+
+    /// For the tests: the books agree with themselves.
+    func checkInvariants() {
+        var live = 0
+        var linked = 0
+        for slot in 0..<entries.extent where entries.isOccupied(slot) {
+            let entry = entries[slot]
+            if entry.phase.isLive { live += 1 }
+            if entry.phase.isLinked, entry.key != nil { linked += 1 }
+            precondition(parked[slot] == nil || [.waiting, .skipped].contains(entry.phase), "Who is parked waits.")
+        }
+        precondition(live == liveCount, "The live count is right.")
+        precondition(parked.keys.allSatisfy(entries.isOccupied), "Who is parked is registered.")
+        for (key, lane) in lanes {
+            var (slot, older, liveInLane) = (lane.oldest, Self.none, Int32(0))
+            precondition(entries[lane.oldest].phase != .waiting, "The first in a lane never waits.")
+            while slot != Self.none {
+                let entry = entries[slot]
+                precondition(entry.key == key && entry.older == older && entry.phase.isLinked, "A lane links its own.")
+                if entry.phase.isLive { liveInLane += 1 }
+                linked -= 1
+                (older, slot) = (slot, entry.newer)
+            }
+            precondition(older == lane.newest && liveInLane == lane.liveCount, "A lane knows its end and its count.")
+        }
+        precondition(linked == 0, "What has a key is in its lane.")
+    }
+}

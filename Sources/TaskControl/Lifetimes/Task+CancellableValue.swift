@@ -1,0 +1,45 @@
+extension Task where Failure == Never {
+    /// Awaits the task's value, and cancels the task if the one who awaits is cancelled.
+    ///
+    /// ```swift
+    /// .task { await model.load().cancellableValue }     // the view goes, and the load with it
+    /// ```
+    ///
+    /// ## Cancellation
+    /// The caller still waits for the task to end, which a task that respects its cancellation does soon. `value`, by contrast, lets the
+    /// task go on.
+    public var cancellableValue: Success {
+        get async {
+            await withTaskCancellationHandler {
+                await value
+            } onCancel: {
+                cancel()
+            }
+        }
+    }
+}
+
+extension Task where Failure == any Error {
+    /// Awaits the task's value, and cancels the task if the one who awaits is cancelled.
+    ///
+    /// ## Cancellation
+    /// The caller still waits for the task to end, and gets what it ends with: a value, if it has one in spite of its cancellation.
+    /// `value`, by contrast, lets the task go on.
+    ///
+    /// - Throws: What the task throws; `CancellationError` if the caller is cancelled, in whatever words the task failed.
+    public var cancellableValue: Success {
+        get async throws {
+            do {
+                return try await withTaskCancellationHandler {
+                    try await value
+                } onCancel: {
+                    cancel()
+                }
+            } catch {
+                // One cancellation error (law 10).
+                try Task<Never, Never>.checkCancellation()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// Owns tasks that need no name: cancels them when it goes, or when it is told to.
+///
+/// ```swift
+/// let bag = TaskBag()
+/// bag.addTask { [weak self] in await self?.refresh() }
+/// Task { await prefetch() }.stored(in: bag)
+/// bag.cancel()
+/// ```
+///
+/// A task whose body uses the bag's owner keeps that owner alive, and so the bag: capture it weakly, as above, or see
+/// ``AsyncLifetime/run(for:name:priority:work:deliver:failed:)``, which does so for you.
+///
+/// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
+public final class TaskBag: Sendable {
+    private let registry = TaskRegistry()
+
+    /// Creates an empty bag.
+    public init() {}
+
+    deinit {
+        registry.close()
+    }
+
+    /// How many tasks are in the bag that have neither finished nor been cancelled.
+    public var count: Int { registry.liveCount }
+
+    /// Cancels every task in the bag and empties it. The bag can be used again.
+    ///
+    /// A task that has not started yet never runs its operation. May be called from a cancellation handler that it triggers.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks.
+    public func cancel() {
+        registry.cancelAll()
+    }
+
+    /// Starts a task that belongs to the bag.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    /// - Complexity: O(1).
+    public func addTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
+    ) {
+        let operation = received(operation)
+        _ = registry.add(operation: operation) { body in
+            spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
+        }
+    }
+
+    /// Starts a task that belongs to the bag and has nothing of its caller: neither isolation nor priority nor task-locals.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the system's default.
+    ///   - operation: Runs on the global executor, unless its type says otherwise.
+    /// - Complexity: O(1).
+    public func addDetachedTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        operation: sending @escaping @isolated(any) () async -> Void
+    ) {
+        _ = registry.add(operation: received(operation)) { body in
+            spawnDetached(name: name, priority: priority, body)
+        }
+    }
+
+    /// Takes in a task that has been started elsewhere, and lets go of it when it ends.
+    ///
+    /// To see its end the bag awaits it at utility priority, which raises a task that has less.
+    ///
+    /// - Complexity: O(1).
+    public func add(_ task: Task<Void, Never>) {
+        _ = registry.adopt(task)
+    }
+}
+
+extension Task where Success == Void, Failure == Never {
+    /// Gives this task to a bag: see ``TaskBag/add(_:)``.
+    public func stored(in bag: TaskBag) {
+        bag.add(self)
+    }
+}

@@ -1,0 +1,56 @@
+internal import Observation
+
+/// What a store shows of itself is observable: a view that reads it is told when it changes.
+extension TaskStore {
+    /// How many tasks run or wait, under all keys; without those that were cancelled. Observable.
+    public var count: Int {
+        observation.access()
+        return registry.liveCount
+    }
+
+    /// The keys that have tasks that run or wait; without those that were cancelled. Observable.
+    ///
+    /// - Complexity: O(*n*) in the number of keys.
+    public var runningKeys: Set<Key> {
+        observation.access()
+        return Set(registry.liveKeys.map { $0.unwrapped(as: Key.self) })
+    }
+
+    /// Whether a key has a task that runs or waits and was not cancelled. Observable.
+    public func taskIsRunning(forKey key: Key) -> Bool {
+        observation.access()
+        return registry.isLive(RegistryKey(key))
+    }
+}
+
+/// What observers of a store watch. An object of its own, since tasks report their end also when the store is gone.
+///
+/// Observers are told *after* a change: the store may change on any thread, and an observer that looked again between an announcement
+/// and its change would see the old state and not be told again.
+final class TaskStoreObservation: Sendable {
+    /// An `ObservationRegistrar`, where the platform has it (macOS 14, iOS 17).
+    private let registrar: (any Sendable)?
+
+    init() {
+        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) {
+            registrar = ObservationRegistrar()
+        } else {
+            registrar = nil
+        }
+    }
+
+    private var contents: Void { () }
+
+    func access() {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return }
+        (registrar as! ObservationRegistrar).access(self, keyPath: \.contents)
+    }
+
+    func changed() {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return }
+        (registrar as! ObservationRegistrar).withMutation(of: self, keyPath: \.contents) {}
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension TaskStoreObservation: Observable {}

@@ -1,0 +1,99 @@
+/// Owns tasks by key, and decides what happens when a key has a task already.
+///
+/// ```swift
+/// @MainActor @Observable final class SearchModel {
+///     private let tasks = TaskStore<Field>()
+///     var isSearching: Bool { tasks.taskIsRunning(forKey: .search) }      // observable: no flag of your own
+///
+///     func textChanged(_ text: String) {
+///         tasks.addTask(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300))) { [weak self, api] in
+///             let found = await api.search(text)
+///             self?.results = found
+///         }
+///     }
+/// }
+/// ```
+///
+/// A key stands for a *set* of tasks: all that run, and all that wait for their turn. They are counted, observed and cancelled together.
+///
+/// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store goes, it cancels the rest.
+/// A task whose body uses the store's owner keeps that owner alive, and so the store: capture it weakly, as above.
+///
+/// ## Ordering
+/// Tasks that wait under one key start in the order of the calls, whatever their priorities.
+public final class TaskStore<Key: Hashable & Sendable>: Sendable {
+    let registry: TaskRegistry
+    let observation: TaskStoreObservation
+
+    /// Creates an empty store.
+    ///
+    /// - Parameter clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``.
+    public init(clock: any Clock<Duration> = ContinuousClock()) {
+        let observation = TaskStoreObservation()
+        self.observation = observation
+        registry = TaskRegistry(clock: clock, onChange: observation.changed)
+    }
+
+    deinit {
+        registry.close()
+    }
+
+    /// Adds a task to a key, in the way that the behavior says.
+    ///
+    /// ## Cancellation
+    /// Cancelling the task that is returned cancels that one alone, whatever is there beside or before it. A task that is cancelled before
+    /// its turn never runs its operation, and whoever awaits it goes on at once.
+    ///
+    /// - Parameters:
+    ///   - key: May have any number of tasks.
+    ///   - duplicateKeyBehavior: What happens to them and to this one; see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    @discardableResult
+    public func addTask(
+        forKey key: Key,
+        duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
+    ) -> Task<Void, Never> {
+        let operation = received(operation)
+        let placement = registry.add(key: RegistryKey(key), behavior: duplicateKeyBehavior, operation: operation) {
+            body in
+            spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
+        }
+        switch placement {
+        case .added(let task): return task
+        case .existing(let existing): return existing.job ?? registry.follow(existing.id, key: RegistryKey(key))
+        case .refused: preconditionFailure("A store is open for as long as somebody can call it.")
+        }
+    }
+
+    /// Cancels what runs and what waits under a key. The key is free at once, except for tasks that are to wait: those still wait for
+    /// what was cancelled to end.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks under the key.
+    public func cancelTask(forKey key: Key) {
+        registry.cancel(key: RegistryKey(key))
+    }
+
+    /// Cancels what runs and what waits, under every key. May be called from a cancellation handler that it triggers.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks.
+    public func cancelAll() {
+        registry.cancelAll()
+    }
+
+    /// Waits until the store is empty: what is there now, what is added meanwhile, and what was cancelled and still runs have all ended.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once. What is in the store goes on.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    public func drain() async throws {
+        try await registry.drain()
+    }
+}

@@ -1,0 +1,58 @@
+/// What a `TaskStore` does with a new task whose key has tasks already.
+///
+/// | | what is there | the new task |
+/// |---|---|---|
+/// | ``cancelPrevious(wait:)`` | is cancelled | starts at once, or when it has ended |
+/// | ``wait`` | goes on | starts when it has ended |
+/// | ``runConcurrently`` | goes on | starts at once |
+/// | ``preferPrevious`` | goes on | is not made |
+/// | ``keepLatest`` | what runs goes on, what waits is cancelled | starts when what runs has ended |
+/// | ``debounce(for:)`` | goes on until the new one starts, and is cancelled then | starts after a quiet time |
+///
+/// A task that was cancelled but has not ended yet neither stands for its key nor keeps a new task from starting, except under the
+/// behaviors that wait for what is there to end: those wait for cancelled tasks too.
+public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case cancelPrevious(wait: Bool)
+        case wait
+        case runConcurrently
+        case preferPrevious
+        case keepLatest
+        case debounce(Duration)
+    }
+
+    let kind: Kind
+
+    var isDebounce: Bool {
+        if case .debounce = kind { true } else { false }
+    }
+
+    /// Cancels what runs and what waits under the key, and starts the new task.
+    ///
+    /// - Parameter wait: Whether the new task starts only when all that was cancelled has ended. Otherwise they may overlap.
+    public static func cancelPrevious(wait: Bool) -> Self { Self(kind: .cancelPrevious(wait: wait)) }
+
+    /// Starts the new task when all that is there has ended, in the order of the calls. Cancels nothing.
+    public static var wait: Self { Self(kind: .wait) }
+
+    /// Starts the new task at once, beside what is there. All of them belong to the key: they are counted and cancelled together.
+    public static var runConcurrently: Self { Self(kind: .runConcurrently) }
+
+    /// Keeps what is there and makes no new task; the call returns the task that is there.
+    ///
+    /// Of several that is the newest that runs, or, if none does, the newest that waits.
+    public static var preferPrevious: Self { Self(kind: .preferPrevious) }
+
+    /// Lets what runs go on; of those that wait, only the newest stays, and the others are cancelled.
+    ///
+    /// For work that must see the latest state without being interrupted, such as saving a document.
+    public static var keepLatest: Self { Self(kind: .keepLatest) }
+
+    /// Starts the new task after a quiet time, in which no other call with this behavior has come for the key.
+    ///
+    /// A newer call restarts the time, and the task of the older one is cancelled without having run. What runs goes on until the quiet
+    /// time is over and is cancelled when the new task starts.
+    ///
+    /// - Parameter quietTime: Measured by the store's clock. Not positive: the task starts as soon as it is scheduled.
+    public static func debounce(for quietTime: Duration) -> Self { Self(kind: .debounce(quietTime)) }
+}

@@ -1,0 +1,8 @@
+import TaskControl
+import Testing
+
+@Suite struct TaskBagDocumentTests {
+    @Test func emptyBag() {
+        TaskBag().cancel()
+    }
+}
