@@ -20,7 +20,7 @@ public final class AsyncTask: Sendable {
     typealias Binding = (registry: TaskRegistry, id: TaskRegistry.ID)
 
     private let task: Task<Void, Never>
-    private let record: Locked<Record>
+    private let life = Locked(AsyncTaskStateMachine<Binding>())
 
     /// Starts a task.
     ///
@@ -35,8 +35,8 @@ public final class AsyncTask: Sendable {
         operation: sending @escaping @isolated(any) () async throws -> Void
     ) {
         let operation = received(operation)
-        record = Locked(Record(operation: operation, onError: nil))
-        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, Body(record: record))
+        let body = Body(life: life, operation: operation, onError: nil)
+        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
     }
 
     /// Starts a task whose errors are handled.
@@ -56,12 +56,12 @@ public final class AsyncTask: Sendable {
         onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) {
         let operation = received(operation)
-        record = Locked(Record(operation: operation, onError: onError))
-        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, Body(record: record))
+        let body = Body(life: life, operation: operation, onError: onError)
+        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
     }
 
     deinit {
-        guard record.withLock({ $0.life.isUndecided }) else { return }
+        guard life.withLock({ $0.isUndecided }) else { return }
         task.cancel()
         Diagnostics.report(.droppedWithoutOwner)
     }
@@ -80,7 +80,7 @@ public final class AsyncTask: Sendable {
             return self
         }
         // If the task has ended meanwhile, it did not know that it had something to leave.
-        if let obsolete = record.withLock({ $0.life.bind((lifetime.registry, id)) }) {
+        if let obsolete = life.withLock({ $0.bind((lifetime.registry, id)) }) {
             obsolete.registry.finish(obsolete.id)
         }
         return self
@@ -108,7 +108,7 @@ public final class AsyncTask: Sendable {
     /// Cancels the task. It has ended when ``value`` returns.
     public func cancel() {
         // Whoever cancels has the task in hand: it may be dropped from here on without another word.
-        record.withLock { $0.life.decide() }
+        life.withLock { $0.decide() }
         task.cancel()
     }
 
@@ -124,46 +124,28 @@ public final class AsyncTask: Sendable {
     }
 
     private func leaveLifetime() {
-        if let binding = record.withLock({ $0.life.release() }) { binding.registry.finish(binding.id) }
+        if let binding = life.withLock({ $0.release() }) { binding.registry.finish(binding.id) }
     }
 }
 
 extension AsyncTask {
     typealias ErrorHandler = @isolated(any) @Sendable (any Error) async -> Void
 
-    /// What the handle and the running task share.
-    private struct Record {
-        var life = AsyncTaskStateMachine<Binding>()
-        /// Taken out by the task: what it has captured is let go before its end is reported.
-        var work: Work?
-
-        init(operation: @escaping ThrowingOperation, onError: ErrorHandler?) {
-            work = Work(operation: operation, onError: onError)
-        }
-    }
-
-    private struct Work {
+    private struct Body: TaskBody {
+        let life: Locked<AsyncTaskStateMachine<Binding>>
         let operation: ThrowingOperation
         let onError: ErrorHandler?
-    }
-
-    private struct Body: TaskBody {
-        let record: Locked<Record>
 
         nonisolated(nonsending) func run() async {
-            await work()
-            if let binding = record.withLock({ $0.life.finish() }) { binding.registry.finish(binding.id) }
-        }
-
-        nonisolated(nonsending) private func work() async {
-            guard let work = record.withLock({ $0.work.take() }), !Task.isCancelled else { return }
             do {
-                try await work.operation()
+                // Cancelled before it started: does not start (law 8).
+                if !Task.isCancelled { try await operation() }
             } catch {
                 await settle(error, in: "AsyncTask") {
-                    await work.onError?(error) != nil
+                    await onError?(error) != nil
                 }
             }
+            if let binding = life.withLock({ $0.finish() }) { binding.registry.finish(binding.id) }
         }
     }
 }

@@ -1,25 +1,13 @@
 /// What a registered task does: waits until it may, runs its operation, and leaves the books.
-final class RegisteredBody: TaskBody, @unchecked Sendable {
-    private let registry: TaskRegistry
-    private let id: TaskRegistry.ID
-    /// Let go before the end is reported, with all that it has captured: whoever has waited for that end finds it gone.
-    // Sendable: after `init` only the one task that runs this touches it.
-    private var operation: Operation?
-
-    init(registry: TaskRegistry, id: TaskRegistry.ID, operation: @escaping Operation) {
-        self.registry = registry
-        self.id = id
-        self.operation = operation
-    }
+struct RegisteredBody: TaskBody {
+    let registry: TaskRegistry
+    let id: TaskRegistry.ID
+    let mustBegin: Bool
+    let operation: Operation
 
     nonisolated(nonsending) func run() async {
-        var start = registry.begin(id)
-        if start == .later { start = await registry.beginLater(id) }
-        if start == .now, let operation {
-            self.operation = nil
-            await operation()
-        }
-        operation = nil
+        let mayRun = mustBegin ? await registry.begin(id) : !Task.isCancelled
+        if mayRun { await operation() }
         registry.finish(id)
     }
 }
@@ -28,13 +16,17 @@ final class RegisteredBody: TaskBody, @unchecked Sendable {
 struct FollowingBody: TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
+    /// If not, the followed task has ended already.
+    let mustBegin: Bool
     let followed: TaskRegistry.ID
 
     nonisolated(nonsending) func run() async {
-        _ = await withTaskCancellationHandler {
-            await registry.beginLater(id)
-        } onCancel: {
-            registry.cancel(followed)
+        if mustBegin {
+            _ = await withTaskCancellationHandler {
+                await registry.begin(id)
+            } onCancel: {
+                registry.cancel(followed)
+            }
         }
         registry.finish(id)
     }

@@ -47,9 +47,10 @@ final class TaskRegistry: Sendable {
     ) -> Placement {
         while true {
             switch state.withLock({ $0.add(key: key, behavior: behavior) }) {
-            case .added(let id, let cancelling, let waking):
+            case .added(let id, let mustBegin, let cancelling, let waking):
                 carryOut(cancelling: cancelling, waking: waking)
-                let job = spawn(RegisteredBody(registry: self, id: id, operation: operation))
+                let body = RegisteredBody(registry: self, id: id, mustBegin: mustBegin, operation: operation)
+                let job = spawn(body)
                 if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
                 return .added(job)
             case .existing(let existing):
@@ -77,11 +78,12 @@ final class TaskRegistry: Sendable {
 
     /// A task that stands for another whose handle its creator has not brought yet, on another thread or further up on this one.
     func follow(_ followed: ID, key: Key) -> Job {
-        guard case .added(let id, _, let waking) = state.withLock({ $0.add(key: key, behavior: .wait) }) else {
+        guard case .added(let id, let mustBegin, _, let waking) = state.withLock({ $0.add(key: key, behavior: .wait) })
+        else {
             preconditionFailure("A store is open for as long as somebody can call it.")
         }
         carryOut(waking: waking)
-        let body = FollowingBody(registry: self, id: id, followed: followed)
+        let body = FollowingBody(registry: self, id: id, mustBegin: mustBegin, followed: followed)
         let job = spawn(name: nil, priority: nil, isolatedTo: nil, body)
         if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
         return job
@@ -184,25 +186,14 @@ final class TaskRegistry: Sendable {
 
     // MARK: The life of a task
 
-    enum Start { case now, later, never }
-
-    /// Whether the body may run now: the usual case, which does not suspend.
-    func begin(_ id: ID) -> Start {
-        switch state.withLock({ $0.begin(id, isCancelled: Task.isCancelled) }) {
-        case .run: return .now
-        case .wait, .quiet: return .later
-        case .skip(let waking):
-            carryOut(waking: waking)
-            return .never
-        }
-    }
-
-    /// Waits until the body may run: for its turn, or for its quiet time. Never returns `later`.
-    func beginLater(_ id: ID) async -> Start {
+    /// Waits until the body may run: for its turn, or for its quiet time.
+    ///
+    /// - Returns: Whether it may; if not, it never will.
+    func begin(_ id: ID) async -> Bool {
         while true {
             switch state.withLock({ $0.begin(id, isCancelled: Task.isCancelled) }) {
             case .run:
-                return .now
+                return true
             case .wait:
                 await parkUntilTurn(id)
             case .quiet(let quietTime):
@@ -211,14 +202,14 @@ final class TaskRegistry: Sendable {
                 switch state.withLock({ $0.quietTimeEnded(id, isCancelled: Task.isCancelled) }) {
                 case .run(let cancelling):
                     carryOut(cancelling: cancelling)
-                    return .now
+                    return true
                 case .skip(let waking):
                     carryOut(waking: waking)
-                    return .never
+                    return false
                 }
             case .skip(let waking):
                 carryOut(waking: waking)
-                return .never
+                return false
             }
         }
     }

@@ -2,15 +2,17 @@
 ///
 /// The life of an entry:
 ///
-///     add ──┬──▶ ready ──begin──▶ running ──cancel──▶ cancelled
-///           ├──▶ waiting ──(first in its lane)──▶ ready
+///     add ──┬──▶ running ──cancel──▶ cancelled
+///           ├──▶ waiting ──(first in its lane)──▶ ready ──begin──▶ running
 ///           └──▶ quiet ──quietTimeEnded──▶ running
 ///
 ///     insert ──▶ running                           a task that has started already
 ///     ready, waiting, quiet ──cancel──▶ skipped    its body never runs
 ///     any ──finish──▶ (gone)
 ///
-/// An entry is there before its task is (law 2). `attach` brings the task's handle, at any moment of that life, or after it.
+/// An entry is there before its task is (law 2). `attach` brings the task's handle, at any moment of that life, or after it. An entry
+/// that has nothing to wait for is `running` from the start; that a task which is cancelled before it starts does not start (law 8) is seen to
+/// by the task's own flag, and costs no lock.
 ///
 /// A *lane* is what is linked under one key, oldest first: everything but `skipped`. `waiting` means: until all that is before it in its
 /// lane has ended. An entry without a key has no lane; a registry of those is a plain bag.
@@ -83,7 +85,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     }
 
     enum AddAction {
-        case added(ID, cancelling: [Job], waking: [Waiter])
+        /// - mustBegin: Whether there is something to wait for: a turn, or a quiet time.
+        case added(ID, mustBegin: Bool, cancelling: [Job], waking: [Waiter])
         case existing(Existing)
         case refused
     }
@@ -93,25 +96,23 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// - Complexity: O(1); under a behavior that cancels, O(*n*) in the number of tasks it cancels.
     mutating func add(key: Key?, behavior: TaskStoreDuplicateKeyBehavior) -> AddAction {
         if isClosed { return .refused }
-        guard let key else { return .added(enter(key: nil, job: nil, phase: .ready), cancelling: [], waking: []) }
-        // Most keys are new: one look, and one insertion.
-        guard lanes[key] != nil else {
-            let phase = behavior.isDebounce ? Phase.quiet : .ready
-            let id = enter(key: key, job: nil, phase: phase)
-            if case .debounce(let quietTime) = behavior.kind { quietTimes[id.slot] = quietTime }
-            return .added(id, cancelling: [], waking: [])
+        var cancelling: [Job] = []
+        var isFirst = true
+        if let key, lanes[key] != nil {
+            if behavior == .preferPrevious, let existing = newestLive(key) { return .existing(existing) }
+            cancelling = makeRoom(in: key, for: behavior)
+            isFirst = lanes[key] == nil
         }
-        if behavior == .preferPrevious, let existing = newestLive(key) { return .existing(existing) }
-        let cancelling = makeRoom(in: key, for: behavior)
         let phase: Phase
         switch behavior.kind {
         case .debounce: phase = .quiet
-        case .wait, .keepLatest, .cancelPrevious(wait: true): phase = lanes[key] == nil ? .ready : .waiting
-        case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .ready
+        case .wait, .keepLatest, .cancelPrevious(wait: true): phase = isFirst ? .running : .waiting
+        case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .running
         }
         let id = enter(key: key, job: nil, phase: phase)
         if case .debounce(let quietTime) = behavior.kind { quietTimes[id.slot] = quietTime }
-        return .added(id, cancelling: cancelling, waking: promote(key))
+        let waking = isFirst ? [] : key.map { promote($0) } ?? []
+        return .added(id, mustBegin: phase != .running, cancelling: cancelling, waking: waking)
     }
 
     /// The task exists.
@@ -156,7 +157,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case skip(waking: [Waiter])
     }
 
-    /// The task has been given a thread, for the first time or because it was woken.
+    /// A task that had something to wait for has been given a thread, for the first time or because it was woken.
     mutating func begin(_ id: ID, isCancelled: Bool) -> BeginAction {
         switch phase(of: id) {
         case .ready where !isCancelled:
@@ -166,7 +167,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .quiet where !isCancelled: return .quiet(quietTimes[id.slot] ?? .zero)
         case .ready, .waiting, .quiet: return .skip(waking: skip(id.slot))
         case .skipped: return .skip(waking: [])
-        case .running, .cancelled, nil: preconditionFailure("A task begins once, and before it finishes.")
+        case .running, .cancelled, nil:
+            preconditionFailure("A task begins once, and only if it had something to wait for.")
         }
     }
 
@@ -224,14 +226,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         guard let phase = phase(of: id) else { return FinishAction() }
         if phase.isLinked { unlink(id.slot) }
         if phase.isLive { liveCount -= 1 }
-        let entry = entries.remove(id.slot)
-        var action = FinishAction(entry: entry)
-        if let key = entry.key {
-            action.waking = promote(key)
+        var waking: [Waiter] = []
+        if let key = entries[id.slot].key {
+            waking = promote(key)
             if !quietTimes.isEmpty { quietTimes[id.slot] = nil }
         }
-        if entries.isEmpty { action.waking += drainers.wakeAll(with: .drained) }
-        return action
+        let entry = entries.remove(id.slot)
+        if entries.isEmpty { waking += drainers.wakeAll(with: .drained) }
+        return FinishAction(entry: entry, waking: waking)
     }
 
     // MARK: Cancelling

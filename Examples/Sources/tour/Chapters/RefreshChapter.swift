@@ -1,0 +1,127 @@
+import TaskControl
+
+/// Pull to refresh, and pull again while it is under way: what happens to the second pull is a decision, and naive code takes none.
+struct RefreshChapter: Chapter {
+    let name = "refresh"
+    let title = "Pull to refresh twice"
+
+    private static let pulls = 5
+
+    @MainActor
+    func run(_ tour: Tour) async throws -> Report {
+        let naive = try await play(nil, as: "naive", on: tour)
+        let preferPrevious = try await play(.preferPrevious, as: ".preferPrevious", on: tour)
+        let wait = try await play(.wait, as: ".wait", on: tour)
+        let keepLatest = try await play(.keepLatest, as: ".keepLatest", on: tour)
+        let all = Self.pulls
+        return Report(
+            naive: naive.lines,
+            taskControl: Report.group(".preferPrevious", preferPrevious.lines) + Report.group(".wait", wait.lines)
+                + Report.group(".keepLatest", keepLatest.lines),
+            claims: [
+                Claim(
+                    "naive: every pull is a request beside the others",
+                    naive,
+                    is: Measured(all, atOnce: all, shown: 1)
+                ),
+                Claim(
+                    ".preferPrevious: one request, and the pulls share what it brings",
+                    preferPrevious,
+                    is: Measured(1, atOnce: 1, shown: 1)
+                ),
+                Claim(
+                    ".wait: every pull is a request, one after the other, and the last has the last word",
+                    wait,
+                    is: Measured(all, atOnce: 1, shown: all)
+                ),
+                Claim(
+                    ".keepLatest: the first and the last pull are requests, and the newest edition is shown",
+                    keepLatest,
+                    is: Measured(2, atOnce: 1, shown: all)
+                ),
+            ]
+        )
+    }
+
+    /// - Parameter behavior: `nil`: naive.
+    @MainActor
+    private func play(
+        _ behavior: TaskStoreDuplicateKeyBehavior?,
+        as act: String,
+        on tour: Tour
+    ) async throws -> Measured {
+        try await tour.act(act, of: self) { stage, api in
+            let model = NewsModel(api: api)
+            var pulls: [Task<Void, Never>] = []
+            for number in 1...Self.pulls {
+                if number > 1 { stage.publish() }
+                pulls.append(behavior.map { model.pull(number, $0) } ?? model.naivePull(number))
+                // The first request must be under way before the next pull. A naive pull is known to send one as well, and what it is to
+                // tell is known when it arrives.
+                if number == 1 || behavior == nil {
+                    try await stage.visits.expect("the request of pull \(number)") { $0.received == number }
+                }
+            }
+            if behavior == nil {
+                // The order of the answers is the seed's, except that the first request, on a cold connection, is the last to be answered.
+                var generator = SeededGenerator(seed: tour.seed)
+                for number in (2...Self.pulls).shuffled(using: &generator) + [1] {
+                    stage.answer("news for pull \(number)")
+                    await pulls[number - 1].value
+                }
+            }
+            stage.open()
+            for pull in pulls { await pull.value }
+            try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
+            let visits = stage.visits.value
+            return Measured(visits.received, atOnce: visits.mostInFlight, shown: model.shownEdition)
+        }
+    }
+
+    private struct Measured: Sendable, Equatable, CustomStringConvertible {
+        let requests: Int
+        let atOnce: Int
+        let shown: Int
+
+        init(_ requests: Int, atOnce: Int, shown: Int) {
+            self.requests = requests
+            self.atOnce = atOnce
+            self.shown = shown
+        }
+
+        var lines: [String] {
+            [
+                "\(requests) request\(requests == 1 ? "" : "s"), at most \(atOnce) at once",
+                "shown at the end: edition \(shown) of \(pulls)",
+            ]
+        }
+        var description: String { lines.joined(separator: "; ") }
+    }
+}
+
+@MainActor
+private final class NewsModel {
+    private enum Work { case refresh }
+
+    private(set) var shownEdition = 0
+    private let api: API
+    private let tasks = TaskStore<Work>()
+
+    init(api: API) {
+        self.api = api
+    }
+
+    func naivePull(_ number: Int) -> Task<Void, Never> {
+        Task {
+            guard let news = try? await api.ask("news for pull \(number)") else { return }
+            shownEdition = news.edition
+        }
+    }
+
+    func pull(_ number: Int, _ behavior: TaskStoreDuplicateKeyBehavior) -> Task<Void, Never> {
+        tasks.addTask(forKey: .refresh, duplicateKeyBehavior: behavior) { [weak self, api] in
+            guard let news = try? await api.ask("news for pull \(number)") else { return }
+            self?.shownEdition = news.edition
+        }
+    }
+}

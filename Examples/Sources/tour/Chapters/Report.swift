@@ -1,0 +1,53 @@
+/// Something that a chapter says will be so, held against what was measured.
+struct Claim: Codable, Sendable {
+    let text: String
+    let holds: Bool
+    let measured: String
+
+    init(_ text: String, holds: Bool, measured: String) {
+        self.text = text
+        self.holds = holds
+        self.measured = measured
+    }
+
+    /// A claim about a number.
+    init<Value: Equatable & Sendable>(_ text: String, _ measured: Value, is expected: Value) {
+        self.init(text, holds: measured == expected, measured: "\(measured)")
+    }
+}
+
+/// What a chapter saw.
+struct Report: Codable, Sendable {
+    /// Lines for the table: what was measured with the code that people write today, and with TaskControl.
+    let naive: [String]
+    let taskControl: [String]
+    let claims: [Claim]
+
+    /// Lines of one way to play a chapter, where it has several.
+    static func group(_ title: String, _ lines: [String]) -> [String] {
+        [title] + lines.map { "  " + $0 }
+    }
+}
+
+/// A chapter's place in the results.
+struct ChapterResult: Codable, Sendable {
+    let name: String
+    let title: String
+    let report: Report
+    let seconds: Double
+
+    var failedClaims: [Claim] { report.claims.filter { !$0.holds } }
+}
+
+/// What a tour saw; what `--json` writes.
+struct TourResult: Codable, Sendable {
+    let seed: UInt64
+    let chapters: [ChapterResult]
+    let holds: Bool
+
+    init(seed: UInt64, chapters: [ChapterResult]) {
+        self.seed = seed
+        self.chapters = chapters
+        holds = chapters.allSatisfy(\.failedClaims.isEmpty)
+    }
+}

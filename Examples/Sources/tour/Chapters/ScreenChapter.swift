@@ -1,0 +1,140 @@
+import TaskControl
+
+/// The screen closes while it loads: does what it started know that nobody waits for it any more?
+struct ScreenChapter: Chapter {
+    let name = "screen"
+    let title = "The screen closes while it loads"
+
+    private static let requests = 50
+
+    @MainActor
+    func run(_ tour: Tour) async throws -> Report {
+        let naive = try await play(NaiveFeedModel.self, as: "naive", on: tour)
+        let controlled = try await play(FeedModel.self, as: "AsyncLifetime.run(for:)", on: tour)
+        let all = Self.requests
+        return Report(
+            naive: naive.lines,
+            taskControl: controlled.lines,
+            claims: [
+                Claim("naive: the owner lives on when the screen is closed", naive.ownerOutlivesScreen, is: true),
+                Claim(
+                    "naive: the owner goes only when the last answer is there",
+                    naive.answersBeforeOwnerWent,
+                    is: all
+                ),
+                Claim("naive: all answers are served for nobody", naive.completed, is: all),
+                Claim("TaskControl: the owner goes with the screen", controlled.ownerOutlivesScreen, is: false),
+                Claim("TaskControl: the owner goes before any answer", controlled.answersBeforeOwnerWent, is: 0),
+                Claim("TaskControl: the server sees every client leave", controlled.gone, is: all),
+                Claim("TaskControl: no answer is served for nobody", controlled.completed, is: 0),
+            ]
+        )
+    }
+
+    @MainActor
+    private func play<Model: ScreenModel>(_: Model.Type, as act: String, on tour: Tour) async throws -> Measured {
+        try await tour.act(act, of: self) { stage, api in
+            let ownerWent = Observed<Int?>(nil)
+            var model: Model? = Model(api: api, ownerWent: ownerWent)
+            weak let owner = model
+            model?.load(Self.requests)
+            try await stage.visits.expect("\(Self.requests) requests") { $0.received == Self.requests }
+
+            model = nil
+            let ownerOutlivesScreen = owner != nil
+
+            if !ownerOutlivesScreen {
+                try await stage.visits.expect("the clients to leave") { $0.inFlight == 0 }
+            }
+            // Whoever is still there gets an answer.
+            stage.open()
+            try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
+            try await api.calls.expect("all calls to end") { $0.ended == Self.requests }
+            try await ownerWent.expect("the owner to go") { $0 != nil }
+            return Measured(
+                ownerOutlivesScreen: ownerOutlivesScreen,
+                answersBeforeOwnerWent: ownerWent.value ?? -1,
+                completed: stage.visits.value.completed,
+                gone: stage.visits.value.gone
+            )
+        }
+    }
+
+    private struct Measured: Sendable {
+        let ownerOutlivesScreen: Bool
+        let answersBeforeOwnerWent: Int
+        let completed: Int
+        let gone: Int
+
+        var lines: [String] {
+            [
+                ownerOutlivesScreen
+                    ? "owner alive for \(answersBeforeOwnerWent) more answers"
+                    : "owner gone at once, after \(answersBeforeOwnerWent) answers",
+                "\(completed) of \(requests) answered, for nobody",
+                "\(gone) of \(requests) connections ended early",
+            ]
+        }
+    }
+}
+
+@MainActor
+private protocol ScreenModel: AnyObject {
+    /// - Parameter ownerWent: Told on `deinit` how many answers had come by then.
+    init(api: API, ownerWent: Observed<Int?>)
+    func load(_ count: Int)
+}
+
+@MainActor
+private final class NaiveFeedModel: ScreenModel {
+    private var items: [Answer] = []
+    private let api: API
+    private let ownerWent: Observed<Int?>
+
+    init(api: API, ownerWent: Observed<Int?>) {
+        self.api = api
+        self.ownerWent = ownerWent
+    }
+
+    func load(_ count: Int) {
+        for number in 1...count {
+            Task {
+                guard let item = try? await api.ask("item \(number)") else { return }
+                items.append(item)
+            }
+        }
+    }
+
+    deinit {
+        let answers = api.calls.value.answered
+        ownerWent.update { $0 = answers }
+    }
+}
+
+@MainActor
+private final class FeedModel: ScreenModel {
+    private var items: [Answer] = []
+    private let api: API
+    private let ownerWent: Observed<Int?>
+    private let lifetime = AsyncLifetime()
+
+    init(api: API, ownerWent: Observed<Int?>) {
+        self.api = api
+        self.ownerWent = ownerWent
+    }
+
+    func load(_ count: Int) {
+        for number in 1...count {
+            lifetime.run(for: self) { [api] in
+                try await api.ask("item \(number)")
+            } deliver: { model, item in
+                model.items.append(item)
+            }
+        }
+    }
+
+    deinit {
+        let answers = api.calls.value.answered
+        ownerWent.update { $0 = answers }
+    }
+}

@@ -1,0 +1,121 @@
+import TaskControl
+
+/// Search as you type: answers come back in another order than the queries went out.
+struct SearchChapter: Chapter {
+    let name = "search"
+    let title = "Search as you type"
+
+    @MainActor
+    func run(_ tour: Tour) async throws -> Report {
+        let script = SearchScript(seed: tour.seed)
+        let typed = script.keystrokes.count
+        let naive = try await play(script, as: "naive", on: tour) { NaiveSearchModel(api: $0) }
+        let latest = try await play(script, as: ".cancelPrevious", on: tour) {
+            SearchModel(api: $0, behavior: .cancelPrevious(wait: false))
+        }
+        let debounced = try await play(script, as: ".debounce", awaitsEveryRequest: false, on: tour) {
+            SearchModel(api: $0, behavior: .debounce(for: .milliseconds(120)))
+        }
+        return Report(
+            naive: naive.lines,
+            taskControl: Report.group(".cancelPrevious", latest.lines) + Report.group(".debounce", debounced.lines),
+            claims: [
+                Claim("naive: every keystroke is a request", naive.requests, is: typed),
+                Claim("naive: every answer is served", naive.completed, is: typed),
+                Claim(
+                    "naive: old results replace newer ones",
+                    holds: naive.stale > 0,
+                    measured: "\(naive.stale) times"
+                ),
+                Claim("naive: an old result stays on the screen", naive.shown, is: script.slowestQuery),
+                Claim(".cancelPrevious: no old result replaces a newer one", latest.stale, is: 0),
+                Claim(".cancelPrevious: the last query is shown", latest.shown, is: script.lastQuery),
+                Claim(
+                    ".cancelPrevious: queries that were typed over are not answered",
+                    holds: latest.completed < typed && latest.completed + latest.gone == latest.requests,
+                    measured: "\(latest.completed) answered, \(latest.gone) ended of \(latest.requests)"
+                ),
+                Claim(".debounce: no old result replaces a newer one", debounced.stale, is: 0),
+                Claim(".debounce: the last query is shown", debounced.shown, is: script.lastQuery),
+                Claim(
+                    ".debounce: fewer requests than keystrokes",
+                    holds: debounced.requests < typed,
+                    measured: "\(debounced.requests) of \(typed)"
+                ),
+            ]
+        )
+    }
+
+    /// - Parameter awaitsEveryRequest: Whether the next key is struck when the server has the last one's query. A model that saves requests
+    ///   is typed at without waiting, except at the end of a word.
+    @MainActor
+    private func play(
+        _ script: SearchScript,
+        as act: String,
+        awaitsEveryRequest: Bool = true,
+        on tour: Tour,
+        model makeModel: (API) -> any SearchScreen
+    ) async throws -> Measured {
+        try await tour.act(act, of: self) { stage, api in
+            let model = makeModel(api)
+            var tasks: [String: Task<Void, Never>] = [:]
+
+            func answer(_ query: String) async throws {
+                guard stage.visits.value.hasReceived(query) else { return }
+                stage.answer(query)
+                try await stage.visits.expect("\(query) to end") { $0.hasEnded(query) }
+                await tasks[query]?.value
+            }
+
+            for keystroke in script.keystrokes {
+                let query = keystroke.query
+                tasks[query] = model.textChanged(query)
+                if awaitsEveryRequest || keystroke.endsWord {
+                    try await stage.visits.expect("the query \(query)") { $0.hasReceived(query) }
+                } else {
+                    try await Task.sleep(for: .milliseconds(4))
+                }
+                try await letLeave(tasks, from: stage)
+                for query in keystroke.answersBeforeNext { try await answer(query) }
+            }
+            for task in tasks.values { await task.value }
+            let visits = stage.visits.value
+            return Measured(
+                keystrokes: tasks.count,
+                requests: visits.received,
+                completed: visits.completed,
+                gone: visits.gone,
+                stale: zip(model.history, model.history.dropFirst()).count { $1.count < $0.count },
+                shown: model.history.last ?? ""
+            )
+        }
+    }
+
+    /// Waits until the server knows which of its clients were cancelled, so that it answers nobody who has just left.
+    @MainActor
+    private func letLeave(_ tasks: [String: Task<Void, Never>], from stage: Stage) async throws {
+        for (query, task) in tasks where task.isCancelled {
+            await task.value
+            guard stage.visits.value.hasReceived(query) else { continue }
+            try await stage.visits.expect("the client that asked for \(query) to leave") { $0.hasEnded(query) }
+        }
+    }
+
+    private struct Measured: Sendable {
+        let keystrokes: Int
+        let requests: Int
+        let completed: Int
+        let gone: Int
+        let stale: Int
+        let shown: String
+
+        var lines: [String] {
+            [
+                "\(requests) requests for \(keystrokes) keystrokes",
+                "\(completed) answered, \(gone) ended early",
+                "older result over newer: \(stale) times",
+                "last shown: \(shown)",
+            ]
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// State behind a lock whose changes can be awaited: the tour's one way to wait, so that nothing in it polls or guesses a time.
+final class Observed<State: Sendable>: Sendable {
+    private let lock = NSLock()
+    // Both only under the lock.
+    nonisolated(unsafe) private var state: State
+    nonisolated(unsafe) private var observers: [UUID: AsyncStream<Void>.Continuation] = [:]
+
+    init(_ state: State) {
+        self.state = state
+    }
+
+    var value: State { lock.withLock { state } }
+
+    @discardableResult
+    func update<Result>(_ change: (inout State) -> Result) -> Result {
+        let (result, told) = lock.withLock { (change(&state), Array(observers.values)) }
+        for observer in told { observer.yield() }
+        return result
+    }
+
+    /// A signal now, and one after each change; signals that nobody has taken yet merge into one.
+    ///
+    /// Signals and not states: two threads may announce their changes in the wrong order, so whoever hears of one looks for itself.
+    var changes: AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        continuation.onTermination = { [weak self] _ in
+            guard let self else { return }
+            _ = lock.withLock { observers.removeValue(forKey: id) }
+        }
+        lock.withLock { observers[id] = continuation }
+        continuation.yield()
+        return stream
+    }
+
+    /// Waits for as long as it takes.
+    ///
+    /// - Throws: `CancellationError`, if the caller is cancelled first.
+    func wait(until isReached: (State) -> Bool) async throws {
+        for await _ in changes where isReached(value) { return }
+        throw CancellationError()
+    }
+
+    /// Waits for what must come, and gives up when it is clear that it will not: a failure that can be read beats a tour that hangs.
+    ///
+    /// - Parameter event: Completes the sentence "Waited in vain for …".
+    func expect(
+        _ event: String,
+        within patience: Duration = .seconds(15),
+        _ isReached: @escaping @Sendable (State) -> Bool
+    ) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await self.wait(until: isReached) }
+            group.addTask {
+                try await Task.sleep(for: patience)
+                throw WaitedInVain(event: event, state: String(describing: self.value))
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}
+
+/// Something that a chapter counts on did not happen.
+struct WaitedInVain: Error, CustomStringConvertible {
+    let event: String
+    let state: String
+
+    var description: String { "waited in vain for \(event); at the end: \(state)" }
+}

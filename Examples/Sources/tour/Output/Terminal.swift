@@ -1,0 +1,19 @@
+import Foundation
+
+/// Where the tour speaks. Unbuffered, so that a live line is seen at once.
+enum Terminal {
+    /// Whether somebody watches: then a line may be written over.
+    static let isLive = isatty(STDOUT_FILENO) == 1
+
+    static func write(_ text: String) {
+        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
+    static func print(_ line: String) {
+        write(line + "\n")
+    }
+
+    static func complain(_ line: String) {
+        FileHandle.standardError.write(Data("tour: \(line)\n".utf8))
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// One tour: what its chapters need to play.
+struct Tour: Sendable {
+    let server: TourServer
+    let seed: UInt64
+
+    /// Plays chapters, one after the other. One that cannot be played to its end counts as a claim that does not hold.
+    @MainActor
+    func run(_ chapters: [any Chapter]) async -> TourResult {
+        var results: [ChapterResult] = []
+        for chapter in chapters {
+            let start = ContinuousClock.now
+            let report: Report
+            do {
+                report = try await chapter.run(self)
+            } catch {
+                let claim = Claim("the chapter can be played to its end", holds: false, measured: "\(error)")
+                report = Report(naive: [], taskControl: [], claims: [claim])
+            }
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            results.append(
+                ChapterResult(
+                    name: chapter.name,
+                    title: chapter.title,
+                    report: report,
+                    seconds: (seconds * 1000).rounded() / 1000
+                )
+            )
+        }
+        Progress.clear()
+        return TourResult(seed: seed, chapters: results)
+    }
+
+    /// Plays an act, with counters and connections that no other act has.
+    @MainActor
+    func act<Result>(
+        _ name: String,
+        of chapter: some Chapter,
+        _ play: @MainActor (Stage, API) async throws -> Result
+    ) async throws -> Result {
+        let (stage, address) = server.makeStage()
+        let api = API(address: address)
+        let progress = Progress(chapter: chapter.name, act: name)
+        let live = Task { await progress.follow(stage.visits) }
+        defer {
+            live.cancel()
+            api.close()
+            progress.finish(stage.visits.value)
+        }
+        return try await play(stage, api)
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+
+/// `swift run --package-path Examples tour`
+@main
+struct TourCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tour",
+        abstract: "What becomes of a task that outlives the line that started it, measured on a real HTTP server.",
+        discussion: """
+            Each chapter is played first as people write it today, then with TaskControl. All numbers are the server's own counters \
+            and the client's state.
+
+            Exit codes: 0 if every claim holds, 1 if one does not, 64 for a bad argument, 74 if the results could not be written.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Play this chapter only; may be given several times.", valueName: "name"))
+    var chapter: [ChapterName] = []
+
+    @Option(help: "Repeats a tour: what is random comes from this number. Default: a new one, which is printed.")
+    var seed: UInt64?
+
+    @Option(help: ArgumentHelp("Write the results to a file as JSON.", valueName: "file"))
+    var json: String?
+
+    func run() async throws {
+        let seed = seed ?? UInt64.random(in: 1...999_999)
+        let chapters = Chapters.all.filter { one in chapter.isEmpty || chapter.contains { $0.name == one.name } }
+        let watchdog = Watchdog(limit: .seconds(60))
+        let result = try await TourServer.whileRunning { server in
+            Terminal.print("A server listens on \(server.address). Seed \(seed); to repeat: --seed \(seed)")
+            return await Tour(server: server, seed: seed).run(chapters)
+        }
+        watchdog.stop()
+        result.show()
+        if let json { try write(result, to: json) }
+        if !result.holds { throw ExitCode.failure }
+    }
+
+    private func write(_ result: TourResult, to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            try encoder.encode(result).write(to: URL(fileURLWithPath: path))
+        } catch {
+            Terminal.complain("the results could not be written to \(path): \(error.localizedDescription)")
+            throw ExitCode(EX_IOERR)
+        }
+    }
+}
+
+/// A chapter's name on the command line.
+struct ChapterName: ExpressibleByArgument {
+    let name: String
+
+    static var allValueStrings: [String] { Chapters.all.map(\.name) }
+
+    init?(argument: String) {
+        guard Self.allValueStrings.contains(argument) else { return nil }
+        name = argument
+    }
+}

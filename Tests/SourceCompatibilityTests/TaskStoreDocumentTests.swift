@@ -1,0 +1,231 @@
+import Observation
+import TaskControl
+import Testing
+
+// MARK: The document's types
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+@Observable
+private final class MyModel {
+    private enum TaskKey: Hashable {
+        case doThing
+        case viewTask
+    }
+
+    private(set) var isDoing = false
+    private(set) var thing: String?
+
+    private let taskStore = TaskStore<TaskKey>()
+
+    func doThing() -> Task<Void, Never> {
+        isDoing = true
+        return taskStore.addTask(forKey: .doThing) {
+            self.thing = try? await Backend.answer("thing")
+            self.isDoing = false
+        }
+    }
+
+    func viewTask() -> Task<Void, Never> {
+        taskStore.addTask(forKey: .viewTask) {
+            await doWork()
+        }
+    }
+
+    func emptyViewTask() -> Task<Void, Never> {
+        taskStore.addTask(forKey: .viewTask) {
+            // Nothing yet.
+        }
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+private struct MyView: View {
+    @Bindable var model: MyModel
+
+    var body: some View {
+        VStack {
+            // Content.
+        }
+        .task {
+            await model.viewTask().cancellableValue
+        }
+    }
+}
+
+// MARK: - Models and views
+
+@Suite(.timeLimit(.minutes(1)))
+struct TaskStoreModelDocumentTests {
+    let backend = HeldBackend()
+
+    @Test @MainActor @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func theTaskOfAViewThatDisappearsIsCancelled() async throws {
+        let body = try #require(MyView(model: MyModel()).body as? TaskView)
+        let appearance = backend.serving { body.appear() }
+        try await backend.begun.wait()
+
+        appearance.cancel()
+        await appearance.value
+
+        #expect(backend.cancelled.isOpen)
+    }
+
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func cancellingWhoAwaitsACancellableValueCancelsTheTask() async throws {
+        let model = MyModel()
+        let waiting = backend.serving {
+            Task { await model.viewTask().cancellableValue }
+        }
+        try await backend.begun.wait()
+
+        waiting.cancel()
+        await waiting.value
+
+        #expect(backend.cancelled.isOpen)
+    }
+
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func aTaskWithNothingToDoEnds() async {
+        let model = MyModel()
+        let task = model.emptyViewTask()
+
+        await task.value
+
+        #expect(!task.isCancelled)
+        withExtendedLifetime(model) {}
+    }
+
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func theStateCanBeReadWhileATaskRunsAndWhenItHasEnded() async throws {
+        let model = MyModel()
+        let task = backend.serving { model.doThing() }
+        try await backend.begun.wait()
+        #expect(model.isDoing)
+        #expect(model.thing == nil)
+
+        backend.released.open()
+        await task.value
+
+        #expect(!model.isDoing)
+        #expect(model.thing == "thing")
+    }
+}
+
+// MARK: - Duplicate keys
+
+@Suite(.timeLimit(.minutes(1)))
+struct DuplicateKeyDocumentTests {
+    let log = Log()
+    let previous = HeldBackend()
+    let store = TaskStore<String>()
+
+    @Test func byDefaultThePreviousTaskIsCancelled() async throws {
+        let first = try await startPrevious()
+
+        let second = store.addTask(forKey: "key") { log.add("new") }
+        await second.value
+        await first.value
+
+        #expect(previous.cancelled.isOpen)
+        #expect(log.entries.contains("new"))
+    }
+
+    @Test func cancelPreviousWithoutWaitingLetsThemOverlap() async throws {
+        let slow = Gate()
+        let begun = Gate()
+        let first = store.addTask(forKey: "key") {
+            begun.open()
+            try? await Gate().wait()
+            log.add("cancelled")
+            // Not cancelled itself: the previous task takes its time.
+            await Task { try? await slow.wait() }.value
+            log.add("previous ended")
+        }
+        try await begun.wait()
+
+        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .cancelPrevious(wait: false), priority: nil) {
+            log.add("new")
+        }
+        await second.value
+        slow.open()
+        await first.value
+
+        #expect(log.entries.last == "previous ended")
+        #expect(Set(log.entries) == ["cancelled", "new", "previous ended"])
+    }
+
+    @Test func cancelPreviousAndWaitStartsTheNewTaskWhenTheOldHasEnded() async throws {
+        try await startPrevious()
+
+        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .cancelPrevious(wait: true), priority: .high) {
+            log.add("new")
+        }
+        await second.value
+
+        #expect(previous.cancelled.isOpen)
+        #expect(log.entries == ["previous ended", "new"])
+    }
+
+    @Test func waitStartsTheNewTaskWhenTheOldHasEndedUncancelled() async throws {
+        let first = try await startPrevious()
+
+        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .wait) { log.add("new") }
+        previous.released.open()
+        await second.value
+
+        #expect(!first.isCancelled)
+        #expect(log.entries == ["previous ended", "new"])
+    }
+
+    @Test func runConcurrentlyStartsTheNewTaskBesideTheOld() async throws {
+        let first = try await startPrevious()
+
+        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .runConcurrently) { log.add("new") }
+        await second.value
+        previous.released.open()
+        await first.value
+
+        #expect(!first.isCancelled)
+        #expect(log.entries == ["new", "previous ended"])
+    }
+
+    @Test func preferPreviousRunsNoNewTask() async throws {
+        try await startPrevious()
+
+        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .preferPrevious) { log.add("new") }
+        previous.released.open()
+        await second.value
+        try await store.drain()
+
+        #expect(log.entries == ["previous ended"])
+    }
+
+    @Test func aBehaviorIsAHashableValue() {
+        let behaviors: [TaskStoreDuplicateKeyBehavior] = [
+            .cancelPrevious(wait: true), .cancelPrevious(wait: false), .wait, .runConcurrently, .preferPrevious,
+        ]
+
+        #expect(Set(behaviors + behaviors).count == 5)
+    }
+
+    @Test func aStoreTakesOperationsThatAreSendableFunctions() async {
+        let operation: @Sendable () async -> Void = { [log] in log.add("new") }
+
+        await store.addTask(forKey: "key", operation: operation).value
+
+        #expect(log.entries == ["new"])
+    }
+
+    /// Starts a task under the key, which then waits for `previous` to be released.
+    @discardableResult
+    private func startPrevious() async throws -> Task<Void, Never> {
+        let task = previous.serving {
+            store.addTask(forKey: "key") {
+                await doWork()
+                log.add("previous ended")
+            }
+        }
+        try await previous.begun.wait()
+        return task
+    }
+}

@@ -1,0 +1,315 @@
+import Testing
+
+@testable import TaskControl
+
+/// Plays events to the machine and to the model, as the storage would, and compares all that comes back.
+///
+/// A value: a search copies it and goes on from both copies.
+struct RegistryDriver {
+    enum Event: Hashable {
+        case add(key: String?, TaskStoreDuplicateKeyBehavior)
+        case insert(key: String?)
+        case attach(Int)
+        case begin(Int, isCancelled: Bool)
+        case park(Int)
+        case leave(Int)
+        case quietTimeEnded(Int, isCancelled: Bool)
+        case finish(Int)
+        case cancelKey(String)
+        case cancelOne(Int)
+        case cancelAll
+        case close
+        case enrollDrainer
+        case parkDrainer(Int)
+        case drainerLeaves(Int)
+    }
+
+    /// Where the code of a task is.
+    enum Place: Hashable {
+        case unstarted, aboutToPark, parked, sleeping, running, done
+    }
+
+    enum Drainer: Hashable { case enrolled, parked, left, drained }
+
+    private var machine = RegistryMachine()
+    private(set) var model = RegistryModel()
+    private var ids: [RegistryMachine.ID] = []
+    private(set) var places: [Place] = []
+    private var attached: Set<Int> = []
+    private var flagged: Set<Int> = []
+    private var drainers: [Drainer] = []
+    private var drainerIDs: [RegistryMachine.DrainID] = []
+
+    static let behaviors: [TaskStoreDuplicateKeyBehavior] = [
+        .cancelPrevious(wait: false), .cancelPrevious(wait: true), .wait, .runConcurrently, .preferPrevious,
+        .keepLatest,
+        .debounce(for: .seconds(1)),
+    ]
+
+    /// All that could come next.
+    func possibleEvents(keys: [String?], maxTasks: Int, maxDrainers: Int = 1) -> [Event] {
+        var events: [Event] = [.cancelAll]
+        if !model.isClosed { events.append(.close) }
+        if ids.count < maxTasks {
+            for key in keys {
+                events.append(.insert(key: key))
+                if key == nil {
+                    events.append(.add(key: nil, .runConcurrently))
+                } else {
+                    events += Self.behaviors.map { .add(key: key, $0) }
+                }
+            }
+        }
+        for key in keys.compactMap({ $0 }) { events.append(.cancelKey(key)) }
+        for (number, place) in places.enumerated() {
+            if !attached.contains(number) { events.append(.attach(number)) }
+            events.append(.cancelOne(number))
+            switch place {
+            case .unstarted:
+                events.append(.begin(number, isCancelled: flagged.contains(number)))
+                if !flagged.contains(number), attached.contains(number) {
+                    events.append(.begin(number, isCancelled: true))
+                }
+            case .aboutToPark: events += [.park(number), .leave(number)]
+            case .parked: events.append(.leave(number))
+            case .sleeping:
+                events.append(.quietTimeEnded(number, isCancelled: flagged.contains(number)))
+                if !flagged.contains(number) { events.append(.quietTimeEnded(number, isCancelled: true)) }
+            case .running: events.append(.finish(number))
+            case .done: break
+            }
+        }
+        if drainers.count < maxDrainers { events.append(.enrollDrainer) }
+        for (number, drainer) in drainers.enumerated() {
+            if drainer == .enrolled { events.append(.parkDrainer(number)) }
+            if drainer == .enrolled || drainer == .parked { events.append(.drainerLeaves(number)) }
+        }
+        return events
+    }
+
+    /// Same signature, same future.
+    var signature: Int {
+        var hasher = Hasher()
+        hasher.combine(model.tasks)
+        hasher.combine(model.isClosed)
+        hasher.combine(places)
+        hasher.combine(attached)
+        hasher.combine(flagged)
+        hasher.combine(drainers)
+        return hasher.finalize()
+    }
+
+    mutating func play(_ event: Event) {
+        switch event {
+        case .add(let key, let behavior): add(key, behavior)
+        case .insert(let key): insert(key)
+        case .attach(let number):
+            let isToBeCancelled = machine.attach(ids[number], job: number)
+            #expect(isToBeCancelled == model[number].map { !$0.phase.isLive } ?? false)
+            model[number]?.isAttached = true
+            attached.insert(number)
+            if isToBeCancelled { wake(flag(number)) }
+        case .begin(let number, let isCancelled): begin(number, isCancelled)
+        case .park(let number): park(number)
+        case .leave(let number):
+            flagged.insert(number)
+            wake(left(number))
+        case .quietTimeEnded(let number, let isCancelled): quietTimeEnded(number, isCancelled)
+        case .finish(let number): finish(number)
+        case .cancelKey(let key):
+            cancelled(machine.cancel(key: key), model.cancel(model.live(key).map(\.number)))
+        case .cancelOne(let number):
+            let (job, woken) = machine.cancel(ids[number])
+            let jobs = model.cancel([number])
+            #expect(Set(woken) == model.promoteAll())
+            wake(woken)
+            cancelled(job.map { [$0] } ?? [], jobs)
+        case .cancelAll:
+            cancelled(machine.cancelAll(), model.cancel(model.tasks.map(\.number)))
+        case .close:
+            machine.close()
+            model.isClosed = true
+        case .enrollDrainer:
+            if let id = machine.enrollDrainer() {
+                #expect(!model.tasks.isEmpty)
+                drainers.append(.enrolled)
+                drainerIDs.append(id)
+            } else {
+                #expect(model.tasks.isEmpty)
+            }
+        case .parkDrainer(let number):
+            #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == nil)
+            drainers[number] = .parked
+        case .drainerLeaves(let number): drainerLeaves(number)
+        }
+        check()
+    }
+
+    private func check() {
+        machine.checkInvariants()
+        #expect(machine.liveCount == model.liveCount)
+        #expect(Set(machine.liveKeys) == model.liveKeys)
+        for key in ["a", "b"] { #expect(machine.isLive(key) == model.liveKeys.contains(key)) }
+        for (number, id) in ids.enumerated() { #expect(machine.phase(of: id) == model[number]?.phase) }
+    }
+
+    // MARK: Events
+
+    private mutating func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior) {
+        let standing = behavior == .preferPrevious ? key.flatMap(model.standing(for:)) : nil
+        switch machine.add(key: key, behavior: behavior) {
+        case .added(let id, let mustBegin, let cancelling, let waking):
+            #expect(!model.isClosed && standing == nil)
+            let number = ids.count
+            ids.append(id)
+            let (jobs, woken) = model.add(number, key: key, behavior: behavior)
+            places.append(model[number]?.phase == .running ? .running : .unstarted)
+            #expect(mustBegin == (places[number] == .unstarted))
+            #expect(Set(waking) == woken)
+            wake(waking)
+            cancelled(cancelling, jobs)
+        case .existing(let existing):
+            #expect(!model.isClosed && existing.id == standing.map { ids[$0] })
+            #expect(existing.job == standing.flatMap { attached.contains($0) ? $0 : nil })
+        case .refused:
+            #expect(model.isClosed)
+        }
+    }
+
+    private mutating func insert(_ key: String?) {
+        let standing = key.flatMap(model.standing(for:))
+        let number = ids.count
+        switch machine.insert(number, key: key) {
+        case .inserted(let id):
+            #expect(!model.isClosed && standing == nil)
+            ids.append(id)
+            model.tasks.append(.init(number: number, key: key, phase: .running, isAttached: true))
+            attached.insert(number)
+            places.append(.running)
+        case .existing(let existing): #expect(!model.isClosed && existing.id == standing.map { ids[$0] })
+        case .refused: #expect(model.isClosed)
+        }
+    }
+
+    private mutating func begin(_ number: Int, _ isCancelled: Bool) {
+        if isCancelled { flagged.insert(number) }
+        let phase = model[number]?.phase
+        switch machine.begin(ids[number], isCancelled: isCancelled) {
+        case .run:
+            #expect(phase == .ready && !isCancelled)
+            model[number]?.phase = .running
+            places[number] = .running
+        case .wait:
+            #expect(phase == .waiting && !isCancelled)
+            places[number] = .aboutToPark
+        case .quiet(let quietTime):
+            #expect(phase == .quiet && !isCancelled && quietTime == .seconds(1))
+            places[number] = .sleeping
+        case .skip(let waking):
+            #expect(phase == .skipped || isCancelled)
+            if phase != .skipped { _ = model.cancel([number]) }
+            #expect(Set(waking) == model.promoteAll())
+            wake(waking)
+            finish(number)
+        }
+    }
+
+    private mutating func park(_ number: Int) {
+        if machine.park(ids[number], number) {
+            #expect(model[number]?.phase == .waiting)
+            model[number]?.isParked = true
+            places[number] = .parked
+        } else {
+            #expect(model[number]?.phase != .waiting)
+            places[number] = .unstarted
+        }
+    }
+
+    private mutating func quietTimeEnded(_ number: Int, _ isCancelled: Bool) {
+        let phase = model[number]?.phase
+        switch machine.quietTimeEnded(ids[number], isCancelled: isCancelled) {
+        case .run(let cancelling):
+            #expect(phase == .quiet && !isCancelled)
+            let older = model.linked(model[number]!.key!).prefix { $0.number != number }
+            let jobs = model.cancel(older.map(\.number))
+            model[number]?.phase = .running
+            places[number] = .running
+            cancelled(cancelling, jobs)
+        case .skip(let waking):
+            #expect(phase == .skipped || isCancelled)
+            if phase != .skipped { _ = model.cancel([number]) }
+            #expect(Set(waking) == model.promoteAll())
+            wake(waking)
+            finish(number)
+        }
+    }
+
+    private mutating func finish(_ number: Int) {
+        places[number] = .done
+        let action = machine.finish(ids[number])
+        #expect(action.entry?.job == (attached.contains(number) ? number : nil))
+        model[number] = nil
+        var woken = model.promoteAll()
+        if model.tasks.isEmpty {
+            for (number, drainer) in drainers.enumerated() where drainer == .parked {
+                drainers[number] = .drained
+                woken.insert(1_000 + number)
+            }
+            // Those about to park are told when they do.
+            for (number, drainer) in drainers.enumerated() where drainer == .enrolled {
+                drainers[number] = .drained
+                #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .drained)
+            }
+        }
+        #expect(Set(action.waking) == woken)
+        wake(action.waking.filter { $0 < 1_000 })
+        // A late report finds nothing.
+        #expect(machine.finish(ids[number]).entry == nil)
+    }
+
+    private mutating func drainerLeaves(_ number: Int) {
+        let waiter = machine.drainerLeaves(drainerIDs[number])
+        #expect(waiter == (drainers[number] == .parked ? 1_000 + number : nil))
+        if drainers[number] == .enrolled {
+            #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .left)
+        }
+        #expect(machine.drainerLeaves(drainerIDs[number]) == nil)
+        drainers[number] = .left
+    }
+
+    // MARK: Effects, as the storage has them
+
+    /// Whoever is woken begins again.
+    private mutating func wake(_ waiters: [Int]) {
+        for number in waiters {
+            #expect(places[number] == .parked)
+            places[number] = .unstarted
+        }
+    }
+
+    private mutating func cancelled(_ jobs: [Int], _ expected: Set<Int>) {
+        #expect(Set(jobs) == expected && jobs.count == expected.count)
+        for job in jobs { wake(flag(job)) }
+    }
+
+    /// The job is cancelled: a task that is parked, or about to be, is told by its handler.
+    private mutating func flag(_ number: Int) -> [Int] {
+        flagged.insert(number)
+        guard places[number] == .parked || places[number] == .aboutToPark else { return [] }
+        return left(number)
+    }
+
+    private mutating func left(_ number: Int) -> [Int] {
+        let wasParked = places[number] == .parked
+        let woken = machine.leave(ids[number])
+        var expected = Set<Int>()
+        if model[number]?.phase == .waiting { _ = model.cancel([number]) }
+        if wasParked {
+            expected.insert(number)
+            model[number]?.isParked = false
+        }
+        expected.formUnion(model.promoteAll())
+        #expect(Set(woken) == expected)
+        return woken
+    }
+}

@@ -1,0 +1,86 @@
+@testable import TaskControl
+
+typealias RegistryMachine = TaskRegistryStateMachine<String, Int, Int>
+
+/// What the registry must do, said in the most naive way: one list, scanned for everything.
+///
+/// Tasks, their jobs and their waiters have one number.
+struct RegistryModel {
+    typealias Phase = RegistryMachine.Phase
+
+    struct Task: Hashable {
+        let number: Int
+        let key: String?
+        var phase: Phase
+        var isAttached = false
+        var isParked = false
+    }
+
+    var tasks: [Task] = []
+    var isClosed = false
+
+    subscript(number: Int) -> Task? {
+        get { tasks.first { $0.number == number } }
+        set { tasks = tasks.compactMap { $0.number == number ? newValue : $0 } }
+    }
+
+    func linked(_ key: String) -> [Task] { tasks.filter { $0.key == key && $0.phase != .skipped } }
+    func live(_ key: String) -> [Task] { linked(key).filter(\.phase.isLive) }
+    var liveKeys: Set<String> { Set(tasks.filter(\.phase.isLive).compactMap(\.key)) }
+    var liveCount: Int { tasks.filter(\.phase.isLive).count }
+
+    func standing(for key: String) -> Int? {
+        let live = live(key)
+        let running = live.last { $0.phase == .running || $0.phase == .ready }
+        return (running ?? live.last)?.number
+    }
+
+    /// - Returns: The jobs that are to be cancelled: those that are there already.
+    mutating func cancel(_ numbers: [Int]) -> Set<Int> {
+        var jobs = Set<Int>()
+        for number in numbers {
+            guard var task = self[number], task.phase.isLive else { continue }
+            task.phase = task.phase == .running ? .cancelled : .skipped
+            self[number] = task
+            if task.isAttached { jobs.insert(number) }
+        }
+        return jobs
+    }
+
+    /// - Returns: Who is woken, since it is their turn.
+    mutating func promoteAll() -> Set<Int> {
+        var woken = Set<Int>()
+        for key in Set(tasks.compactMap(\.key)) {
+            guard var first = linked(key).first, first.phase == .waiting else { continue }
+            first.phase = .ready
+            if first.isParked { woken.insert(first.number) }
+            first.isParked = false
+            self[first.number] = first
+        }
+        return woken
+    }
+
+    mutating func add(_ number: Int, key: String?, behavior: TaskStoreDuplicateKeyBehavior) -> (
+        cancelled: Set<Int>, woken: Set<Int>
+    ) {
+        var cancelled = Set<Int>()
+        var phase = Phase.running
+        if let key {
+            let before = live(key)
+            switch behavior.kind {
+            case .cancelPrevious: cancelled = cancel(before.map(\.number))
+            case .keepLatest:
+                cancelled = cancel(before.filter { $0.phase == .waiting || $0.phase == .quiet }.map(\.number))
+            case .debounce: cancelled = cancel(before.filter { $0.phase == .quiet }.map(\.number))
+            case .wait, .runConcurrently, .preferPrevious: break
+            }
+            switch behavior.kind {
+            case .wait, .keepLatest, .cancelPrevious(wait: true): if !linked(key).isEmpty { phase = .waiting }
+            case .debounce: phase = .quiet
+            case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: break
+            }
+        }
+        tasks.append(Task(number: number, key: key, phase: phase))
+        return (cancelled, promoteAll())
+    }
+}

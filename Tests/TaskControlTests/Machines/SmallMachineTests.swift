@@ -1,0 +1,108 @@
+import Testing
+
+@testable import TaskControl
+
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncTaskStateMachineTests {
+    enum Event: CaseIterable { case bindA, bindB, release, decide, finish }
+
+    /// All sequences of five events: what is in the books when the task has finished is taken out, once each.
+    @Test func everyBindingIsTakenOutOfTheBooksOnce() {
+        func search(_ machine: AsyncTaskStateMachine<Int>, bound: [Int], removed: [Int], hasFinished: Bool, depth: Int)
+        {
+            let inBooks = bound.filter { !removed.contains($0) }
+            #expect(inBooks.count <= 1, "a task has one lifetime at most")
+            if hasFinished { #expect(inBooks.isEmpty, "what has finished is in no books") }
+            #expect(Set(removed).count == removed.count, "nothing is taken out twice")
+            guard depth > 0 else { return }
+            for event in Event.allCases {
+                var (machine, bound, removed, hasFinished) = (machine, bound, removed, hasFinished)
+                var obsolete: Int?
+                switch event {
+                case .bindA, .bindB:
+                    bound.append(bound.count)
+                    obsolete = machine.bind(bound.count - 1)
+                    #expect(!machine.isUndecided)
+                case .release: obsolete = machine.release()
+                case .decide: machine.decide()
+                case .finish:
+                    if hasFinished { continue }
+                    hasFinished = true
+                    obsolete = machine.finish()
+                }
+                #expect(!machine.isUndecided)
+                if let obsolete { removed.append(obsolete) }
+                search(machine, bound: bound, removed: removed, hasFinished: hasFinished, depth: depth - 1)
+            }
+        }
+        #expect(AsyncTaskStateMachine<Int>().isUndecided)
+        search(AsyncTaskStateMachine(), bound: [], removed: [], hasFinished: false, depth: 5)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct WaiterTableTests {
+    @Test func aWaiterThatLeavesBeforeItParksIsToldWhenItParks() {
+        var table = WaiterTable<Int, String>()
+        let id = table.enroll()
+        #expect(table.leave(id, with: "left") == nil)
+        #expect(table.park(id, 1) == "left")
+        #expect(table.count == 0)
+    }
+
+    @Test func aWaiterThatParksAfterTheEventIsToldWhenItParks() {
+        var table = WaiterTable<Int, String>()
+        let id = table.enroll()
+        #expect(table.wakeAll(with: "woken").isEmpty)
+        #expect(table.leave(id, with: "left") == nil, "the first word counts")
+        #expect(table.park(id, 1) == "woken")
+        #expect(table.count == 0)
+    }
+
+    @Test func everybodyWhoIsParkedIsHandedOutOnceInTheOrderOfEnrolling() {
+        var table = WaiterTable<Int, String>()
+        let ids = (0..<20).map { _ in table.enroll() }
+        for (number, id) in ids.enumerated().reversed() { #expect(table.park(id, number) == nil) }
+        #expect(table.leave(ids[3], with: "left") == 3)
+        #expect(table.wakeAll(with: "woken") == Array(0..<20).filter { $0 != 3 })
+        #expect(ids.allSatisfy { table.leave($0, with: "left") == nil })
+        #expect(table.count == 0)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct SlotTableTests {
+    /// Random insertions and removals against a dictionary.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func agreesWithADictionary(seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        var table = SlotTable<UInt64>()
+        var model: [SlotTable<UInt64>.Index: UInt64] = [:]
+        for step in 0..<3_000 {
+            let isGrowing = (step / 300).isMultiple(of: 2)
+            if model.isEmpty || random.next() % 10 < (isGrowing ? 7 : 3) {
+                let value = random.next()
+                let index = table.insert(value)
+                #expect(model.updateValue(value, forKey: index) == nil)
+            } else {
+                let index = model.keys.sorted().randomElement(using: &random)!
+                #expect(table[index] == model[index])
+                #expect(table.remove(index) == model.removeValue(forKey: index))
+                #expect(!table.isOccupied(index))
+            }
+            #expect(table.count == model.count)
+            #expect(table.extent >= model.count)
+        }
+        for index in model.keys { _ = table.remove(index) }
+        #expect(table.isEmpty && table.extent == 0)
+        #expect(!table.isOccupied(0) && !table.isOccupied(-1))
+    }
+
+    @Test func vacantSlotsAreFilledBeforeNewOnesAreMade() {
+        var table = SlotTable<Int>()
+        let indexes = (0..<100).map { table.insert($0) }
+        for index in indexes.prefix(50) { _ = table.remove(index) }
+        for number in 0..<50 { _ = table.insert(number) }
+        #expect(table.extent == 100)
+    }
+}
