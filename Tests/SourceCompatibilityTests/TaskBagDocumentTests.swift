@@ -135,7 +135,8 @@ struct TaskBagDocumentTests {
 
     @Test func aBagThatGoesCancelsItsTasks() async throws {
         let detached = HeldBackend()
-        let task = Task { _ = try? await Gate().wait() }
+        let stored = HeldBackend()
+        let task = stored.serving { Task { await doSync() } }
         do {
             let bag = TaskBag()
             backend.serving { bag.addTask(priority: .high) { await doRefresh() } }
@@ -143,12 +144,11 @@ struct TaskBagDocumentTests {
             bag.add(task)
             try await backend.begun.wait()
             try await detached.begun.wait()
+            try await stored.begun.wait()
             withExtendedLifetime(bag) {}
         }
 
-        try await backend.cancelled.wait()
-        try await detached.cancelled.wait()
-        await task.value
+        for backend in [backend, detached, stored] { try await backend.cancelled.wait() }
         #expect(task.isCancelled)
     }
 

@@ -14,7 +14,7 @@
 ///
 /// Safe to use from any thread and any isolation.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
-    private let registry = TaskRegistry()
+    let registry = TaskRegistry()
 
     /// Creates an empty bag.
     public init() {}

@@ -12,7 +12,7 @@
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 public final class TaskBag: Sendable {
-    private let registry = TaskRegistry()
+    let registry = TaskRegistry()
 
     /// Creates an empty bag.
     public init() {}

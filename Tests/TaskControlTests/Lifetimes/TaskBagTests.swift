@@ -1,9 +1,234 @@
-import TaskControl
 import Testing
+
+@testable import TaskControl
 
 @Suite(.timeLimit(.minutes(1)))
 struct TaskBagTests {
-    @Test func aNewBagIsEmpty() {
-        #expect(TaskBag().count == 0)
+    @TaskLocal static var request = "none"
+
+    @Test func finishedTasksLeaveByThemselvesAdoptedOnesToo() async throws {
+        let (bag, gate) = (TaskBag(), Gate())
+        bag.addTask { await gate.wait() }
+        bag.addDetachedTask { await gate.wait() }
+        bag.add(Task { await gate.wait() })
+        Task { await gate.wait() }.stored(in: bag)
+        #expect(bag.count == 4)
+        gate.open()
+        try await bag.registry.drain()
+        #expect(bag.count == 0)
+    }
+
+    @Test func cancelCancelsAllAndTheBagGoesOn() async throws {
+        let (bag, ended) = (TaskBag(), Log<Int>())
+        let started = (0..<3).map { _ in Gate() }
+        bag.addTask {
+            started[0].open()
+            await Gate().wait()
+            ended.append(1)
+        }
+        bag.addDetachedTask {
+            started[1].open()
+            await Gate().wait()
+            ended.append(2)
+        }
+        Task {
+            started[2].open()
+            await Gate().wait()
+            ended.append(3)
+        }.stored(in: bag)
+        for gate in started { await gate.wait() }
+        bag.cancel()
+        #expect(bag.count == 0)
+        try await bag.registry.drain()
+        #expect(ended.values.sorted() == [1, 2, 3])
+        let ran = Gate()
+        bag.addTask { ran.open() }
+        await ran.wait()
+    }
+
+    @Test func theEndOfTheBagCancelsItsTasks() async {
+        let ended = (0..<2).map { _ in Gate() }
+        let started = (0..<2).map { _ in Gate() }
+        var bag: TaskBag? = TaskBag()
+        bag!.addTask {
+            started[0].open()
+            await Gate().wait()
+            ended[0].open()
+        }
+        Task {
+            started[1].open()
+            await Gate().wait()
+            ended[1].open()
+        }.stored(in: bag!)
+        for gate in started { await gate.wait() }
+        bag = nil
+        for gate in ended { await gate.wait() }
+    }
+
+    @MainActor @Test func aTaskThatIsCancelledBeforeItStartsNeverRuns() async throws {
+        let (bag, log) = (TaskBag(), Log<Int>())
+        bag.addTask { log.append(1) }
+        bag.cancel()
+        try await bag.registry.drain()
+        #expect(log.values == [])
+    }
+
+    @Test func isolationTaskLocalsPriorityAndNameAreTheCallers() async throws {
+        let (bag, log) = (TaskBag(), Log<String>())
+        await Task(priority: .low) { @MainActor in
+            Self.$request.withValue("42") {
+                bag.addTask(name: "reader") {
+                    MainActor.assertIsolated()
+                    log.append("\(Self.request) \(Task.name ?? "-") \(Task.basePriority == .low)")
+                }
+            }
+        }.value
+        try await bag.registry.drain()
+        #expect(log.values == ["42 reader true"])
+    }
+
+    @Test func aDetachedTaskHasNothingOfItsCaller() async throws {
+        let (bag, log) = (TaskBag(), Log<String>())
+        await Task(priority: .low) { @MainActor in
+            Self.$request.withValue("42") {
+                bag.addDetachedTask(priority: .high) { log.append("\(Self.request) \(Task.basePriority == .high)") }
+            }
+        }.value
+        try await bag.registry.drain()
+        #expect(log.values == ["none true"])
+    }
+
+    @Test func cancellingFromAHandlerThatItTriggersNeitherDeadlocksNorMissesATask() async throws {
+        let bag = TaskBag()
+        let ended = Log<Int>()
+        let started = (0..<20).map { _ in Gate() }
+        for number in 0..<20 {
+            bag.addTask {
+                await withTaskCancellationHandler {
+                    started[number].open()
+                    await Gate().wait()
+                    ended.append(number)
+                } onCancel: {
+                    bag.cancel()
+                    _ = bag.count
+                }
+            }
+        }
+        for gate in started { await gate.wait() }
+        bag.cancel()
+        try await bag.registry.drain()
+        #expect(ended.values.sorted() == Array(0..<20))
+    }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct IdentifiableTaskBagTests {
+    @Test func aDuplicateIsIgnoredAndTheCallSaysSo() async throws {
+        let (bag, gate, log) = (IdentifiableTaskBag<String>(), Gate(), Log<Int>())
+        #expect(
+            bag.addTask(id: "a") {
+                log.append(1)
+                await gate.wait()
+            }
+        )
+        #expect(!bag.addTask(id: "a") { log.append(2) })
+        #expect(!bag.addDetachedTask(id: "a") { log.append(3) })
+        #expect(!bag.add(Task { await gate.wait() }, id: "a"))
+        #expect(bag.addTask(id: "b") { await gate.wait() })
+        #expect(bag.count == 2 && bag.contains("a") && !bag.contains("c"))
+        gate.open()
+        try await bag.registry.drain()
+        #expect(log.values == [1] && bag.count == 0 && !bag.contains("a"))
+    }
+
+    @Test func aTaskThatIsNotTakenInGoesOn() async {
+        let (bag, gate) = (IdentifiableTaskBag<Int>(), Gate())
+        bag.addTask(id: 1) { await gate.wait() }
+        let other = Task { await gate.wait() }
+        #expect(!other.stored(in: bag, id: 1))
+        bag.cancelAll()
+        #expect(!other.isCancelled)
+        gate.open()
+        await other.value
+    }
+
+    @Test func theIDOfACancelledTaskIsFreeAtOnce() async throws {
+        let (bag, gate, started) = (IdentifiableTaskBag<Int>(), Gate(), Gate())
+        bag.addTask(id: 1) {
+            started.open()
+            await gate.waitIgnoringCancellation()
+        }
+        await started.wait()
+        bag.cancel(id: 1)
+        #expect(!bag.contains(1) && bag.count == 0)
+        #expect(bag.addTask(id: 1) { await gate.wait() })
+        gate.open()
+        try await bag.registry.drain()
+    }
+
+    @Test func theIDOfATaskThatWasCancelledThroughItsOwnHandleIsFree() async throws {
+        let (bag, gate) = (IdentifiableTaskBag<Int>(), Gate())
+        let task = Task { await gate.waitIgnoringCancellation() }
+        bag.add(task, id: 1)
+        task.cancel()
+        #expect(bag.addTask(id: 1) { await gate.wait() })
+        gate.open()
+        try await bag.registry.drain()
+    }
+
+    /// The old task ignores its cancellation and ends after the new one was added: the new entry must survive that.
+    @Test func theEndOfACancelledTaskNeverTouchesTheNewEntry() async throws {
+        let bag = IdentifiableTaskBag<Int>()
+        for round in 0..<10_000 {
+            let (old, new, oldEnded) = (Gate(), Gate(), Gate())
+            bag.addTask(id: 1) {
+                await old.waitIgnoringCancellation()
+                oldEnded.open()
+            }
+            bag.cancel(id: 1)
+            let added = bag.addTask(id: 1) { await new.waitIgnoringCancellation() }
+            // Races with the line above only in the next round; here the old one ends while the new one lives.
+            old.open()
+            if round.isMultiple(of: 100) { await Task.detached {}.value }
+            #expect(added && bag.contains(1) && bag.count == 1, "round \(round)")
+            bag.cancel(id: 1)
+            new.open()
+        }
+        try await bag.registry.drain()
+        #expect(bag.count == 0)
+    }
+
+    @Test func anAdoptedTaskFreesItsIDWhenItEnds() async throws {
+        let (bag, gate) = (IdentifiableTaskBag<Int>(), Gate())
+        Task { await gate.wait() }.stored(in: bag, id: 1)
+        #expect(bag.contains(1))
+        gate.open()
+        try await bag.registry.drain()
+        #expect(!bag.contains(1) && bag.addTask(id: 1) {})
+    }
+
+    @Test func theEndOfTheBagCancelsItsTasks() async {
+        let (started, ended) = (Gate(), Gate())
+        var bag: IdentifiableTaskBag<Int>? = IdentifiableTaskBag()
+        bag!.addTask(id: 1) {
+            started.open()
+            await Gate().wait()
+            ended.open()
+        }
+        await started.wait()
+        bag = nil
+        await ended.wait()
+    }
+
+    @Test func keysThatHashAlikeAreToldApart() async throws {
+        struct Key: Hashable {
+            let number: Int
+            func hash(into hasher: inout Hasher) {}
+        }
+        let (bag, gate) = (IdentifiableTaskBag<Key>(), Gate())
+        for number in 0..<50 { #expect(bag.addTask(id: Key(number: number)) { await gate.wait() }) }
+        #expect(bag.count == 50 && bag.contains(Key(number: 49)) && !bag.contains(Key(number: 50)))
+        gate.open()
+        try await bag.registry.drain()
     }
 }

@@ -67,11 +67,11 @@ struct RefreshChapter: Chapter {
                 var generator = SeededGenerator(seed: tour.seed)
                 for number in (2...Self.pulls).shuffled(using: &generator) + [1] {
                     stage.answer("news for pull \(number)")
-                    await pulls[number - 1].value
+                    try await pulls[number - 1].expectEnd("pull \(number)")
                 }
             }
             stage.open()
-            for pull in pulls { await pull.value }
+            for pull in pulls { try await pull.expectEnd("each pull") }
             try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
             let visits = stage.visits.value
             return Measured(visits.received, atOnce: visits.mostInFlight, shown: model.shownEdition)

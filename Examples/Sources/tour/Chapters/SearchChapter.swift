@@ -64,7 +64,7 @@ struct SearchChapter: Chapter {
                 guard stage.visits.value.hasReceived(query) else { return }
                 stage.answer(query)
                 try await stage.visits.expect("\(query) to end") { $0.hasEnded(query) }
-                await tasks[query]?.value
+                try await tasks[query]?.expectEnd("the search for \(query)")
             }
 
             for keystroke in script.keystrokes {
@@ -73,12 +73,13 @@ struct SearchChapter: Chapter {
                 if awaitsEveryRequest || keystroke.endsWord {
                     try await stage.visits.expect("the query \(query)") { $0.hasReceived(query) }
                 } else {
+                    // The typist's pace. If the machine is slower than that, a quiet time may end within a word: one request more.
                     try await Task.sleep(for: .milliseconds(4))
                 }
                 try await letLeave(tasks, from: stage)
                 for query in keystroke.answersBeforeNext { try await answer(query) }
             }
-            for task in tasks.values { await task.value }
+            for (query, task) in tasks { try await task.expectEnd("the search for \(query)") }
             let visits = stage.visits.value
             return Measured(
                 keystrokes: tasks.count,
@@ -95,7 +96,7 @@ struct SearchChapter: Chapter {
     @MainActor
     private func letLeave(_ tasks: [String: Task<Void, Never>], from stage: Stage) async throws {
         for (query, task) in tasks where task.isCancelled {
-            await task.value
+            try await task.expectEnd("the cancelled search for \(query)")
             guard stage.visits.value.hasReceived(query) else { continue }
             try await stage.visits.expect("the client that asked for \(query) to leave") { $0.hasEnded(query) }
         }

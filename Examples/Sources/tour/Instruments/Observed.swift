@@ -48,7 +48,7 @@ final class Observed<State: Sendable>: Sendable {
     /// - Parameter event: Completes the sentence "Waited in vain for …".
     func expect(
         _ event: String,
-        within patience: Duration = .seconds(15),
+        within patience: Duration = .seconds(10),
         _ isReached: @escaping @Sendable (State) -> Bool
     ) async throws {
         try await withThrowingTaskGroup { group in
@@ -60,6 +60,20 @@ final class Observed<State: Sendable>: Sendable {
             defer { group.cancelAll() }
             try await group.next()
         }
+    }
+}
+
+extension Task where Success == Void, Failure == Never {
+    /// Waits for the task to end, and gives up when it is clear that it will not. `value` can't: it waits even in a cancelled task.
+    ///
+    /// - Parameter name: Completes the sentence "Waited in vain for … to end".
+    func expectEnd(_ name: String) async throws {
+        let hasEnded = Observed(false)
+        Task<Void, Never> {
+            await value
+            hasEnded.update { $0 = true }
+        }
+        try await hasEnded.expect("\(name) to end") { $0 }
     }
 }
 
