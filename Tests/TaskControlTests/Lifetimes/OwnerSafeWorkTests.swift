@@ -1,0 +1,280 @@
+import Testing
+
+@testable import TaskControl
+
+/// `run(for:)` and `forEach(_:for:)`: the owner may go while its work is under way.
+@Suite(.timeLimit(.minutes(1)))
+struct OwnerSafeWorkTests {
+    @TaskLocal static var request = "none"
+
+    @MainActor final class Model {
+        let lifetime: AsyncLifetime
+        let probe: DeinitProbe
+        var items: [Int] = []
+        var failures: [MarkedError?] = []
+
+        init(_ gone: Gate = Gate(), lifetime: AsyncLifetime = AsyncLifetime()) {
+            probe = DeinitProbe(gone)
+            self.lifetime = lifetime
+        }
+
+        @discardableResult
+        func load(_ work: @escaping @Sendable () async throws -> [Int]) -> Task<Void, Never> {
+            lifetime.run(for: self) {
+                try await work()
+            } deliver: { model, items in
+                MainActor.assertIsolated()
+                model.items = items
+            } failed: { model, error in
+                model.failures.append(error as? MarkedError)
+            }
+        }
+
+        @discardableResult
+        func follow(_ stream: AsyncStream<Int>, _ handled: Log<Int>, first: Gate = Gate()) -> Task<Void, Never> {
+            lifetime.forEach(stream, for: self) { model, item in
+                model.items.append(item)
+                await Task { handled.append(item) }.value
+                first.open()
+            }
+        }
+    }
+
+    actor Store {
+        let lifetime = AsyncLifetime()
+        let probe: DeinitProbe
+        var items: [Int] = []
+        var failure: MarkedError?
+
+        init(_ gone: Gate = Gate()) {
+            probe = DeinitProbe(gone)
+        }
+
+        func load(_ work: @escaping @Sendable () async throws -> [Int]) -> Task<Void, Never> {
+            lifetime.run(for: self) {
+                try await work()
+            } deliver: { store, items in
+                store.assertIsolated()
+                store.items = items
+            } failed: { store, error in
+                store.failure = error as? MarkedError
+            }
+        }
+
+        func follow(_ stream: AsyncStream<Int>) -> Task<Void, Never> {
+            lifetime.forEach(stream, for: self) { store, item in
+                store.assertIsolated()
+                store.items.append(item)
+            }
+        }
+    }
+
+    // MARK: run(for:)
+
+    @MainActor @Test func theResultIsDeliveredToTheOwnerOnTheCallersActor() async {
+        let model = Model()
+        await model.load { [1, 2] }.value
+        #expect(model.items == [1, 2] && model.lifetime.isEmpty)
+    }
+
+    @MainActor @Test func theOwnerDeinitialisesWhileTheWorkIsParkedAndTheWorkIsCancelled() async {
+        let (gone, started, ended) = (Gate(), Gate(), Gate())
+        var model: Model? = Model(gone)
+        model?.load {
+            started.open()
+            await Gate().wait()
+            if Task.isCancelled { ended.open() }
+            return []
+        }
+        await started.wait()
+        model = nil
+        #expect(gone.isOpen, "nothing held it")
+        await ended.wait()
+    }
+
+    @MainActor @Test func withALifetimeThatLivesElsewhereTheResultIsDiscarded() async {
+        let (gone, started, gate, lifetime) = (Gate(), Gate(), Gate(), AsyncLifetime())
+        var model: Model? = Model(gone, lifetime: lifetime)
+        let task = model!.load {
+            started.open()
+            await gate.wait()
+            return [1]
+        }
+        await started.wait()
+        model = nil
+        #expect(gone.isOpen && !task.isCancelled)
+        gate.open()
+        await task.value
+        #expect(lifetime.isEmpty)
+    }
+
+    @MainActor @Test func anErrorIsHandedToTheOwner() async {
+        let model = Model()
+        await model.load { throw MarkedError("work") }.value
+        #expect(model.items == [] && model.failures == [MarkedError("work")])
+    }
+
+    @MainActor @Test func anErrorWithoutAnOwnerOrAHandlerGoesToDiagnostics() async {
+        let (incidents, lifetime, gate, started) = (Incidents.shared, AsyncLifetime(), Gate(), Gate())
+        let (orphan, unheard) = (MarkedError("orphan"), MarkedError("unheard"))
+        var model: Model? = Model(lifetime: lifetime)
+        let task = model!.load {
+            started.open()
+            await gate.wait()
+            throw orphan
+        }
+        await started.wait()
+        model = nil
+        gate.open()
+        await task.value
+        let owner = Model()
+        await lifetime.run(for: owner, name: "unheard") {
+            throw unheard
+        } deliver: { (_, _: Int) in
+        }.value
+        #expect(incidents.unhandled(orphan).count == 1 && incidents.unhandled(unheard) == ["unheard"])
+    }
+
+    @MainActor @Test func nothingIsDeliveredOnceTheTaskIsCancelled() async {
+        let (gate, started, model) = (Gate(), Gate(), Model())
+        let delivered = model.load {
+            started.open()
+            await gate.waitIgnoringCancellation()
+            return [1]
+        }
+        let failed = model.load {
+            await gate.waitIgnoringCancellation()
+            throw MarkedError()
+        }
+        await started.wait()
+        model.lifetime.cancelAll()
+        gate.open()
+        await delivered.value
+        await failed.value
+        #expect(model.items == [] && model.failures == [])
+    }
+
+    /// The work has ended and its delivery waits for the main actor, on which the cancellation comes first.
+    @MainActor @Test func aCancellationOnTheOwnersActorComesBeforeADeliveryThatWaitsForThatActor() async {
+        let (model, ended) = (Model(), Gate())
+        let task = model.load { [probe = DeinitProbe(ended)] in
+            _ = probe
+            return [1]
+        }
+        // Nothing is delivered before this suspends.
+        task.cancel()
+        await task.value
+        #expect(model.items == [])
+    }
+
+    @Test func anActorIsHandedItsResultInItsOwnIsolation() async {
+        let store = Store()
+        await store.load { [1, 2] }.value
+        await store.load { throw MarkedError("work") }.value
+        #expect(await store.items == [1, 2])
+        #expect(await store.failure == MarkedError("work"))
+    }
+
+    @Test func anActorDeinitialisesWhileItsWorkIsParked() async {
+        let (gone, started, ended) = (Gate(), Gate(), Gate())
+        var store: Store? = Store(gone)
+        let task = await store!.load {
+            started.open()
+            await Gate().wait()
+            ended.open()
+            return []
+        }
+        await started.wait()
+        store = nil
+        await gone.wait()
+        await ended.wait()
+        await task.value
+    }
+
+    @MainActor @Test func workRunsOffTheActorWithTheCallersTaskLocalsAndPriority() async {
+        let (model, log) = (Model(), Log<String>())
+        await Task(priority: .low) {
+            await Self.$request.withValue("42") {
+                await model.lifetime.run(for: model, name: "loader") {
+                    log.append("\(Self.request) \(Task.basePriority == .low) \(Task.name ?? "-")")
+                } deliver: { _, _ in
+                    log.append("delivered")
+                }.value
+            }
+        }.value
+        #expect(log.values == ["42 true loader", "delivered"])
+    }
+
+    // MARK: forEach(_:for:)
+
+    @MainActor @Test func elementsAreHandledInOrderOneAtATime() async {
+        let (model, handled) = (Model(), Log<Int>())
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        let task = model.follow(stream, handled)
+        for number in 0..<10 { continuation.yield(number) }
+        continuation.finish()
+        await task.value
+        #expect(model.items == Array(0..<10) && handled.values == Array(0..<10) && model.lifetime.isEmpty)
+    }
+
+    @MainActor @Test func theOwnerDeinitialisesWhileTheNextElementIsAwaited() async {
+        let (gone, ended, first) = (Gate(), Gate(), Gate())
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        continuation.onTermination = { _ in ended.open() }
+        var model: Model? = Model(gone)
+        let task = model!.follow(stream, Log(), first: first)
+        continuation.yield(1)
+        await first.wait()
+        model = nil
+        // Held at most while the first element is handled.
+        await gone.wait()
+        await ended.wait()
+        await task.value
+    }
+
+    @MainActor @Test func theIterationEndsAtTheFirstElementAfterTheOwnerHasGone() async {
+        let (lifetime, handled) = (AsyncLifetime(), Log<Int>())
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        var model: Model? = Model(lifetime: lifetime)
+        let task = model!.follow(stream, handled)
+        model = nil
+        continuation.yield(1)
+        await task.value
+        #expect(handled.values == [] && !task.isCancelled)
+    }
+
+    @MainActor @Test func theIterationEndsWhenTheTaskIsCancelled() async {
+        let (model, handled) = (Model(), Log<Int>())
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        let task = model.follow(stream, handled)
+        model.lifetime.cancelAll()
+        continuation.yield(1)
+        await task.value
+        #expect(handled.values == [])
+    }
+
+    @Test func anActorHandlesElementsInItsOwnIsolation() async {
+        let store = Store()
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        let task = await store.follow(stream)
+        continuation.yield(1)
+        continuation.yield(2)
+        continuation.finish()
+        await task.value
+        #expect(await store.items == [1, 2])
+    }
+
+    @Test func anErrorThatEndsTheSequenceIsHandedToTheOwnerOrToDiagnostics() async {
+        let (incidents, lifetime, model, log) = (Incidents.shared, AsyncLifetime(), await Model(), Log<MarkedError?>())
+        let (heard, unheard) = (MarkedError("heard element"), MarkedError("unheard element"))
+        func failing(_ error: MarkedError) -> AsyncThrowingStream<Int, any Error> {
+            AsyncThrowingStream { $0.finish(throwing: error) }
+        }
+        await lifetime.forEach(failing(heard), for: model) { _, _ in
+        } failed: { _, error in
+            log.append(error as? MarkedError)
+        }.value
+        await lifetime.forEach(failing(unheard), for: model) { _, _ in }.value
+        #expect(log.values == [heard] && incidents.unhandled(unheard).count == 1)
+    }
+}
