@@ -1,0 +1,42 @@
+import TaskControl
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct CancellableValueTests {
+    @Test func givesTheValue() async throws {
+        #expect(await Task { 1 }.cancellableValue == 1)
+        #expect(try await Task<Int, any Error> { 2 }.cancellableValue == 2)
+    }
+
+    @Test func givesTheErrorToACallerThatIsNotCancelled() async {
+        await #expect(throws: MarkedError("work")) {
+            try await Task<Int, any Error> { throw MarkedError("work") }.cancellableValue
+        }
+    }
+
+    @Test func cancellingTheOneWhoAwaitsCancelsTheTask() async {
+        let started = Gate()
+        let task = Task {
+            started.open()
+            await Gate().wait()
+            return Task.isCancelled
+        }
+        let waiter = Task { await task.cancellableValue }
+        await started.wait()
+        waiter.cancel()
+        #expect(await waiter.value)
+    }
+
+    @Test func aCancelledCallerSeesCancellationErrorInWhateverWordsTheTaskFailed() async {
+        let started = Gate()
+        let task = Task<Int, any Error> {
+            started.open()
+            await Gate().wait()
+            throw MarkedError()
+        }
+        let waiter = Task { try await task.cancellableValue }
+        await started.wait()
+        waiter.cancel()
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+    }
+}
