@@ -1,0 +1,23 @@
+// What the README's examples speak of.
+import TaskControl
+
+struct Item: Sendable {}
+
+struct API: Sendable {
+    func fetchFeed() async throws -> [Item] { [] }
+    func search(_ text: String) async -> [Item] { [] }
+    func save(_ text: String) async {}
+    func refresh() async {}
+}
+
+struct Server: Sendable {
+    func heartbeat() async throws {}
+    func log(_ error: any Error) {}
+}
+
+enum Field: Hashable { case search, draft, feed }
+
+@MainActor final class Model {
+    func show(_ items: [Item]) {}
+    func apply(_ update: Int) async {}
+}
