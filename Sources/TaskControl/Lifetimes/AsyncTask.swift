@@ -86,20 +86,20 @@ public final class AsyncTask: Sendable {
         return self
     }
 
-    /// Adds a handle to the set that cancels the task when it is cancelled or let go of.
+    /// Adds a handle to the set, which cancels the task when the set lets go of it. A lifetime that the task is bound to keeps it too.
     ///
     /// The set keeps the handle when the task has finished; where many tasks come and go, ``bind(to:)`` keeps nothing.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
+        life.withLock { $0.decide() }
         set.insert(AnyCancellable { [task] in task.cancel() })
-        leaveLifetime()
         return self
     }
 
     /// Lets the task run to its end for itself. A lifetime that it was bound to forgets it.
     @discardableResult
     public func detached() -> Self {
-        leaveLifetime()
+        if let binding = life.withLock({ $0.release() }) { binding.registry.finish(binding.id) }
         return self
     }
 
@@ -121,10 +121,6 @@ public final class AsyncTask: Sendable {
     /// A caller that is cancelled goes on waiting, and the task goes on.
     public var value: Void {
         get async { await task.value }
-    }
-
-    private func leaveLifetime() {
-        if let binding = life.withLock({ $0.release() }) { binding.registry.finish(binding.id) }
     }
 }
 

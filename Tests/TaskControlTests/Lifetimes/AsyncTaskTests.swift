@@ -133,6 +133,18 @@ struct AsyncTaskTests {
         await task.value
     }
 
+    @Test func aTaskMayBeBoundAndStoredAndEitherCancelsIt() async {
+        for isSetFirst in [true, false] {
+            let lifetime = AsyncLifetime()
+            var cancellables = Set<AnyCancellable>()
+            let task = AsyncTask { await Gate().wait() }.bind(to: lifetime).store(in: &cancellables)
+            #expect(lifetime.count == 1 && cancellables.count == 1)
+            if isSetFirst { cancellables.cancelAll() } else { lifetime.cancelAll() }
+            #expect(task.isCancelled)
+            await task.value
+        }
+    }
+
     @Test func aSetThatIsLetGoOfCancelsIt() async {
         let ended = Gate()
         do {
