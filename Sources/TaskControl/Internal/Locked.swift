@@ -77,16 +77,20 @@ private typealias LockPrimitive = pthread_mutex_t
 
 extension pthread_mutex_t {
     fileprivate static func initialize(_ lock: UnsafeMutablePointer<Self>) {
+        #if DEBUG
         var attributes = pthread_mutexattr_t()
         pthread_mutexattr_init(&attributes)
-        #if DEBUG
         pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ERRORCHECK))
-        #elseif canImport(Glibc)
-        // What is done under these locks is shorter than going to sleep: spin a little first.
-        pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
-        #endif
         let status = pthread_mutex_init(lock, &attributes)
         pthread_mutexattr_destroy(&attributes)
+        #elseif canImport(Glibc)
+        // What is done under these locks is shorter than going to sleep: spin a little first. As PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP.
+        lock.initialize(to: pthread_mutex_t())
+        lock.pointee.__data.__kind = CInt(PTHREAD_MUTEX_ADAPTIVE_NP)
+        let status: CInt = 0
+        #else
+        let status = pthread_mutex_init(lock, nil)
+        #endif
         precondition(status == 0, "TaskControl could not make a lock: pthread_mutex_init returned \(status).")
     }
 

@@ -21,6 +21,9 @@ public final class AsyncTask: Sendable {
 
     private let task: Task<Void, Never>
     private let life = Locked(AsyncTaskStateMachine<Binding>())
+    /// Set once somebody has chosen what the task lives for, so that `deinit` need not ask.
+    // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
+    nonisolated(unsafe) private var isDecided = false
 
     /// Starts a task.
     ///
@@ -61,7 +64,7 @@ public final class AsyncTask: Sendable {
     }
 
     deinit {
-        guard life.withLock({ $0.isUndecided }) else { return }
+        if isDecided || !life.withLock({ $0.isUndecided }) { return }
         task.cancel()
         Diagnostics.report(.droppedWithoutOwner)
     }
@@ -80,9 +83,7 @@ public final class AsyncTask: Sendable {
             return self
         }
         // If the task has ended meanwhile, it did not know that it had something to leave.
-        if let obsolete = life.withLock({ $0.bind((lifetime.registry, id)) }) {
-            obsolete.registry.finish(obsolete.id)
-        }
+        if let obsolete = decide({ $0.bind((lifetime.registry, id)) }) { obsolete.registry.finish(obsolete.id) }
         return self
     }
 
@@ -91,7 +92,7 @@ public final class AsyncTask: Sendable {
     /// The set keeps the handle when the task has finished; where many tasks come and go, ``bind(to:)`` keeps nothing.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
-        life.withLock { $0.decide() }
+        decide { $0.decide() }
         set.insert(AnyCancellable { [task] in task.cancel() })
         return self
     }
@@ -99,7 +100,7 @@ public final class AsyncTask: Sendable {
     /// Lets the task run to its end for itself. A lifetime that it was bound to forgets it.
     @discardableResult
     public func detached() -> Self {
-        if let binding = life.withLock({ $0.release() }) { binding.registry.finish(binding.id) }
+        if let binding = decide({ $0.release() }) { binding.registry.finish(binding.id) }
         return self
     }
 
@@ -108,7 +109,7 @@ public final class AsyncTask: Sendable {
     /// Cancels the task. It has ended when ``value`` returns.
     public func cancel() {
         // Whoever cancels has the task in hand: it may be dropped from here on without another word.
-        life.withLock { $0.decide() }
+        decide { $0.decide() }
         task.cancel()
     }
 
@@ -121,6 +122,13 @@ public final class AsyncTask: Sendable {
     /// A caller that is cancelled goes on waiting, and the task goes on.
     public var value: Void {
         get async { await task.value }
+    }
+
+    private func decide<Answer>(_ event: (inout AsyncTaskStateMachine<Binding>) -> Answer) -> Answer {
+        life.withLock { machine in
+            isDecided = true
+            return event(&machine)
+        }
     }
 }
 

@@ -207,10 +207,7 @@ struct RegistryDriver {
             places[number] = .sleeping
         case .skip(let waking):
             #expect(phase == .skipped || isCancelled)
-            if phase != .skipped { _ = model.cancel([number]) }
-            #expect(Set(waking) == model.promoteAll())
-            wake(waking)
-            finish(number)
+            skipped(number, waking)
         }
     }
 
@@ -237,11 +234,15 @@ struct RegistryDriver {
             cancelled(cancelling, jobs)
         case .skip(let waking):
             #expect(phase == .skipped || isCancelled)
-            if phase != .skipped { _ = model.cancel([number]) }
-            #expect(Set(waking) == model.promoteAll())
-            wake(waking)
-            finish(number)
+            skipped(number, waking)
         }
+    }
+
+    private mutating func skipped(_ number: Int, _ waking: [Int]) {
+        if model[number]?.phase != .skipped { _ = model.cancel([number]) }
+        #expect(Set(waking) == model.promoteAll())
+        wake(waking)
+        finish(number)
     }
 
     private mutating func finish(_ number: Int) {
