@@ -34,7 +34,7 @@ func spawn<Body: TaskBody>(
     name: String?,
     priority: TaskPriority?,
     isolatedTo isolation: (any Actor)?,
-    _ body: Body
+    _ body: consuming Body
 ) -> Task<Void, Never> {
     // A closure takes on the isolation of a function's isolated parameter by capturing it. `Isolated.spawn` touches nothing that
     // the actor guards, so it is safe to call it from anywhere: the cast drops `isolated` from the type of its first parameter and
@@ -43,11 +43,11 @@ func spawn<Body: TaskBody>(
 }
 
 private struct There<Body: TaskBody> {
-    let spawn: (isolated (any Actor)?, String?, TaskPriority?, Body) -> Task<Void, Never>
+    let spawn: (isolated (any Actor)?, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
 }
 
 private struct Here<Body: TaskBody> {
-    let spawn: ((any Actor)?, String?, TaskPriority?, Body) -> Task<Void, Never>
+    let spawn: ((any Actor)?, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
 }
 
 /// Creates a task that inherits nothing.
@@ -60,7 +60,7 @@ private enum Isolated {
         _ isolation: isolated (any Actor)?,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ body: some TaskBody
+        _ body: consuming some TaskBody
     ) -> Task<Void, Never> {
         Task(name: name, priority: priority) {
             _ = isolation

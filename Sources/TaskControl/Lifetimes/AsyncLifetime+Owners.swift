@@ -181,10 +181,7 @@ extension AsyncLifetime {
         priority: TaskPriority?,
         operation: @escaping Operation
     ) -> Task<Void, Never> {
-        let placement = registry.add(operation: operation) { body in
-            spawn(name: name, priority: priority, isolatedTo: nil, body)
-        }
-        if case .added(let task) = placement { return task }
+        if let task = registry.add(.init(name: name, priority: priority), operation) { return task }
         let nothing = Task<Void, Never>(name: name) {}
         nothing.cancel()
         return nothing

@@ -59,11 +59,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
         priority: TaskPriority? = nil,
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        let operation = received(operation)
-        let placement = registry.add(key: RegistryKey(id), behavior: .preferPrevious, operation: operation) { body in
-            spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
-        }
-        return placement.isAdded
+        add(id, .init(name: name, priority: priority), received(operation))
     }
 
     /// Starts a task that has nothing of its caller, neither isolation nor priority nor task-locals, unless one with this ID is there.
@@ -82,11 +78,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        let placement = registry.add(key: RegistryKey(id), behavior: .preferPrevious, operation: received(operation)) {
-            body in
-            spawnDetached(name: name, priority: priority, body)
-        }
-        return placement.isAdded
+        add(id, .init(name: name, priority: priority, isDetached: true), received(operation))
     }
 
     /// Takes in a task that has been started elsewhere, unless one with this ID is there; the ID is free again when it ends.
@@ -99,6 +91,10 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     @discardableResult
     public func add(_ task: Task<Void, Never>, id: ID) -> Bool {
         registry.adopt(task, key: RegistryKey(id))
+    }
+
+    private func add(_ id: ID, _ making: TaskRegistry.Making, _ operation: @escaping Operation) -> Bool {
+        registry.add(key: RegistryKey(id), behavior: .preferPrevious, making, operation).isAdded
     }
 }
 

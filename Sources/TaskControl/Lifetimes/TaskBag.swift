@@ -45,10 +45,7 @@ public final class TaskBag: Sendable {
         priority: TaskPriority? = nil,
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        let operation = received(operation)
-        _ = registry.add(operation: operation) { body in
-            spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
-        }
+        _ = registry.add(.init(name: name, priority: priority), received(operation))
     }
 
     /// Starts a task that belongs to the bag and has nothing of its caller: neither isolation nor priority nor task-locals.
@@ -63,9 +60,7 @@ public final class TaskBag: Sendable {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        _ = registry.add(operation: received(operation)) { body in
-            spawnDetached(name: name, priority: priority, body)
-        }
+        _ = registry.add(.init(name: name, priority: priority, isDetached: true), received(operation))
     }
 
     /// Takes in a task that has been started elsewhere, and lets go of it when it ends.

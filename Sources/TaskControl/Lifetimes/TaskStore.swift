@@ -60,14 +60,12 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
         priority: TaskPriority? = nil,
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        let operation = received(operation)
-        let placement = registry.add(key: RegistryKey(key), behavior: duplicateKeyBehavior, operation: operation) {
-            body in
-            spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
-        }
+        let key = RegistryKey(key)
+        let making = TaskRegistry.Making(name: name, priority: priority)
+        let placement = registry.add(key: key, behavior: duplicateKeyBehavior, making, received(operation))
         switch placement {
         case .added(let task): return task
-        case .existing(let existing): return existing.job ?? registry.follow(existing.id, key: RegistryKey(key))
+        case .existing(let existing): return existing.job ?? registry.follow(existing.id, key: key)
         case .refused: preconditionFailure("A store is open for as long as somebody can call it.")
         }
     }

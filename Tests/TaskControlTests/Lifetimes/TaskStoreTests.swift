@@ -1,3 +1,4 @@
+import Observation
 import Testing
 
 @testable import TaskControl
@@ -289,49 +290,42 @@ struct TaskStoreTests {
 
     // MARK: Races
 
-    /// Another task with the same key is asked for while the first is being created, so its handle does not exist yet.
-    @Test func aTaskThatIsBeingCreatedIsStoodForByOneThatEndsWithItAndCancelsIt() async throws {
-        for isCancelling in [false, true] {
-            let registry = TaskRegistry()
-            let (gate, started, log) = (Gate(), Gate(), Log<String>())
-            let key = RegistryKey("key")
-            var follower: Task<Void, Never>?
-            let placement = registry.add(
-                key: key,
-                behavior: .preferPrevious,
-                operation: {
-                    started.open()
-                    if isCancelling { await Gate().wait() } else { await gate.wait() }
-                    log.append("followed ends, cancelled: \(Task.isCancelled)")
-                }
-            ) { body in
-                let second = registry.add(key: key, behavior: .preferPrevious, operation: { log.append("never") }) {
-                    _ in
-                    preconditionFailure("nothing is created")
-                }
-                guard case .existing(let existing) = second, existing.job == nil else {
-                    preconditionFailure("the first is there, and has no handle")
-                }
-                follower = registry.follow(existing.id, key: key)
-                return spawn(name: nil, priority: nil, isolatedTo: nil, body)
-            }
-            guard case .added(let followed) = placement else { preconditionFailure("the first is added") }
-            await started.wait()
-            if isCancelling { follower?.cancel() } else { gate.open() }
-            await follower?.value
-            await followed.value
-            #expect(log.values == ["followed ends, cancelled: \(isCancelling)"])
-            try await registry.drain()
+    /// An observer asks for a task with the same key while the first is being created: its handle does not exist yet.
+    @Test(arguments: [false, true])
+    func aTaskThatIsBeingCreatedIsStoodForByOneThatEndsWithItAndCancelsIt(isCancelling: Bool) async throws {
+        let (store, started, gate, log) = (TaskStore<String>(), Gate(), Gate(), Log<String>())
+        let (once, follower) = (Gate(), Log<Task<Void, Never>>())
+        withObservationTracking {
+            _ = store.count
+        } onChange: {
+            guard !once.isOpen else { return }
+            once.open()
+            follower.append(store.addTask(forKey: "key", duplicateKeyBehavior: .preferPrevious) { log.append("never") })
         }
+        let followed = store.addTask(forKey: "key", duplicateKeyBehavior: .preferPrevious) {
+            started.open()
+            await gate.wait()
+            log.append("ends, cancelled: \(Task.isCancelled)")
+        }
+        await started.wait()
+        #expect(follower.values.count == 1 && follower.values[0] != followed)
+        if isCancelling { follower.values[0].cancel() } else { gate.open() }
+        await follower.values[0].value
+        await followed.value
+        #expect(log.values == ["ends, cancelled: \(isCancelling)"])
+        try await store.drain()
     }
 
     @Test func aTaskThatIsCancelledWhileItIsBeingCreatedIsCancelledWhenItExists() async throws {
-        let (registry, log) = (TaskRegistry(), Log<Bool>())
-        _ = registry.add(operation: { log.append(Task.isCancelled) }) { body in
-            registry.cancelAll()
-            return spawn(name: nil, priority: nil, isolatedTo: MainActor.shared, body)
+        let (store, log) = (TaskStore<String>(), Log<Bool>())
+        withObservationTracking {
+            _ = store.count
+        } onChange: {
+            store.cancelAll()
         }
-        try await registry.drain()
+        let task = store.addTask(forKey: "key") { @MainActor in log.append(Task.isCancelled) }
+        #expect(task.isCancelled)
+        try await store.drain()
         #expect(log.values == [] || log.values == [true])
     }
 

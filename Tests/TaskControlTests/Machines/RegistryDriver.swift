@@ -157,17 +157,23 @@ struct RegistryDriver {
 
     private mutating func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior) {
         let standing = behavior == .preferPrevious ? key.flatMap(model.standing(for:)) : nil
-        switch machine.add(key: key, behavior: behavior) {
-        case .added(let id, let mustBegin, let cancelling, let waking):
+        let action: RegistryMachine.AddAction
+        if let key {
+            action = machine.add(key: key, behavior: behavior)
+        } else {
+            action = machine.add().map { .added($0, mustBegin: false, nil) } ?? .refused
+        }
+        switch action {
+        case .added(let id, let mustBegin, let effects):
             #expect(!model.isClosed && standing == nil)
             let number = ids.count
             ids.append(id)
             let (jobs, woken) = model.add(number, key: key, behavior: behavior)
             places.append(model[number]?.phase == .running ? .running : .unstarted)
             #expect(mustBegin == (places[number] == .unstarted))
-            #expect(Set(waking) == woken)
-            wake(waking)
-            cancelled(cancelling, jobs)
+            #expect(Set(effects?.waking ?? []) == woken)
+            wake(effects?.waking ?? [])
+            cancelled(effects?.cancelling ?? [], jobs)
         case .existing(let existing):
             #expect(!model.isClosed && existing.id == standing.map { ids[$0] })
             #expect(existing.job == standing.flatMap { attached.contains($0) ? $0 : nil })

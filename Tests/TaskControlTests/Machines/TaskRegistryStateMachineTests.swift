@@ -43,11 +43,11 @@ struct TaskRegistryStateMachineTests {
 
     @Test func aLateEventOfAFinishedTaskFindsNothing() {
         var machine = RegistryMachine()
-        guard case .added(let old, _, _, _) = machine.add(key: "a", behavior: .wait) else {
+        guard case .added(let old, _, _) = machine.add(key: "a", behavior: .wait) else {
             return #expect(Bool(false))
         }
         _ = machine.finish(old)
-        guard case .added(let new, _, _, _) = machine.add(key: "a", behavior: .wait) else {
+        guard case .added(let new, _, _) = machine.add(key: "a", behavior: .wait) else {
             return #expect(Bool(false))
         }
         #expect(old.slot == new.slot)
@@ -61,7 +61,7 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine()
         var ids: [RegistryMachine.ID] = []
         for number in 0..<10_000 {
-            guard case .added(let id, _, _, _) = machine.add(key: "\(number)", behavior: .wait) else { continue }
+            guard case .added(let id, _, _) = machine.add(key: "\(number)", behavior: .wait) else { continue }
             ids.append(id)
         }
         for id in ids.shuffled() { _ = machine.finish(id) }

@@ -36,23 +36,37 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Puts a new task into the books, then lets it start (law 2).
+    /// How a task is to be created.
+    struct Making {
+        var name: String?
+        var priority: TaskPriority?
+        /// Detached: with nothing of its creator.
+        var isDetached = false
+    }
+
+    /// Puts a new task without a key into the books, then creates it (law 2).
     ///
-    /// - Parameter spawn: Creates the task around the body it is given.
+    /// - Returns: `nil` if the registry is closed.
+    func add(_ making: Making, _ operation: @escaping Operation) -> Job? {
+        let (id, isNews) = change { $0.add() }
+        guard let id else { return nil }
+        carryOut(isNews: isNews)
+        return start(id, mustBegin: false, making, operation)
+    }
+
+    /// Puts a new task into the books, then creates it (law 2).
     func add(
-        key: Key? = nil,
-        behavior: TaskStoreDuplicateKeyBehavior = .runConcurrently,
-        operation: @escaping Operation,
-        spawn: (RegisteredBody) -> Job
+        key: Key,
+        behavior: TaskStoreDuplicateKeyBehavior,
+        _ making: Making,
+        _ operation: @escaping Operation
     ) -> Placement {
         while true {
-            switch state.withLock({ $0.add(key: key, behavior: behavior) }) {
-            case .added(let id, let mustBegin, let cancelling, let waking):
-                carryOut(cancelling: cancelling, waking: waking)
-                let body = RegisteredBody(registry: self, id: id, mustBegin: mustBegin, operation: operation)
-                let job = spawn(body)
-                if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
-                return .added(job)
+            let (action, isNews) = change { $0.add(key: key, behavior: behavior) }
+            switch action {
+            case .added(let id, let mustBegin, let effects):
+                carryOut(cancelling: effects?.cancelling ?? [], waking: effects?.waking ?? [], isNews: isNews)
+                return .added(start(id, mustBegin: mustBegin, making, operation))
             case .existing(let existing):
                 if stands(existing) { return .existing(existing) }
             case .refused:
@@ -61,12 +75,26 @@ final class TaskRegistry: Sendable {
         }
     }
 
+    private func start(_ id: ID, mustBegin: Bool, _ making: Making, _ operation: @escaping Operation) -> Job {
+        let isolation = making.isDetached ? nil : operation.isolation
+        let body = RegisteredBody(registry: self, id: id, mustBegin: mustBegin, operation: operation)
+        let job =
+            making.isDetached
+            ? spawnDetached(name: making.name, priority: making.priority, body)
+            : spawn(name: making.name, priority: making.priority, isolatedTo: isolation, body)
+        if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
+        return job
+    }
+
     /// Puts a task into the books that has started already, and whose end its maker will report.
+    ///
+    /// - Returns: `nil` if it was not taken in.
     func insert(_ job: Job, key: Key? = nil) -> ID? {
         while true {
-            switch state.withLock({ $0.insert(job, key: key) }) {
+            let (action, isNews) = change { $0.insert(job, key: key) }
+            switch action {
             case .inserted(let id):
-                changed()
+                carryOut(isNews: isNews)
                 return id
             case .existing(let existing):
                 if stands(existing) { return nil }
@@ -78,11 +106,11 @@ final class TaskRegistry: Sendable {
 
     /// A task that stands for another whose handle its creator has not brought yet, on another thread or further up on this one.
     func follow(_ followed: ID, key: Key) -> Job {
-        guard case .added(let id, let mustBegin, _, let waking) = state.withLock({ $0.add(key: key, behavior: .wait) })
-        else {
+        let (action, isNews) = change { $0.add(key: key, behavior: .wait) }
+        guard case .added(let id, let mustBegin, _) = action else {
             preconditionFailure("A store is open for as long as somebody can call it.")
         }
-        carryOut(waking: waking)
+        carryOut(isNews: isNews)
         let body = FollowingBody(registry: self, id: id, mustBegin: mustBegin, followed: followed)
         let job = spawn(name: nil, priority: nil, isolatedTo: nil, body)
         if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
@@ -110,16 +138,18 @@ final class TaskRegistry: Sendable {
     // MARK: Cancelling
 
     func cancel(key: Key) {
-        carryOut(cancelling: state.withLock { $0.cancel(key: key) })
+        let (jobs, isNews) = change { $0.cancel(key: key) }
+        carryOut(cancelling: jobs, isNews: isNews)
     }
 
     func cancel(_ id: ID) {
-        let (job, waking) = state.withLock { $0.cancel(id) }
-        carryOut(cancelling: job.map { [$0] } ?? [], waking: waking)
+        let (action, isNews) = change { $0.cancel(id) }
+        carryOut(cancelling: action.0.map { [$0] } ?? [], waking: action.waking, isNews: isNews)
     }
 
     func cancelAll() {
-        carryOut(cancelling: state.withLock { $0.cancelAll() })
+        let (jobs, isNews) = change { $0.cancelAll() }
+        carryOut(cancelling: jobs, isNews: isNews)
     }
 
     /// Refuses whatever comes, and lets go on what is there.
@@ -129,11 +159,11 @@ final class TaskRegistry: Sendable {
 
     /// Refuses whatever comes, and cancels what is there.
     func close() {
-        let cancelled = state.withLock { machine in
+        let (jobs, isNews) = change { machine in
             machine.close()
             return machine.cancelAll()
         }
-        carryOut(cancelling: cancelled)
+        carryOut(cancelling: jobs, isNews: isNews)
     }
 
     // MARK: Looking
@@ -191,7 +221,9 @@ final class TaskRegistry: Sendable {
     /// - Returns: Whether it may; if not, it never will.
     func begin(_ id: ID) async -> Bool {
         while true {
-            switch state.withLock({ $0.begin(id, isCancelled: Task.isCancelled) }) {
+            let isCancelled = Task.isCancelled
+            let (action, isNews) = change { $0.begin(id, isCancelled: isCancelled) }
+            switch action {
             case .run:
                 return true
             case .wait:
@@ -199,18 +231,24 @@ final class TaskRegistry: Sendable {
             case .quiet(let quietTime):
                 // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
                 try? await clock.sleep(for: quietTime)
-                switch state.withLock({ $0.quietTimeEnded(id, isCancelled: Task.isCancelled) }) {
-                case .run(let cancelling):
-                    carryOut(cancelling: cancelling)
-                    return true
-                case .skip(let waking):
-                    carryOut(waking: waking)
-                    return false
-                }
+                return quietTimeEnded(id)
             case .skip(let waking):
-                carryOut(waking: waking)
+                carryOut(waking: waking, isNews: isNews)
                 return false
             }
+        }
+    }
+
+    private func quietTimeEnded(_ id: ID) -> Bool {
+        let isCancelled = Task.isCancelled
+        let (action, isNews) = change { $0.quietTimeEnded(id, isCancelled: isCancelled) }
+        switch action {
+        case .run(let cancelling):
+            carryOut(cancelling: cancelling, isNews: isNews)
+            return true
+        case .skip(let waking):
+            carryOut(waking: waking, isNews: isNews)
+            return false
         }
     }
 
@@ -220,27 +258,37 @@ final class TaskRegistry: Sendable {
                 if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: true) }
             }
         } onCancel: {
-            carryOut(waking: state.withLock { $0.leave(id) })
+            let (waking, isNews) = change { $0.leave(id) }
+            carryOut(waking: waking, isNews: isNews)
         }
     }
 
     /// The task has ended, whatever became of it. A second report, or a late one, is harmless (law 3).
     func finish(_ id: ID) {
-        let (action, isObserved) = state.withLock { ($0.finish(id), $0.isObserved) }
-        for waiter in action.waking { waiter.resume(returning: true) }
-        if isObserved { onChange?() }
+        let (action, isNews) = change { $0.finish(id) }
+        carryOut(waking: action.waking, isNews: isNews)
         // The entry goes here, and with it perhaps the last reference to the task and to its key.
     }
 
-    // MARK: Acting
+    // MARK: Deciding and acting
 
-    private func carryOut(cancelling jobs: [Job] = [], waking waiters: [Waiter] = []) {
-        for waiter in waiters { waiter.resume(returning: true) }
-        for job in jobs { job.cancel() }
-        changed()
+    /// Plays an event to the machine.
+    ///
+    /// - Returns: Its action, and whether somebody is to be told that what lives has changed.
+    @inline(__always)
+    private func change<Action>(_ event: (inout Machine) -> Action) -> (Action, isNews: Bool) {
+        state.withLock { machine in
+            let before = machine.liveCount
+            let action = event(&machine)
+            return (action, machine.isObserved && machine.liveCount != before)
+        }
     }
 
-    private func changed() {
-        if let onChange, state.withLock({ $0.isObserved }) { onChange() }
+    /// Carries an action out, with the lock free. Observers come last: they may do anything.
+    @inline(__always)
+    private func carryOut(cancelling jobs: [Job] = [], waking waiters: [Waiter] = [], isNews: Bool) {
+        for waiter in waiters { waiter.resume(returning: true) }
+        for job in jobs { job.cancel() }
+        if isNews { onChange?() }
     }
 }

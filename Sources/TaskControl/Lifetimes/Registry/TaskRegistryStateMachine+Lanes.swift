@@ -109,26 +109,34 @@ extension TaskRegistryStateMachine {
     }
 
     /// Puts a live entry at the end of its key's lane.
-    mutating func link(_ slot: Slot, _ key: Key) {
-        let new = Lane(oldest: slot, newest: slot, liveCount: 1)
-        let before = lanes[key]
-        guard let before else {
-            lanes[key] = new
+    ///
+    /// - Parameter isFirst: Whether there is no such lane yet; the caller has looked.
+    mutating func link(_ slot: Slot, _ key: Key, isFirst: Bool) {
+        if isFirst {
+            lanes[key] = Lane(oldest: slot, newest: slot, liveCount: 1)
             return
         }
-        entries[before.newest].newer = slot
-        entries[slot].older = before.newest
-        lanes[key] = Lane(oldest: before.oldest, newest: slot, liveCount: before.liveCount + 1)
+        var newest = Self.none
+        updateLane(key) { lane in
+            newest = lane.newest
+            lane.newest = slot
+            lane.liveCount += 1
+        }
+        entries[newest].newer = slot
+        entries[slot].older = newest
     }
 
     /// Takes an entry out of its key's lane; an empty lane is gone.
-    mutating func unlink(_ slot: Slot) {
-        guard let key = entries[slot].key else { return }
+    ///
+    /// - Returns: Whether there are others in the lane.
+    @discardableResult
+    mutating func unlink(_ slot: Slot) -> Bool {
+        guard let key = entries[slot].key else { return false }
         let (older, newer) = (entries[slot].older, entries[slot].newer)
         if older == Self.none, newer == Self.none {
             lanes.removeValue(forKey: key)
             shrinkLanes()
-            return
+            return false
         }
         if older != Self.none { entries[older].newer = newer }
         if newer != Self.none { entries[newer].older = older }
@@ -140,6 +148,7 @@ extension TaskRegistryStateMachine {
         }
         entries[slot].older = Self.none
         entries[slot].newer = Self.none
+        return true
     }
 
     private mutating func updateLane(_ key: Key, _ change: (inout Lane) -> Void) {

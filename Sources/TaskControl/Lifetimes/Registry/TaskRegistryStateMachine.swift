@@ -86,21 +86,34 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     enum AddAction {
         /// - mustBegin: Whether there is something to wait for: a turn, or a quiet time.
-        case added(ID, mustBegin: Bool, cancelling: [Job], waking: [Waiter])
+        case added(ID, mustBegin: Bool, Effects?)
         case existing(Existing)
         case refused
+    }
+
+    struct Effects {
+        var cancelling: [Job] = []
+        var waking: [Waiter] = []
+    }
+
+    /// Enters a task without a key that is about to be created.
+    ///
+    /// - Returns: `nil` if the registry is closed.
+    /// - Complexity: O(1).
+    mutating func add() -> ID? {
+        isClosed ? nil : enter(key: nil, isFirst: true, job: nil, phase: .running)
     }
 
     /// Enters a task that is about to be created. Its order among the others of its key is settled here.
     ///
     /// - Complexity: O(1); under a behavior that cancels, O(*n*) in the number of tasks it cancels.
-    mutating func add(key: Key?, behavior: TaskStoreDuplicateKeyBehavior) -> AddAction {
+    mutating func add(key: Key, behavior: TaskStoreDuplicateKeyBehavior) -> AddAction {
         if isClosed { return .refused }
-        var cancelling: [Job] = []
+        var effects: Effects?
         var isFirst = true
-        if let key, lanes[key] != nil {
+        if lanes[key] != nil {
             if behavior == .preferPrevious, let existing = newestLive(key) { return .existing(existing) }
-            cancelling = makeRoom(in: key, for: behavior)
+            effects = Effects(cancelling: makeRoom(in: key, for: behavior))
             isFirst = lanes[key] == nil
         }
         let phase: Phase
@@ -109,10 +122,10 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .wait, .keepLatest, .cancelPrevious(wait: true): phase = isFirst ? .running : .waiting
         case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .running
         }
-        let id = enter(key: key, job: nil, phase: phase)
+        let id = enter(key: key, isFirst: isFirst, job: nil, phase: phase)
         if case .debounce(let quietTime) = behavior.kind { quietTimes[id.slot] = quietTime }
-        let waking = isFirst ? [] : key.map { promote($0) } ?? []
-        return .added(id, mustBegin: phase != .running, cancelling: cancelling, waking: waking)
+        if !isFirst { effects?.waking = promote(key) }
+        return .added(id, mustBegin: phase != .running, effects)
     }
 
     /// The task exists.
@@ -135,14 +148,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     mutating func insert(_ job: Job, key: Key?) -> InsertAction {
         if isClosed { return .refused }
         if let key, let existing = newestLive(key) { return .existing(existing) }
-        return .inserted(enter(key: key, job: job, phase: .running))
+        return .inserted(enter(key: key, isFirst: key.map { lanes[$0] == nil } ?? true, job: job, phase: .running))
     }
 
-    private mutating func enter(key: Key?, job: Job?, phase: Phase) -> ID {
+    private mutating func enter(key: Key?, isFirst: Bool, job: Job?, phase: Phase) -> ID {
         defer { nextSerial += 1 }
         let slot = entries.insert(Entry(serial: nextSerial, key: key, job: job, phase: phase))
         liveCount += 1
-        if let key { link(slot, key) }
+        if let key { link(slot, key, isFirst: isFirst) }
         return ID(slot: slot, serial: nextSerial)
     }
 
@@ -224,13 +237,10 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// The task has ended. Of an ID that is gone already this is no news.
     mutating func finish(_ id: ID) -> FinishAction {
         guard let phase = phase(of: id) else { return FinishAction() }
-        if phase.isLinked { unlink(id.slot) }
-        if phase.isLive { liveCount -= 1 }
         var waking: [Waiter] = []
-        if let key = entries[id.slot].key {
-            waking = promote(key)
-            if !quietTimes.isEmpty { quietTimes[id.slot] = nil }
-        }
+        if phase.isLinked, unlink(id.slot), let key = entries[id.slot].key { waking = promote(key) }
+        if phase.isLive { liveCount -= 1 }
+        if !quietTimes.isEmpty { quietTimes[id.slot] = nil }
         let entry = entries.remove(id.slot)
         if entries.isEmpty { waking += drainers.wakeAll(with: .drained) }
         return FinishAction(entry: entry, waking: waking)
