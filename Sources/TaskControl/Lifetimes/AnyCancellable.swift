@@ -58,3 +58,16 @@ extension Set<AnyCancellable> {
         for cancellable in all { cancellable.cancel() }
     }
 }
+
+// Here, and not with its siblings, so that this is the only file that knows of Combine.
+extension AsyncTask {
+    /// Adds a handle to the set, which cancels the task when the set lets go of it. A lifetime that the task is bound to keeps it too.
+    ///
+    /// The set keeps the handle when the task has finished; where many tasks come and go, ``bind(to:)`` keeps nothing.
+    @discardableResult
+    public func store(in set: inout Set<AnyCancellable>) -> Self {
+        decide { $0.decide() }
+        set.insert(AnyCancellable { [task] in task.cancel() })
+        return self
+    }
+}

@@ -19,7 +19,7 @@
 public final class AsyncTask: Sendable {
     typealias Binding = (registry: TaskRegistry, id: TaskRegistry.ID)
 
-    private let task: Task<Void, Never>
+    let task: Task<Void, Never>
     private let life = Locked(AsyncTaskStateMachine<Binding>())
     /// Set once somebody has chosen what the task lives for, so that `deinit` need not ask.
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
@@ -87,16 +87,6 @@ public final class AsyncTask: Sendable {
         return self
     }
 
-    /// Adds a handle to the set, which cancels the task when the set lets go of it. A lifetime that the task is bound to keeps it too.
-    ///
-    /// The set keeps the handle when the task has finished; where many tasks come and go, ``bind(to:)`` keeps nothing.
-    @discardableResult
-    public func store(in set: inout Set<AnyCancellable>) -> Self {
-        decide { $0.decide() }
-        set.insert(AnyCancellable { [task] in task.cancel() })
-        return self
-    }
-
     /// Lets the task run to its end for itself. A lifetime that it was bound to forgets it.
     @discardableResult
     public func detached() -> Self {
@@ -124,7 +114,7 @@ public final class AsyncTask: Sendable {
         get async { await task.value }
     }
 
-    private func decide<Answer>(_ event: (inout AsyncTaskStateMachine<Binding>) -> Answer) -> Answer {
+    func decide<Answer>(_ event: (inout AsyncTaskStateMachine<Binding>) -> Answer) -> Answer {
         life.withLock { machine in
             isDecided = true
             return event(&machine)
