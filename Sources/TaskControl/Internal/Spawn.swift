@@ -62,7 +62,9 @@ private enum Isolated {
         _ priority: TaskPriority?,
         _ body: consuming some TaskBody
     ) -> Task<Void, Never> {
-        Task(name: name, priority: priority) {
+        // Captured as a `let`: a consumed parameter would be captured in a box of its own.
+        let body = body
+        return Task(name: name, priority: priority) {
             _ = isolation
             await body.run()
         }

@@ -38,7 +38,7 @@ public final class AsyncTask: Sendable {
         operation: sending @escaping @isolated(any) () async throws -> Void
     ) {
         let operation = received(operation)
-        let body = Body(life: life, operation: operation, onError: nil)
+        let body = Body(life: life, operation: operation, handler: NoHandler())
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
     }
 
@@ -59,7 +59,7 @@ public final class AsyncTask: Sendable {
         onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) {
         let operation = received(operation)
-        let body = Body(life: life, operation: operation, onError: onError)
+        let body = Body(life: life, operation: operation, handler: Handler(onError: onError))
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
     }
 
@@ -123,23 +123,38 @@ public final class AsyncTask: Sendable {
 }
 
 extension AsyncTask {
-    typealias ErrorHandler = @isolated(any) @Sendable (any Error) async -> Void
-
-    private struct Body: TaskBody {
+    private struct Body<Handling: ErrorHandler>: TaskBody {
         let life: Locked<AsyncTaskStateMachine<Binding>>
         let operation: ThrowingOperation
-        let onError: ErrorHandler?
+        let handler: Handling
 
         nonisolated(nonsending) func run() async {
             do {
                 // Cancelled before it started: does not start (law 8).
                 if !Task.isCancelled { try await operation() }
             } catch {
-                await settle(error, in: "AsyncTask") {
-                    await onError?(error) != nil
-                }
+                await settle(error, in: "AsyncTask") { await handler.handle(error) }
             }
             if let binding = life.withLock({ $0.finish() }) { binding.registry.finish(binding.id) }
         }
+    }
+}
+
+/// What a task does with an error; a type, so that most tasks, which have no handler, carry none.
+private protocol ErrorHandler: Sendable {
+    /// - Returns: Whether there was somebody to take the error.
+    nonisolated(nonsending) func handle(_ error: any Error) async -> Bool
+}
+
+private struct NoHandler: ErrorHandler {
+    nonisolated(nonsending) func handle(_ error: any Error) async -> Bool { false }
+}
+
+private struct Handler: ErrorHandler {
+    let onError: @isolated(any) @Sendable (any Error) async -> Void
+
+    nonisolated(nonsending) func handle(_ error: any Error) async -> Bool {
+        await onError(error)
+        return true
     }
 }

@@ -26,7 +26,7 @@ extension TaskRegistryStateMachine {
     }
 
     private func existing(_ slot: Slot) -> Existing {
-        Existing(id: ID(slot: slot, serial: entries[slot].serial), job: entries[slot].job)
+        Existing(id: ID(serial: entries[slot].serial, slot: slot), job: entries[slot].job)
     }
 
     /// Cancels what the behavior of a newcomer puts aside.

@@ -26,8 +26,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias Slot = SlotTable<Entry>.Index
 
     struct ID: Hashable, Sendable {
-        let slot: Slot
+        // The larger one first: whoever keeps an ID can put something into the gap behind it.
         let serial: UInt64
+        let slot: Slot
     }
 
     enum Phase: UInt8 {
@@ -37,14 +38,27 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         var isLinked: Bool { self != .skipped }
     }
 
+    /// 32 bytes, for there may be a million of them.
     struct Entry {
-        let serial: UInt64
         let key: Key?
         var job: Job?
         /// Neighbors in the lane.
         var older = none
         var newer = none
-        var phase: Phase
+        private var serialAndPhase: UInt64
+
+        init(serial: UInt64, key: Key?, job: Job?, phase: Phase) {
+            self.key = key
+            self.job = job
+            serialAndPhase = serial << 8 | UInt64(phase.rawValue)
+        }
+
+        var serial: UInt64 { serialAndPhase >> 8 }
+
+        var phase: Phase {
+            get { Phase(rawValue: UInt8(truncatingIfNeeded: serialAndPhase))! }
+            set { serialAndPhase = serialAndPhase & ~0xFF | UInt64(newValue.rawValue) }
+        }
     }
 
     /// The slot that nothing is in.
@@ -156,7 +170,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         let slot = entries.insert(Entry(serial: nextSerial, key: key, job: job, phase: phase))
         liveCount += 1
         if let key { link(slot, key, isFirst: isFirst) }
-        return ID(slot: slot, serial: nextSerial)
+        return ID(serial: nextSerial, slot: slot)
     }
 
     // MARK: Running
