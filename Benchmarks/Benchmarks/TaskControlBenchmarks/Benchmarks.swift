@@ -1,0 +1,11 @@
+import Benchmark
+
+/// Where the library's plugin looks for what there is to run.
+let benchmarks: @Sendable () -> Void = {
+    registerAsyncTask()
+    registerTaskBag()
+    registerTaskStore()
+    registerIdentifiableTaskBag()
+    registerOwnerSafeWork()
+    registerCancelAll()
+}

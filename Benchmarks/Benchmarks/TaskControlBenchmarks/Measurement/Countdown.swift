@@ -1,0 +1,30 @@
+import HeapCounter
+
+/// Resumes one waiter when a number of tasks have counted down: the cheapest way to wait for them that counts the same on both sides
+/// of a comparison.
+final class Countdown: @unchecked Sendable {
+    private let remaining: UnsafeMutablePointer<Int>
+    /// Written before the waiter counts down for itself, read after the last has done so.
+    private var waiter: UnsafeContinuation<Void, Never>?
+
+    /// - Parameter count: How many will count down, not counting the waiter.
+    init(_ count: Int) {
+        remaining = .allocate(capacity: 1)
+        remaining.initialize(to: count + 1)
+    }
+
+    deinit {
+        remaining.deallocate()
+    }
+
+    func hit() {
+        if heap_counter_decrement(remaining) == 0 { waiter?.resume() }
+    }
+
+    func wait() async {
+        await withUnsafeContinuation {
+            waiter = $0
+            hit()
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import HeapCounter
+
+/// What the heap of the process went through.
+enum Heap {
+    static var isCounted: Bool { heap_counter_is_available() }
+
+    /// Allocations a task, started and run to its end.
+    @concurrent static func allocations(of contender: Contender, tasks: Int, depth: Int) async -> Double {
+        await contender.run(tasks: tasks, depth: depth)
+        heap_counter_start()
+        await contender.run(tasks: tasks, depth: depth)
+        let count = heap_counter_allocations()
+        heap_counter_stop()
+        return Double(count) / Double(tasks)
+    }
+
+    /// The heap bytes of tasks that are parked, and those that are left when all have ended: both in bytes a task.
+    ///
+    /// The least of three: what a task weighs or leaves behind is there each time; what the runtime allocates once for a thread or a
+    /// cache, is not.
+    ///
+    /// - Parameter makeContender: Makes one that has not owned any task yet, so that what it keeps for later use is weighed too.
+    @concurrent static func weight(
+        tasks: Int,
+        _ makeContender: @Sendable () -> Contender
+    ) async -> (live: Double, left: Double) {
+        var least = (live: Int.max, left: Int.max)
+        for _ in 0..<3 {
+            let weight = await weighed(makeContender(), tasks: tasks)
+            least = (min(least.live, weight.live), min(least.left, weight.left))
+        }
+        return (Double(least.live) / Double(tasks), Double(least.left) / Double(tasks))
+    }
+
+    private static func weighed(_ contender: Contender, tasks: Int) async -> (live: Int, left: Int) {
+        let lot = ParkingLot(tasks)
+        heap_counter_start()
+        for index in 0..<tasks { contender.park(index, lot) }
+        await lot.waitUntilFull()
+        let live = await settledBytes()
+        lot.letAllGo()
+        await lot.waitUntilEmpty()
+        let left = await settledBytes()
+        heap_counter_stop()
+        // Until here the owner lives, with all that it kept.
+        withExtendedLifetime(contender) {}
+        return (live, left)
+    }
+
+    /// A task frees its memory some time after the last line of its body: nothing tells when, so this looks until nothing changes.
+    private static func settledBytes() async -> Int {
+        var last = heap_counter_bytes()
+        var unchanged = 0
+        while unchanged < 3 {
+            try? await Task.sleep(for: .milliseconds(5))
+            let now = heap_counter_bytes()
+            // The sleep itself allocates a little.
+            unchanged = abs(now - last) < 4096 ? unchanged + 1 : 0
+            last = now
+        }
+        return last
+    }
+}

@@ -1,0 +1,30 @@
+/// What came of two sides that took turns, in nanoseconds an operation.
+///
+/// The machine may be shared and its speed may change from second to second. What both sides of one turn share cancels out in their
+/// ratio; so the ratio is taken turn by turn, and the median is taken of the ratios.
+struct Turns: Sendable {
+    private(set) var baseline: [Double] = []
+    private(set) var primitive: [Double] = []
+
+    var ratio: Spread { Spread(zip(primitive, baseline).map { $0 / $1 }) }
+
+    /// - Parameters:
+    ///   - operations: How many one call of a side does.
+    ///   - baseline: Returns how long it took.
+    ///   - primitive: Returns how long it took.
+    @concurrent static func take(
+        operations: Int,
+        baseline: @Sendable () async -> Duration,
+        primitive: @Sendable () async -> Duration
+    ) async -> Turns {
+        // The first turn warms up the allocator, the thread pool and the caches, for both.
+        _ = await baseline()
+        _ = await primitive()
+        var turns = Turns()
+        for _ in 0..<Scale.rounds {
+            turns.baseline.append(await baseline().nanoseconds / Double(operations))
+            turns.primitive.append(await primitive().nanoseconds / Double(operations))
+        }
+        return turns
+    }
+}

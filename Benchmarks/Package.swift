@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(name: "swift-task-control", path: ".."),
+        // Without its traits: the library's own interposers count nothing here, and slow down what they watch.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+    ],
+    targets: [
+        .target(name: "HeapCounter"),
+        .executableTarget(
+            name: "TaskControlBenchmarks",
+            dependencies: [
+                "HeapCounter",
+                .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            // The library's plugin looks for benchmarks in a folder of this name.
+            path: "Benchmarks/TaskControlBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("ImmutableWeakCaptures"),
+            .enableUpcomingFeature("InferIsolatedConformances"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}
