@@ -36,18 +36,23 @@ func spawn<Body: TaskBody>(
     isolatedTo isolation: (any Actor)?,
     _ body: consuming Body
 ) -> Task<Void, Never> {
+    // Captured as a `let`: a consumed parameter would be captured in a box of its own.
+    guard let isolation else {
+        let body = body
+        return Task(name: name, priority: priority) { await body.run() }
+    }
     // A closure takes on the isolation of a function's isolated parameter by capturing it. `Isolated.spawn` touches nothing that
     // the actor guards, so it is safe to call it from anywhere: the cast drops `isolated` from the type of its first parameter and
     // changes nothing in how it is called.
-    unsafeBitCast(There<Body>(spawn: Isolated.spawn), to: Here<Body>.self).spawn(isolation, name, priority, body)
+    return unsafeBitCast(There<Body>(spawn: Isolated.spawn), to: Here<Body>.self).spawn(isolation, name, priority, body)
 }
 
 private struct There<Body: TaskBody> {
-    let spawn: (isolated (any Actor)?, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
+    let spawn: (isolated any Actor, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
 }
 
 private struct Here<Body: TaskBody> {
-    let spawn: ((any Actor)?, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
+    let spawn: (any Actor, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
 }
 
 /// Creates a task that inherits nothing.
@@ -57,12 +62,11 @@ func spawnDetached(name: String?, priority: TaskPriority?, _ body: some TaskBody
 
 private enum Isolated {
     static func spawn(
-        _ isolation: isolated (any Actor)?,
+        _ isolation: isolated any Actor,
         _ name: String?,
         _ priority: TaskPriority?,
         _ body: consuming some TaskBody
     ) -> Task<Void, Never> {
-        // Captured as a `let`: a consumed parameter would be captured in a box of its own.
         let body = body
         return Task(name: name, priority: priority) {
             _ = isolation

@@ -2,9 +2,12 @@
 ///
 /// Within one registry all keys have one type. The user's `hash(into:)` runs when a key is made, before the lock is taken.
 struct RegistryKey: Hashable, Sendable {
+    /// Beside the box, so that a growing table need not open each.
+    private let hash: Int
     private let box: Box
 
     init<Key: Hashable & Sendable>(_ key: Key) {
+        hash = key.hashValue
         box = TypedBox(key)
     }
 
@@ -15,21 +18,15 @@ struct RegistryKey: Hashable, Sendable {
     }
 
     static func == (one: RegistryKey, other: RegistryKey) -> Bool {
-        one.box === other.box || (one.box.hash == other.box.hash && one.box.equals(other.box))
+        one.box === other.box || (one.hash == other.hash && one.box.equals(other.box))
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(box.hash)
+        hasher.combine(hash)
     }
 
     // Sendable: immutable, and what the one subclass holds is Sendable.
     private class Box: @unchecked Sendable {
-        let hash: Int
-
-        init(hash: Int) {
-            self.hash = hash
-        }
-
         func equals(_ other: Box) -> Bool {
             preconditionFailure("A box has a type.")
         }
@@ -40,7 +37,6 @@ struct RegistryKey: Hashable, Sendable {
 
         init(_ key: Key) {
             self.key = key
-            super.init(hash: key.hashValue)
         }
 
         override func equals(_ other: Box) -> Bool {

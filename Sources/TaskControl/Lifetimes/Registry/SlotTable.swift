@@ -54,7 +54,7 @@ struct SlotTable<Element> {
     }
 
     /// Below this many slots the buffer is kept: a registry that is used one task at a time does not allocate for each.
-    private static var smallest: Int { 32 }
+    private static var smallest: Int { 128 }
 
     private mutating func shrinkIfMostlyEmpty() {
         if slots.isEmpty { vacancies.removeAll(keepingCapacity: true) }

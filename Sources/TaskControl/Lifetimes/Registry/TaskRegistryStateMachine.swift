@@ -38,7 +38,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         var isLinked: Bool { self != .skipped }
     }
 
-    /// 32 bytes, for there may be a million of them.
+    /// Packed, for there may be a million of them.
     struct Entry {
         let key: Key?
         var job: Job?
