@@ -15,6 +15,7 @@
 /// ```
 ///
 /// A key stands for a *set* of tasks: all that run, and all that wait for their turn. They are counted, observed and cancelled together.
+/// Comparing keys must not call the store.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store goes, it cancels the rest.
 /// A task whose body uses the store's owner keeps that owner alive, and so the store: capture it weakly, as above.

@@ -329,6 +329,34 @@ struct TaskStoreTests {
         #expect(log.values == [] || log.values == [true])
     }
 
+    /// Equal keys need not be one object. None of them is let go of under the lock: its `deinit` may call the store.
+    @Test func aKeyMayCallTheStoreWhenItGoes() async throws {
+        final class Key: Hashable, Sendable {
+            let store: TaskStore<Key>
+            let gone: Log<Int>
+            init(_ store: TaskStore<Key>, _ gone: Log<Int>) {
+                self.store = store
+                self.gone = gone
+            }
+            deinit { gone.append(store.count) }
+            static func == (one: Key, other: Key) -> Bool { true }
+            func hash(into hasher: inout Hasher) {}
+        }
+        let (store, gone) = (TaskStore<Key>(), Log<Int>())
+        for behavior in RegistryDriver.behaviors where !behavior.isDebounce {
+            let gates = [Gate(), Gate(), Gate()]
+            for gate in gates {
+                store.addTask(forKey: Key(store, gone), duplicateKeyBehavior: behavior) { await gate.wait() }
+            }
+            for gate in gates {
+                gate.open()
+                store.cancelTask(forKey: Key(store, gone))
+            }
+            try await store.drain()
+        }
+        #expect(store.runningKeys.isEmpty && gone.values.count == 36)
+    }
+
     /// Many threads add, cancel and look at the same few keys; afterwards everything has ended and nothing is left.
     @Test(arguments: 0..<8 as Range<UInt64>)
     func nothingIsLostUnderContention(seed: UInt64) async throws {

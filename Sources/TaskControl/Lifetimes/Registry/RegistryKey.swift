@@ -1,6 +1,7 @@
 /// A key of any type, so that the engine is compiled once, for all of them, instead of being interpreted for each.
 ///
-/// Within one registry all keys have one type. The user's `hash(into:)` runs when a key is made, before the lock is taken.
+/// Within one registry all keys have one type. The user's `hash(into:)` runs when a key is made, before the lock is taken. `==`, of keys
+/// that hash alike, runs under it: the one piece of code of others that does, and as in a dictionary it must not come back.
 struct RegistryKey: Hashable, Sendable {
     /// Beside the box, so that a growing table need not open each.
     private let hash: Int

@@ -9,6 +9,11 @@ extension TaskRegistryStateMachine {
         lanes.compactMap { $0.value.liveCount > 0 ? $0.key : nil }
     }
 
+    /// The key that a lane is found by, if there is one: equal to this one, and not always the same object.
+    func formerKey(_ key: Key) -> Key? {
+        lanes.index(forKey: key).map { lanes[$0].key }
+    }
+
     /// Who stands for the key when a new one prefers what is there: the newest that runs, else the newest that will.
     func newestLive(_ key: Key) -> Existing? {
         guard let lane = lanes[key], lane.liveCount > 0 else { return nil }

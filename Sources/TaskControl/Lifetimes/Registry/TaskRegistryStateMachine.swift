@@ -21,7 +21,9 @@
 /// 1. An ID is a slot and a serial that is never used again, so a late event of a finished task finds nothing (law 3).
 /// 2. The first in a lane is never `waiting`.
 /// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `ready` and `running`: cancelled is not finished, but it is not live (law 7).
-/// 4. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
+/// 4. All entries of a lane have the one key object that the lane is found by, so that the last of them takes it out of the books, and
+///    no key is let go of in here (law 1).
+/// 5. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
 struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias Slot = SlotTable<Entry>.Index
 
@@ -125,7 +127,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         if isClosed { return .refused }
         var effects: Effects?
         var isFirst = true
-        if lanes[key] != nil {
+        let former = formerKey(key)
+        if former != nil {
             if behavior == .preferPrevious, let existing = newestLive(key) { return .existing(existing) }
             effects = Effects(cancelling: makeRoom(in: key, for: behavior))
             isFirst = lanes[key] == nil
@@ -136,7 +139,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .wait, .keepLatest, .cancelPrevious(wait: true): phase = isFirst ? .running : .waiting
         case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .running
         }
-        let id = enter(key: key, isFirst: isFirst, job: nil, phase: phase)
+        let id = enter(key: former ?? key, isFirst: isFirst, job: nil, phase: phase)
         if case .debounce(let quietTime) = behavior.kind { quietTimes[id.slot] = quietTime }
         if !isFirst { effects?.waking = promote(key) }
         return .added(id, mustBegin: phase != .running, effects)
@@ -162,7 +165,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     mutating func insert(_ job: Job, key: Key?) -> InsertAction {
         if isClosed { return .refused }
         if let key, let existing = newestLive(key) { return .existing(existing) }
-        return .inserted(enter(key: key, isFirst: key.map { lanes[$0] == nil } ?? true, job: job, phase: .running))
+        let former = key.flatMap(formerKey)
+        return .inserted(enter(key: former ?? key, isFirst: former == nil, job: job, phase: .running))
     }
 
     private mutating func enter(key: Key?, isFirst: Bool, job: Job?, phase: Phase) -> ID {
