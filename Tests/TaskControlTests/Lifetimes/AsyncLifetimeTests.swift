@@ -129,6 +129,17 @@ struct AsyncLifetimeTests {
         try await lifetime.drain()
     }
 
+    @Test func aCallerThatIsCancelledAlreadySeesCancellationErrorThoughNothingIsBound() async {
+        let (lifetime, cancelled) = (AsyncLifetime(), Gate())
+        let drain = Task {
+            await cancelled.waitIgnoringCancellation()
+            try await lifetime.drain()
+        }
+        drain.cancel()
+        cancelled.open()
+        await #expect(throws: CancellationError.self) { try await drain.value }
+    }
+
     @Test func manyDrainsAllReturn() async throws {
         let (lifetime, gate) = (AsyncLifetime(), Gate())
         AsyncTask { await gate.wait() }.bind(to: lifetime)

@@ -34,6 +34,20 @@ struct AsyncTaskTests {
         #expect(log.values == Array(0..<100))
     }
 
+    /// Each is enqueued on the actor at once, as `Task { }` is: had it to go there from elsewhere, others would overtake it.
+    @MainActor @Test func tasksKeepTheirPlaceAmongBareTasks() async throws {
+        let (log, bag, store, lifetime) = (Log<Int>(), TaskBag(), TaskStore<Int>(), AsyncLifetime())
+        var last: Task<Void, Never>?
+        for number in stride(from: 0, to: 2_000, by: 4) {
+            AsyncTask { log.append(number) }.bind(to: lifetime)
+            bag.addTask { log.append(number + 1) }
+            store.addTask(forKey: number) { log.append(number + 2) }
+            last = Task { log.append(number + 3) }
+        }
+        await last?.value
+        #expect(log.values == Array(0..<2_000))
+    }
+
     @Test func taskLocalsPriorityAndNameReachTheBody() async {
         let log = Log<String>()
         await Self.$request.withValue("42") {
@@ -172,11 +186,16 @@ struct AsyncTaskTests {
     }
 
     @Test func whatWasTakenInHandIsNotReported() async {
-        let (incidents, name) = (Incidents.shared, "taken in hand")
-        let task = AsyncTask(name: name) { await Gate().wait() }
-        task.cancel()
-        await task.value
-        #expect(incidents.names.contains(name) == false)
+        // In a process of its own, where nobody else drops anything.
+        await #expect(processExitsWith: .success) {
+            let (incidents, gate) = (Incidents.shared, Gate())
+            var tasks = [AsyncTask { await gate.waitIgnoringCancellation() }, AsyncTask {}]
+            tasks[0].cancel()
+            await tasks[1].value
+            tasks = []
+            precondition(incidents.drops == 0)
+            gate.open()
+        }
     }
 
     // MARK: How it ends

@@ -61,6 +61,10 @@ struct OwnerSafeWorkTests {
             }
         }
 
+        func fail(_ error: MarkedError?) {
+            failure = error
+        }
+
         func follow(_ stream: AsyncStream<Int>) -> Task<Void, Never> {
             lifetime.forEach(stream, for: self) { store, item in
                 store.assertIsolated()
@@ -173,6 +177,66 @@ struct OwnerSafeWorkTests {
         await store.load { throw MarkedError("work") }.value
         #expect(await store.items == [1, 2])
         #expect(await store.failure == MarkedError("work"))
+    }
+
+    @Test func nothingIsDeliveredToAnActorOnceTheTaskIsCancelled() async {
+        let (store, gate, started) = (Store(), Gate(), Gate())
+        let delivered = await store.load {
+            started.open()
+            await gate.waitIgnoringCancellation()
+            return [1]
+        }
+        let failed = await store.load {
+            await gate.waitIgnoringCancellation()
+            throw MarkedError()
+        }
+        await started.wait()
+        store.lifetime.cancelAll()
+        gate.open()
+        await delivered.value
+        await failed.value
+        #expect(await store.items == [])
+        #expect(await store.failure == nil)
+    }
+
+    @Test func anErrorOfAnActorsWorkThatNobodyHandlesGoesToDiagnostics() async {
+        let (incidents, store) = (Incidents.shared, Store())
+        let (work, element) = (MarkedError("actor's work"), MarkedError("actor's element"))
+        let stream = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: element) }
+        await store.lifetime.run(for: store, name: "work") {
+            throw work
+        } deliver: { (_, _: Int) in
+        }.value
+        await store.lifetime.forEach(stream, for: store, name: "element") { _, _ in }.value
+        #expect(incidents.unhandled(work) == ["work"] && incidents.unhandled(element) == ["element"])
+    }
+
+    @Test func anErrorThatEndsAnActorsSequenceIsHandedToIt() async {
+        let store = Store()
+        let stream = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: MarkedError("ends")) }
+        await store.lifetime.forEach(stream, for: store) { _, _ in
+        } failed: { store, error in
+            store.fail(error as? MarkedError)
+        }.value
+        #expect(await store.failure == MarkedError("ends"))
+    }
+
+    @Test func thePriorityThatIsGivenIsThatOfTheWork() async {
+        let (store, log) = (Store(), Log<Bool>())
+        await store.lifetime.run(for: store, priority: .low) {
+            log.append(Task.basePriority == .low)
+        } deliver: { _, _ in
+        }.value
+        await store.lifetime.forEach(
+            AsyncStream {
+                $0.yield(1); $0.finish()
+            },
+            for: store,
+            priority: .low
+        ) { _, _ in
+            log.append(Task.basePriority == .low)
+        }.value
+        #expect(log.values == [true, true])
     }
 
     @Test func anActorDeinitialisesWhileItsWorkIsParked() async {

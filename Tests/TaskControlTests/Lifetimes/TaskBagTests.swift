@@ -220,6 +220,47 @@ struct IdentifiableTaskBagTests {
         await ended.wait()
     }
 
+    @Test func cancelAllCancelsAllAndTheBagGoesOn() async throws {
+        let (bag, log) = (IdentifiableTaskBag<Int>(), Log<Int>())
+        let started = (0..<5).map { _ in Gate() }
+        for id in 0..<5 {
+            bag.addTask(id: id) {
+                started[id].open()
+                await Gate().wait()
+                log.append(id)
+            }
+        }
+        for gate in started { await gate.wait() }
+        bag.cancelAll()
+        #expect(bag.count == 0 && !bag.contains(1))
+        try await bag.registry.drain()
+        #expect(log.values.sorted() == Array(0..<5))
+        #expect(bag.addTask(id: 1) {})
+        try await bag.registry.drain()
+    }
+
+    @Test func isolationTaskLocalsPriorityAndNameAreTheCallersUnlessItIsDetached() async throws {
+        let (bag, log) = (IdentifiableTaskBag<Int>(), Log<String>())
+        await Task(priority: .low) { @MainActor in
+            TaskBagTests.$request.withValue("42") {
+                _ = bag.addTask(id: 1, name: "attached") {
+                    MainActor.assertIsolated()
+                    log.append("\(TaskBagTests.request) \(Task.name ?? "-") \(Task.basePriority == .low)")
+                }
+            }
+        }.value
+        try await bag.registry.drain()
+        await Task(priority: .low) { @MainActor in
+            TaskBagTests.$request.withValue("42") {
+                _ = bag.addDetachedTask(id: 1, name: "detached", priority: .high) {
+                    log.append("\(TaskBagTests.request) \(Task.name ?? "-") \(Task.basePriority == .high)")
+                }
+            }
+        }.value
+        try await bag.registry.drain()
+        #expect(log.values == ["42 attached true", "none detached true"])
+    }
+
     @Test func keysThatHashAlikeAreToldApart() async throws {
         struct Key: Hashable {
             let number: Int

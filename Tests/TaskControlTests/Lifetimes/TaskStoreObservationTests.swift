@@ -38,6 +38,57 @@ struct TaskStoreObservationTests {
         gate.open()
     }
 
+    @Test func cancellingAllIsAChange() async throws {
+        let store = TaskStore<Int>()
+        store.addTask(forKey: 1) { await Gate().wait() }
+        let changed = change { _ = store.count }
+        store.cancelAll()
+        #expect(changed.isOpen)
+        try await store.drain()
+    }
+
+    @Test func aTaskThatLeavesBeforeItsTurnIsAChange() async throws {
+        let clock = ManualClock()
+        let (store, gate) = (TaskStore<Int>(clock: clock), Gate())
+        store.addTask(forKey: 1) { await gate.wait() }
+        // Parked, about to be, or not begun: whatever it is, it leaves; and one that sleeps.
+        for behavior in [TaskStoreDuplicateKeyBehavior.wait, .debounce(for: .seconds(1))] {
+            let waiting = store.addTask(forKey: 1, duplicateKeyBehavior: behavior) {}
+            if behavior.isDebounce { await clock.hasSlept(1) }
+            let changed = change { _ = store.count }
+            waiting.cancel()
+            await waiting.value
+            #expect(changed.isOpen && store.count == 1)
+        }
+        gate.open()
+        try await store.drain()
+    }
+
+    @Test func theEndOfAQuietTimeIsAChangeIfItCancelsWhatRan() async throws {
+        let clock = ManualClock()
+        let (store, gate) = (TaskStore<Int>(clock: clock), Gate())
+        store.addTask(forKey: 1) { await gate.waitIgnoringCancellation() }
+        let debounced = store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .seconds(1))) {
+            await gate.wait()
+        }
+        await clock.hasSlept(1)
+        let changed = change { _ = store.count }
+        clock.advance(by: .seconds(1))
+        await changed.wait()
+        #expect(store.count == 1)
+        gate.open()
+        await debounced.value
+        try await store.drain()
+    }
+
+    @Test func cancellingWhatIsNotThereIsNoChange() {
+        let store = TaskStore<Int>()
+        let changed = change { _ = store.count }
+        store.cancelAll()
+        store.cancelTask(forKey: 1)
+        #expect(!changed.isOpen)
+    }
+
     /// An observer is told after the change: when it looks again, it sees the new state, on whatever thread that came about.
     @Test func anObserverThatLooksAgainSeesTheNewState() {
         let (store, gate, seen) = (TaskStore<Int>(), Gate(), Log<Int>())
