@@ -6,7 +6,7 @@ struct RegisteredBody: TaskBody {
     let operation: Operation
 
     nonisolated(nonsending) func run() async {
-        let mayRun = mustBegin ? await registry.begin(id) : !Task.isCancelled
+        let mayRun = mustBegin ? await registry.begin(id) : registry.mayStart(id)
         if mayRun { await operation() }
         registry.finish(id)
     }

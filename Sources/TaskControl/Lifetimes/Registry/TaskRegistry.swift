@@ -216,6 +216,12 @@ final class TaskRegistry: Sendable {
 
     // MARK: The life of a task
 
+    /// Whether a body that has nothing to wait for may run. Its task's own flag does not tell all: a cancellation that came while the task was
+    /// being created reaches that only when it exists.
+    func mayStart(_ id: ID) -> Bool {
+        !Task.isCancelled && state.withLock { $0.mayStart(id) }
+    }
+
     /// Waits until the body may run: for its turn, or for its quiet time.
     ///
     /// - Returns: Whether it may; if not, it never will.

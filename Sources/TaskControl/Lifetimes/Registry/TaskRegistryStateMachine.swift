@@ -11,8 +11,8 @@
 ///     any ──finish──▶ (gone)
 ///
 /// An entry is there before its task is (law 2). `attach` brings the task's handle, at any moment of that life, or after it. An entry
-/// that has nothing to wait for is `running` from the start; that a task which is cancelled before it starts does not start (law 8) is seen to
-/// by the task's own flag, and costs no lock.
+/// that has nothing to wait for is `running` from the start; its task asks `mayStart` first, since it may have been cancelled before it was
+/// there to be told (law 8).
 ///
 /// A *lane* is what is linked under one key, oldest first: everything but `skipped`. `waiting` means: until all that is before it in its
 /// lane has ended. An entry without a key has no lane; a registry of those is a plain bag.
@@ -178,6 +178,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     }
 
     // MARK: Running
+
+    /// Whether a task that had nothing to wait for may start.
+    func mayStart(_ id: ID) -> Bool {
+        phase(of: id) == .running
+    }
 
     enum BeginAction {
         case run
