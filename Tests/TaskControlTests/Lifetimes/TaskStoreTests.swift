@@ -178,6 +178,19 @@ struct TaskStoreTests {
         #expect(log.values == ["running begins", "running ends", "after"])
     }
 
+    @Test func aTaskThatIsCancelledInItsQuietTimeNeverRuns() async throws {
+        let clock = ManualClock()
+        let (store, log) = (TaskStore<String>(clock: clock), Log<String>())
+        let debounced = store.addTask(forKey: "key", duplicateKeyBehavior: .debounce(for: .seconds(1))) {
+            log.append("never")
+        }
+        await clock.hasSlept(1)
+        debounced.cancel()
+        await debounced.value
+        #expect(log.values == [] && store.count == 0)
+        try await store.drain()
+    }
+
     @Test func cancelTaskCancelsWhatRunsAndWhatWaits() async throws {
         let (store, gate, log) = (TaskStore<String>(), Gate(), Log<String>())
         let running = await add("running", to: store, .runConcurrently, until: gate, log)

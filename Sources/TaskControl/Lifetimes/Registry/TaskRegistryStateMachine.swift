@@ -340,6 +340,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
         precondition(live == liveCount, "The live count is right.")
         precondition(parked.keys.allSatisfy(entries.isOccupied), "Who is parked is registered.")
+        precondition(quietTimes.keys.allSatisfy(entries.isOccupied), "Who has a quiet time is registered.")
         for (key, lane) in lanes {
             var (slot, older, liveInLane) = (lane.oldest, Self.none, Int32(0))
             precondition(entries[lane.oldest].phase != .waiting, "The first in a lane never waits.")
