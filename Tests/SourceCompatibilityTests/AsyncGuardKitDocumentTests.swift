@@ -4,6 +4,9 @@ import Testing
 // MARK: The document's types
 
 private class ProfileViewModel: ObservableObject {
+    let gone = Gate()
+    deinit { gone.open() }
+
     @Published var profile: Profile?
     private let lifetime = AsyncLifetime()
 
@@ -129,11 +132,11 @@ struct AsyncGuardKitLifetimeTests {
 
     @Test func aModelThatItsOwnWorkNamesStaysUntilTheWorkHasEndedAndNoLonger() async throws {
         weak var released: ProfileViewModel?
-        let lifetime: AsyncLifetime
+        let gone: Gate
         do {
             let model = ProfileViewModel()
             backend.serving { model.load() }
-            lifetime = model.bound
+            gone = model.gone
             released = model
         }
 
@@ -141,7 +144,7 @@ struct AsyncGuardKitLifetimeTests {
         #expect(released != nil)
 
         backend.released.open()
-        try await lifetime.drain()
+        try await gone.wait()
         #expect(released == nil)
         #expect(backend.answered.isOpen)
     }

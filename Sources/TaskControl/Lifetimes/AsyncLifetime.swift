@@ -56,7 +56,8 @@ public final class AsyncLifetime: Sendable {
 
     /// Waits until nothing is bound: what is bound now, what is bound meanwhile, and what was cancelled and still runs have all ended.
     ///
-    /// A task that drains the lifetime it is bound to waits for itself, until it is cancelled.
+    /// A task that drains the lifetime it is bound to waits for itself, until it is cancelled. What the bodies have captured goes with their
+    /// tasks, which may be a moment after this has returned.
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once. What is bound goes on.
@@ -66,7 +67,8 @@ public final class AsyncLifetime: Sendable {
         try await registry.drain()
     }
 
-    /// Refuses new work, gives what is bound some time to end, cancels the rest and waits for it.
+    /// Refuses new work, gives what is bound some time to end, cancels the rest and waits for it. Never called from a task that is bound
+    /// to this lifetime: that would wait for itself for ever.
     ///
     /// ## Cancellation
     /// A caller that is cancelled cuts the grace period short, and still waits for the end: when this returns, nothing is bound, and nothing

@@ -154,6 +154,16 @@ private struct Handler: ErrorHandler {
     let onError: @isolated(any) @Sendable (any Error) async -> Void
 
     nonisolated(nonsending) func handle(_ error: any Error) async -> Bool {
+        await Self.hand(error, to: onError, isolation: onError.isolation)
+    }
+
+    /// Looks at the cancellation where the handler runs: one that comes there before the handler counts.
+    private static func hand(
+        _ error: any Error,
+        to onError: @isolated(any) @Sendable (any Error) async -> Void,
+        isolation: isolated (any Actor)?
+    ) async -> Bool {
+        guard !Task.isCancelled else { return false }
         await onError(error)
         return true
     }

@@ -52,7 +52,7 @@ struct AsyncTaskTests {
         let log = Log<String>()
         await Self.$request.withValue("42") {
             await AsyncTask(name: "reader", priority: .low) {
-                log.append("\(Self.request) \(Task.name ?? "-") \(Task.basePriority == .low)")
+                log.append("\(Self.request) \(Diagnostics.currentTaskName ?? "-") \(Task.basePriority == .low)")
             }.value
         }
         #expect(log.values == ["42 reader true"])

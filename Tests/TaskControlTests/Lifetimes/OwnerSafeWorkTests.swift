@@ -260,7 +260,7 @@ struct OwnerSafeWorkTests {
         await Task(priority: .low) {
             await Self.$request.withValue("42") {
                 await model.lifetime.run(for: model, name: "loader") {
-                    log.append("\(Self.request) \(Task.basePriority == .low) \(Task.name ?? "-")")
+                    log.append("\(Self.request) \(Task.basePriority == .low) \(Diagnostics.currentTaskName ?? "-")")
                 } deliver: { _, _ in
                     log.append("delivered")
                 }.value

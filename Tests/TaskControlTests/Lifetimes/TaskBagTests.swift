@@ -79,7 +79,7 @@ struct TaskBagTests {
             Self.$request.withValue("42") {
                 bag.addTask(name: "reader") {
                     MainActor.assertIsolated()
-                    log.append("\(Self.request) \(Task.name ?? "-") \(Task.basePriority == .low)")
+                    log.append("\(Self.request) \(Diagnostics.currentTaskName ?? "-") \(Task.basePriority == .low)")
                 }
             }
         }.value
@@ -245,7 +245,9 @@ struct IdentifiableTaskBagTests {
             TaskBagTests.$request.withValue("42") {
                 _ = bag.addTask(id: 1, name: "attached") {
                     MainActor.assertIsolated()
-                    log.append("\(TaskBagTests.request) \(Task.name ?? "-") \(Task.basePriority == .low)")
+                    log.append(
+                        "\(TaskBagTests.request) \(Diagnostics.currentTaskName ?? "-") \(Task.basePriority == .low)"
+                    )
                 }
             }
         }.value
@@ -253,7 +255,9 @@ struct IdentifiableTaskBagTests {
         await Task(priority: .low) { @MainActor in
             TaskBagTests.$request.withValue("42") {
                 _ = bag.addDetachedTask(id: 1, name: "detached", priority: .high) {
-                    log.append("\(TaskBagTests.request) \(Task.name ?? "-") \(Task.basePriority == .high)")
+                    log.append(
+                        "\(TaskBagTests.request) \(Diagnostics.currentTaskName ?? "-") \(Task.basePriority == .high)"
+                    )
                 }
             }
         }.value

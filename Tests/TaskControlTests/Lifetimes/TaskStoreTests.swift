@@ -293,7 +293,7 @@ struct TaskStoreTests {
                 await Self.$request.withValue("42") {
                     await store.addTask(forKey: 1, duplicateKeyBehavior: behavior, name: "reader") {
                         MainActor.assertIsolated()
-                        log.append("\(Self.request) \(Task.name ?? "-") \(Task.basePriority == .low)")
+                        log.append("\(Self.request) \(Diagnostics.currentTaskName ?? "-") \(Task.basePriority == .low)")
                     }.value
                 }
             }.value

@@ -325,6 +325,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     mutating func takeParked(_ slot: Slot) -> [Waiter] {
         guard !parked.isEmpty, let waiter = parked.removeValue(forKey: slot) else { return [] }
+        if parked.isEmpty { parked = [:] }
         return [waiter]
     }
 
