@@ -66,7 +66,7 @@ extension AsyncTask {
     /// The set keeps the handle when the task has finished; where many tasks come and go, ``bind(to:)`` keeps nothing.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
-        decide { $0.decide() }
+        _ = decide { $0.decide() }
         set.insert(AnyCancellable { [task] in task.cancel() })
         return self
     }

@@ -99,7 +99,9 @@ public final class AsyncTask: Sendable {
     /// Cancels the task. It has ended when ``value`` returns.
     public func cancel() {
         // Whoever cancels has the task in hand: it may be dropped from here on without another word.
-        decide { $0.decide() }
+        let binding = decide { $0.decide() }
+        // Cancelled is not finished, but it no longer counts (law 7).
+        if let binding { binding.registry.cancel(binding.id) }
         task.cancel()
     }
 

@@ -52,8 +52,13 @@ struct AsyncTaskStateMachine<Binding> {
     }
 
     /// Whoever holds the task has taken it in hand.
-    mutating func decide() {
+    ///
+    /// - Returns: Where it is in the books, which stays so.
+    @discardableResult
+    mutating func decide() -> Binding? {
         if case .undecided = state { state = .free }
+        if case .bound(let binding) = state { return binding }
+        return nil
     }
 
     /// Whether nobody has said yet what the task lives for, and it still lives.

@@ -103,6 +103,19 @@ struct AsyncTaskTests {
         await task.value
     }
 
+    @Test func aTaskThatIsCancelledThroughItsHandleNoLongerCounts() async throws {
+        let (lifetime, gate) = (AsyncLifetime(), Gate())
+        let bound = AsyncTask { await gate.waitIgnoringCancellation() }.bind(to: lifetime)
+        #expect(lifetime.count == 1)
+        bound.cancel()
+        let late = AsyncTask { await gate.waitIgnoringCancellation() }
+        late.cancel()
+        late.bind(to: lifetime)
+        #expect(lifetime.count == 0 && bound.isCancelled && late.isCancelled)
+        gate.open()
+        try await lifetime.drain()
+    }
+
     @Test func aTaskThatHasFinishedIsNotBound() async {
         let lifetime = AsyncLifetime()
         let task = AsyncTask {}

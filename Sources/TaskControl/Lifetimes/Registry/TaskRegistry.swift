@@ -95,6 +95,7 @@ final class TaskRegistry: Sendable {
             switch action {
             case .inserted(let id):
                 carryOut(isNews: isNews)
+                if job.isCancelled { cancel(id) }
                 return id
             case .existing(let existing):
                 if stands(existing) { return nil }
