@@ -117,7 +117,7 @@ extension FeedViewController {
 
 // MARK: - Lifetimes
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncGuardKitLifetimeTests {
     let backend = HeldBackend()
 
@@ -226,7 +226,7 @@ struct AsyncGuardKitLifetimeTests {
 
 // MARK: - Strategies
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncGuardKitStrategyTests {
     let backend = HeldBackend()
 

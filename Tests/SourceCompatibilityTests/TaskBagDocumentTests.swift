@@ -112,7 +112,7 @@ private final class KeyedBagOwner {
 
 // MARK: - Without IDs
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TaskBagDocumentTests {
     let backend = HeldBackend()
 
@@ -168,7 +168,7 @@ struct TaskBagDocumentTests {
 
 // MARK: - With IDs
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct IdentifiableTaskBagDocumentTests {
     let backend = HeldBackend()
 
@@ -275,7 +275,7 @@ struct IdentifiableTaskBagDocumentTests {
 
 // MARK: - Owners
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TaskBagOwnerDocumentTests {
     let backend = HeldBackend()
     let gone = Gate()

@@ -54,7 +54,7 @@ private struct MyView: View {
 
 // MARK: - Models and views
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TaskStoreModelDocumentTests {
     let backend = HeldBackend()
 
@@ -113,7 +113,7 @@ struct TaskStoreModelDocumentTests {
 
 // MARK: - Duplicate keys
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DuplicateKeyDocumentTests {
     let log = Log()
     let previous = HeldBackend()

@@ -17,17 +17,17 @@ internal import Android
 ///
 /// Law 1 lives at the call sites: the closure decides and returns what to do; its caller acts on that once the lock is free.
 /// Objects that the state lets go are returned too, so that nobody's `deinit` runs in here.
-struct Locked<State>: @unchecked Sendable {
+package struct Locked<State>: @unchecked Sendable {
     // Sendable: the state is reached through `withLock` alone, so one thread at a time touches it.
     private let storage: Storage
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         storage = Storage.make(state)
     }
 
     /// Runs `body` with exclusive access to the state. Not reentrant; in debug builds a second entry from the same thread traps.
     @inline(__always)
-    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         storage.withUnsafeMutablePointers { state, lock in
             LockPrimitive.acquire(lock)
             defer { LockPrimitive.release(lock) }

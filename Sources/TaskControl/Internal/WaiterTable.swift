@@ -6,8 +6,8 @@
 ///
 /// A waiter enrolls under the lock that shows it has something to wait for, then makes its continuation, then parks. What happens
 /// in between is kept for it, so nothing is missed and nobody is resumed twice. Pure: handing a waiter out is all it does.
-struct WaiterTable<Waiter, Outcome> {
-    struct ID: Hashable, Sendable {
+package struct WaiterTable<Waiter, Outcome> {
+    package struct ID: Hashable, Sendable {
         fileprivate let serial: UInt64
     }
 
@@ -20,9 +20,11 @@ struct WaiterTable<Waiter, Outcome> {
     private var states: [ID: State] = [:]
     private var nextSerial: UInt64 = 0
 
-    var count: Int { states.count }
+    package init() {}
 
-    mutating func enroll() -> ID {
+    package var count: Int { states.count }
+
+    package mutating func enroll() -> ID {
         defer { nextSerial += 1 }
         let id = ID(serial: nextSerial)
         states[id] = .enrolled
@@ -30,13 +32,13 @@ struct WaiterTable<Waiter, Outcome> {
     }
 
     /// Parks the waiter, or says with what it is to be resumed at once.
-    mutating func park(_ id: ID, _ waiter: Waiter) -> Outcome? {
+    package mutating func park(_ id: ID, _ waiter: Waiter) -> Outcome? {
         switch states[id] {
         case .enrolled:
             states[id] = .parked(waiter)
             return nil
         case .settled(let outcome):
-            states[id] = nil
+            forget(id)
             return outcome
         case .parked, nil:
             preconditionFailure("A waiter enrolls, and then parks once.")
@@ -44,13 +46,13 @@ struct WaiterTable<Waiter, Outcome> {
     }
 
     /// One waiter leaves. Hands it out if it was parked; it may be gone already.
-    mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
+    package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
         switch states[id] {
         case .enrolled:
             states[id] = .settled(outcome)
             return nil
         case .parked(let waiter):
-            states[id] = nil
+            forget(id)
             return waiter
         case .settled, nil:
             return nil
@@ -60,7 +62,7 @@ struct WaiterTable<Waiter, Outcome> {
     /// The event has come: hands out everybody who is parked, and settles those who are about to park.
     ///
     /// - Complexity: O(*n*) in the number of waiters; O(1) when there are none.
-    mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
+    package mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
         guard !states.isEmpty else { return [] }
         var woken: [(ID, Waiter)] = []
         for (id, state) in states {
@@ -70,7 +72,13 @@ struct WaiterTable<Waiter, Outcome> {
             case .settled: break
             }
         }
-        for (id, _) in woken { states[id] = nil }
+        for (id, _) in woken { forget(id) }
         return woken.sorted { $0.0.serial < $1.0.serial }.map(\.1)
+    }
+
+    /// The last one takes the memory of a burst along.
+    private mutating func forget(_ id: ID) {
+        states[id] = nil
+        if states.isEmpty { states = [:] }
     }
 }

@@ -2,9 +2,15 @@
 public import Combine
 
 /// Combine's own type, so that a file that imports both has one name and one set.
+///
+/// Its members are Combine's: with `MemberImportVisibility`, a file that creates one, or calls `cancel()` or `store(in:)` of one, imports
+/// Combine too. ``AsyncTask/store(in:)`` and `Set.cancelAll()` are of this module, and need no more than it.
 public typealias AnyCancellable = Combine.AnyCancellable
 #else
 /// Something to cancel, that is cancelled when it is let go of: as in Combine, for platforms that have no Combine.
+///
+/// Where there is Combine, this name stands for its type, whose members are Combine's: with `MemberImportVisibility`, a file that creates
+/// one, or calls `cancel()` or `store(in:)` of one, imports Combine there. ``AsyncTask/store(in:)`` and `Set.cancelAll()` are of this module.
 ///
 /// Equal to itself only. Not Sendable, as the original: keep it, and the set it is in, where it was made.
 public final class AnyCancellable: Hashable {
@@ -51,6 +57,17 @@ public final class AnyCancellable: Hashable {
 extension Set<AnyCancellable> {
     /// Cancels everything in the set, and empties it.
     ///
+    /// ## Cancellation
+    /// Cancellation handlers run before this returns, and in no particular order. None of them may touch *this* set: the call has exclusive
+    /// access to it, so Swift stops the program, as for any value that is accessed while it is being changed. Where a handler must, let the
+    /// access end first:
+    ///
+    /// ```swift
+    /// let all = cancellables
+    /// cancellables = []
+    /// for cancellable in all { cancellable.cancel() }
+    /// ```
+    ///
     /// - Complexity: O(*n*).
     public mutating func cancelAll() {
         let all = self
@@ -63,7 +80,8 @@ extension Set<AnyCancellable> {
 extension AsyncTask {
     /// Adds a handle to the set, which cancels the task when the set lets go of it. A lifetime that the task is bound to keeps it too.
     ///
-    /// The set keeps the handle when the task has finished; where many tasks come and go, ``bind(to:)`` keeps nothing.
+    /// Nothing takes the handle out again: the set keeps it when the task has finished, and cancels also a task that was ``detached()``
+    /// since. Where many tasks come and go, ``bind(to:)`` keeps nothing.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.decide() }

@@ -53,7 +53,7 @@ extension AsyncLifetime {
 
     /// Does work that never sees its owner, then hands the result to the owner, an actor, if that is still there.
     ///
-    /// As ``run(for:name:priority:work:deliver:failed:)-1``, with `deliver` and `failed` running on the owner.
+    /// As `run(for:)` for an owner that is no actor, with `deliver` and `failed` running on the owner.
     ///
     /// - Parameters:
     ///   - owner: Not kept alive.
@@ -139,7 +139,7 @@ extension AsyncLifetime {
 
     /// Hands each element of a sequence to an owner, an actor, for as long as that is there.
     ///
-    /// As ``forEach(_:for:name:priority:perform:failed:)-1``, with `perform` and `failed` running on the owner.
+    /// As `forEach(_:for:)` for an owner that is no actor, with `perform` and `failed` running on the owner.
     ///
     /// - Parameters:
     ///   - elements: Iterated by the task alone.
@@ -190,7 +190,8 @@ extension AsyncLifetime {
 
 /// An owner that is not kept alive, and how something is handed to it.
 private struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
-    private weak let owner: Owner?
+    // Never changed; `weak let` needs Swift 6.3.
+    private weak var owner: Owner?
 
     init(_ owner: Owner) {
         self.owner = owner

@@ -15,14 +15,18 @@
 /// }   // no deinit: when the model goes, the lifetime goes, and what it still loads is cancelled
 /// ```
 ///
-/// That the model *can* go while it loads is the point of ``run(for:name:priority:work:deliver:failed:)`` and
-/// ``forEach(_:for:name:priority:perform:failed:)``: neither keeps its owner alive. ``AsyncTask/bind(to:)`` is for work that has no owner
-/// to touch, or that takes care of it with `[weak self]`.
+/// That the model *can* go while it loads is the point of `run(for:)` and `forEach(_:for:)`: neither keeps its owner alive.
+/// ``AsyncTask/bind(to:)`` is for work that has no owner to touch, or that takes care of it with `[weak self]`.
 ///
 /// Safe to use from any thread and any isolation. What has finished is forgotten at once.
 ///
 /// Siblings: ``TaskBag`` is the same for tasks that are made by it; ``TaskStore`` gives each task a key and decides what happens to
 /// those that have the same.
+///
+/// ## Cancellation
+/// ``cancelAll()`` cancels what is bound, ``close()`` does so for good, and ``shutdown(grace:clock:)`` waits first; when the lifetime goes,
+/// it is closed. All of them cancel in no particular order, and run cancellation handlers before they return, without a lock: a handler
+/// may call the lifetime. A cancelled task no longer counts, but may still run: ``drain()`` waits for it.
 public final class AsyncLifetime: Sendable {
     let registry = TaskRegistry()
 
@@ -48,8 +52,10 @@ public final class AsyncLifetime: Sendable {
         registry.cancelAll()
     }
 
-    /// Cancels everything that is bound, and refuses what comes: an ``AsyncTask`` that is bound later is cancelled at once, and
-    /// ``run(for:name:priority:work:deliver:failed:)`` and ``forEach(_:for:name:priority:perform:failed:)`` start nothing.
+    /// Cancels everything that is bound, and refuses what comes: an ``AsyncTask`` that is bound later is cancelled at once, and `run(for:)`
+    /// and `forEach(_:for:)` start nothing.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks bound.
     public func close() {
         registry.close()
     }
@@ -58,6 +64,8 @@ public final class AsyncLifetime: Sendable {
     ///
     /// A task that drains the lifetime it is bound to waits for itself, until it is cancelled. What the bodies have captured goes with their
     /// tasks, which may be a moment after this has returned.
+    ///
+    /// What is there when the wait begins is raised to the caller's priority, where the system can (macOS 26, Linux).
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once. What is bound goes on.
@@ -76,7 +84,8 @@ public final class AsyncLifetime: Sendable {
     ///
     /// - Parameters:
     ///   - grace: How long what is bound may go on. Zero or less: not at all.
-    ///   - clock: Measures `grace`.
+    ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the protocol asks: otherwise the call lasts as long as
+    ///     `grace`, though everything has ended before.
     public func shutdown(grace: Duration, clock: any Clock<Duration> = ContinuousClock()) async {
         registry.refuse()
         await withTaskGroup { group in

@@ -11,7 +11,12 @@
 /// keep in a variable of your own is yours: cancel it or await its ``value``.
 ///
 /// A body that uses its owner keeps the owner alive, and so the lifetime that should end with it: for such work use
-/// ``AsyncLifetime/run(for:name:priority:work:deliver:failed:)``.
+/// `run(for:)` of an ``AsyncLifetime``.
+///
+/// ## Ordering
+/// A task is enqueued where its body runs before its initializer returns, as `Task { }` is: those of one actor and one priority start in
+/// the order in which they were created. Those of no actor start in no order. A task that fails ends when its handler has returned: only
+/// then does it leave its lifetime, and after that ``value`` returns.
 ///
 /// ## Cancellation
 /// ``cancel()``, or the end of what the task is bound to, cancels it. A task that is cancelled before it started does not start. What a
@@ -87,7 +92,8 @@ public final class AsyncTask: Sendable {
         return self
     }
 
-    /// Lets the task run to its end for itself. A lifetime that it was bound to forgets it.
+    /// Lets the task run to its end for itself. A lifetime that it was bound to forgets it; a set that it was stored in does not, and still
+    /// cancels it.
     @discardableResult
     public func detached() -> Self {
         if let binding = decide({ $0.release() }) { binding.registry.finish(binding.id) }

@@ -12,7 +12,13 @@
 ///
 /// A task whose body uses the bag's owner keeps that owner alive, and so the bag: capture it weakly.
 ///
-/// Safe to use from any thread and any isolation.
+/// Comparing IDs must not call the bag: it happens under its lock.
+///
+/// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
+///
+/// ## Cancellation
+/// ``cancel(id:)``, ``cancelAll()`` and the end of the bag cancel, in no particular order. Cancellation handlers run before the call returns,
+/// without a lock. A task that was made by the bag and has not started yet never runs its operation; an adopted one is cancelled as it is.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     let registry = TaskRegistry()
 
@@ -84,7 +90,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     /// Takes in a task that has been started elsewhere, unless one with this ID is there; the ID is free again when it ends.
     ///
     /// A task that is not taken in goes on, without this bag. To see the end of one that is, the bag awaits it at utility priority, which
-    /// raises a task that has less.
+    /// raises a task that has less. One that
+    /// its maker cancels counts until it has ended; its ID is free at once all the same.
     ///
     /// - Returns: Whether the task was taken in.
     /// - Complexity: O(1).

@@ -8,9 +8,13 @@
 /// ```
 ///
 /// A task whose body uses the bag's owner keeps that owner alive, and so the bag: capture it weakly, as above, or see
-/// ``AsyncLifetime/run(for:name:priority:work:deliver:failed:)``, which does so for you.
+/// `run(for:)` of an ``AsyncLifetime``, which does so for you.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
+///
+/// ## Cancellation
+/// ``cancel()``, or the end of the bag, cancels every task in it, in no particular order. Cancellation handlers run before the call returns,
+/// without a lock. A task that was made by the bag and has not started yet never runs its operation; an adopted one is cancelled as it is.
 public final class TaskBag: Sendable {
     let registry = TaskRegistry()
 
@@ -65,7 +69,8 @@ public final class TaskBag: Sendable {
 
     /// Takes in a task that has been started elsewhere, and lets go of it when it ends.
     ///
-    /// To see its end the bag awaits it at utility priority, which raises a task that has less.
+    /// To see its end the bag awaits it at utility priority, which raises a task that has less. One that its maker cancels
+    /// counts until it has ended.
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {

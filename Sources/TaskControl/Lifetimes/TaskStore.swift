@@ -15,20 +15,26 @@
 /// ```
 ///
 /// A key stands for a *set* of tasks: all that run, and all that wait for their turn. They are counted, observed and cancelled together.
-/// Comparing keys must not call the store.
+/// Comparing keys must not call the store: it happens under its lock.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store goes, it cancels the rest.
 /// A task whose body uses the store's owner keeps that owner alive, and so the store: capture it weakly, as above.
 ///
 /// ## Ordering
-/// Tasks that wait under one key start in the order of the calls, whatever their priorities.
+/// Tasks that wait under one key start in the order of the calls, whatever their priorities. A task that awaits one that waits behind it
+/// under its own key waits for itself, until that one is cancelled.
+///
+/// ## Cancellation
+/// ``cancelTask(forKey:)``, ``cancelAll()`` and the end of the store cancel what runs and what waits, in no particular order. Cancellation
+/// handlers run before the call returns, without a lock. What was waiting never runs its operation.
 public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     let registry: TaskRegistry
     let observation: TaskStoreObservation
 
     /// Creates an empty store.
     ///
-    /// - Parameter clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``.
+    /// - Parameter clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``. Its `sleep` must end when its task is
+    ///   cancelled, as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end of it.
     public init(clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
         self.observation = observation
@@ -43,7 +49,9 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     ///
     /// ## Cancellation
     /// Cancelling the task that is returned cancels that one alone, whatever is there beside or before it. A task that is cancelled before
-    /// its turn never runs its operation, and whoever awaits it goes on at once.
+    /// its turn never runs its operation, and whoever awaits it goes on at once. One that
+    /// is cancelled so while it runs is counted until it has ended, and is not taken for running by
+    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious``.
     ///
     /// - Parameters:
     ///   - key: May have any number of tasks.
@@ -66,7 +74,7 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
         let placement = registry.add(key: key, behavior: duplicateKeyBehavior, making, received(operation))
         switch placement {
         case .added(let task): return task
-        case .existing(let existing): return existing.job ?? registry.follow(existing.id, key: key)
+        case .existing(let existing): return existing.job ?? registry.follow(existing.id)
         case .refused: preconditionFailure("A store is open for as long as somebody can call it.")
         }
     }
@@ -87,6 +95,10 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Waits until the store is empty: what is there now, what is added meanwhile, and what was cancelled and still runs have all ended.
+    ///
+    /// A task of this store that drains it waits for itself, until it is cancelled.
+    ///
+    /// What is there when the wait begins is raised to the caller's priority, where the system can (macOS 26, Linux).
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once. What is in the store goes on.

@@ -33,6 +33,9 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     public static func cancelPrevious(wait: Bool) -> Self { Self(kind: .cancelPrevious(wait: wait)) }
 
     /// Starts the new task when all that is there has ended, in the order of the calls. Cancels nothing.
+    ///
+    /// What it waits for is raised to its priority, also when that rises later, where the system can (macOS 26, Linux). A task of the
+    /// key must not await the new one: it would wait for itself, until the new one is cancelled.
     public static var wait: Self { Self(kind: .wait) }
 
     /// Starts the new task at once, beside what is there. All of them belong to the key: they are counted and cancelled together.
@@ -40,7 +43,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// Keeps what is there and makes no new task; the call returns the task that is there.
     ///
-    /// Of several that is the newest that runs, or, if none does, the newest that waits.
+    /// Of several that is the newest that runs, or, if none does, the newest that waits. One that another thread is adding at this very
+    /// moment is stood for by a task that ends when it ends and, if cancelled, cancels it; the two are not equal.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
     /// Lets what runs go on; of those that wait, only the newest stays, and the others are cancelled.

@@ -1,22 +1,27 @@
 import TaskControl
+import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+#if canImport(Combine)
+import Combine
+#endif
+
+@Suite(.timeLimit(.minutes(5)))
 struct AnyCancellableTests {
     @Test func cancelsOnceHoweverOftenItIsTold() {
-        let log = Log<Int>()
+        let log = OrderRecorder<Int>()
         do {
-            let cancellable = AnyCancellable { log.append(1) }
+            let cancellable = AnyCancellable { log.record(1) }
             cancellable.cancel()
             cancellable.cancel()
         }
-        #expect(log.values == [1])
+        #expect(log.events == [1])
     }
 
     @Test func cancelsWhenItIsLetGoOf() {
-        let log = Log<Int>()
-        _ = AnyCancellable { log.append(1) }
-        #expect(log.values == [1])
+        let log = OrderRecorder<Int>()
+        _ = AnyCancellable { log.record(1) }
+        #expect(log.events == [1])
     }
 
     @Test func isEqualToItselfOnly() {
@@ -26,13 +31,13 @@ struct AnyCancellableTests {
     }
 
     @Test func isKeptAliveByTheSetOrCollectionItIsStoredIn() {
-        let log = Log<Int>()
+        let log = OrderRecorder<Int>()
         var (set, array) = (Set<AnyCancellable>(), [AnyCancellable]())
-        AnyCancellable { log.append(1) }.store(in: &set)
-        AnyCancellable { log.append(2) }.store(in: &array)
-        #expect(log.values == [] && set.count == 1 && array.count == 1)
+        AnyCancellable { log.record(1) }.store(in: &set)
+        AnyCancellable { log.record(2) }.store(in: &array)
+        #expect(log.events == [] && set.count == 1 && array.count == 1)
         set.cancelAll()
         array = []
-        #expect(log.values == [1, 2] && set.isEmpty)
+        #expect(log.events == [1, 2] && set.isEmpty)
     }
 }

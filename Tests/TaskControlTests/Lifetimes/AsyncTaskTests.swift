@@ -1,8 +1,9 @@
+import TaskControlTesting
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncTaskTests {
     @TaskLocal static var request = "none"
 
@@ -28,53 +29,53 @@ struct AsyncTaskTests {
     }
 
     @MainActor @Test func tasksOfOneActorStartInTheOrderOfTheirCreation() async {
-        let log = Log<Int>()
-        let tasks = (0..<100).map { number in AsyncTask { log.append(number) } }
+        let log = OrderRecorder<Int>()
+        let tasks = (0..<100).map { number in AsyncTask { log.record(number) } }
         for task in tasks { await task.value }
-        #expect(log.values == Array(0..<100))
+        #expect(log.events == Array(0..<100))
     }
 
     /// Each is enqueued on the actor at once, as `Task { }` is: had it to go there from elsewhere, others would overtake it.
     @MainActor @Test func tasksKeepTheirPlaceAmongBareTasks() async throws {
-        let (log, bag, store, lifetime) = (Log<Int>(), TaskBag(), TaskStore<Int>(), AsyncLifetime())
+        let (log, bag, store, lifetime) = (OrderRecorder<Int>(), TaskBag(), TaskStore<Int>(), AsyncLifetime())
         var last: Task<Void, Never>?
         for number in stride(from: 0, to: 2_000, by: 4) {
-            AsyncTask { log.append(number) }.bind(to: lifetime)
-            bag.addTask { log.append(number + 1) }
-            store.addTask(forKey: number) { log.append(number + 2) }
-            last = Task { log.append(number + 3) }
+            AsyncTask { log.record(number) }.bind(to: lifetime)
+            bag.addTask { log.record(number + 1) }
+            store.addTask(forKey: number) { log.record(number + 2) }
+            last = Task { log.record(number + 3) }
         }
         await last?.value
-        #expect(log.values == Array(0..<2_000))
+        #expect(log.events == Array(0..<2_000))
     }
 
     @Test func taskLocalsPriorityAndNameReachTheBody() async {
-        let log = Log<String>()
+        let log = OrderRecorder<String>()
         await Self.$request.withValue("42") {
             await AsyncTask(name: "reader", priority: .low) {
-                log.append("\(Self.request) \(Diagnostics.currentTaskName ?? "-") \(Task.basePriority == .low)")
+                log.record("\(Self.request) \(Diagnostics.currentTaskName ?? "-") \(Task.basePriority == .low)")
             }.value
         }
-        #expect(log.values == ["42 reader true"])
+        #expect(log.events == ["42 \(readable("reader") ?? "-") true"])
     }
 
     @Test func priorityIsTheCallersIfNoneIsGiven() async {
-        let log = Log<TaskPriority?>()
+        let log = OrderRecorder<TaskPriority?>()
         await Task(priority: .low) {
-            await AsyncTask { log.append(Task.basePriority) }.value
+            await AsyncTask { log.record(Task.basePriority) }.value
         }.value
-        #expect(log.values == [.low])
+        #expect(log.events == [.low])
     }
 
     @Test func theBodyMayCarryWhatIsNotSendable() async {
         final class Box { var value = 1 }
-        func start(_ log: Log<Int>) -> AsyncTask {
+        func start(_ log: OrderRecorder<Int>) -> AsyncTask {
             let box = Box()
-            return AsyncTask { log.append(box.value) }
+            return AsyncTask { log.record(box.value) }
         }
-        let log = Log<Int>()
+        let log = OrderRecorder<Int>()
         await start(log).value
-        #expect(log.values == [1])
+        #expect(log.events == [1])
     }
 
     // MARK: What it lives for
@@ -84,17 +85,17 @@ struct AsyncTaskTests {
         var lifetime: AsyncLifetime? = AsyncLifetime()
         AsyncTask {
             started.open()
-            await Gate().wait()
+            try? await Gate().wait()
             if Task.isCancelled { ended.open() }
         }.bind(to: lifetime!)
-        await started.wait()
+        try? await started.wait()
         lifetime = nil
-        await ended.wait()
+        try? await ended.wait()
     }
 
     @Test func bindingAgainMovesIt() async {
         let (first, second) = (AsyncLifetime(), AsyncLifetime())
-        let task = AsyncTask { await Gate().wait() }.bind(to: first).bind(to: second)
+        let task = AsyncTask { try? await Gate().wait() }.bind(to: first).bind(to: second)
         #expect(first.count == 0 && second.count == 1)
         first.cancelAll()
         #expect(!task.isCancelled)
@@ -127,7 +128,7 @@ struct AsyncTaskTests {
     @Test func aClosedLifetimeCancelsItAtOnce() async {
         let lifetime = AsyncLifetime()
         lifetime.close()
-        let task = AsyncTask { await Gate().wait() }.bind(to: lifetime)
+        let task = AsyncTask { try? await Gate().wait() }.bind(to: lifetime)
         #expect(task.isCancelled && lifetime.isEmpty)
         await task.value
     }
@@ -135,16 +136,16 @@ struct AsyncTaskTests {
     @Test func detachedRunsToItsEndWithNobodyHoldingIt() async {
         let (go, ended) = (Gate(), Gate())
         AsyncTask {
-            await go.wait()
+            try? await go.wait()
             if !Task.isCancelled { ended.open() }
         }.detached()
         go.open()
-        await ended.wait()
+        try? await ended.wait()
     }
 
     @Test func detachedLeavesItsLifetime() async {
         let (lifetime, gate) = (AsyncLifetime(), Gate())
-        let task = AsyncTask { await gate.wait() }.bind(to: lifetime).detached()
+        let task = AsyncTask { try? await gate.wait() }.bind(to: lifetime).detached()
         lifetime.cancelAll()
         #expect(lifetime.isEmpty && !task.isCancelled)
         gate.open()
@@ -153,7 +154,7 @@ struct AsyncTaskTests {
 
     @Test func aSetThatItIsStoredInCancelsIt() async {
         var cancellables = Set<AnyCancellable>()
-        let task = AsyncTask { await Gate().wait() }.store(in: &cancellables)
+        let task = AsyncTask { try? await Gate().wait() }.store(in: &cancellables)
         #expect(cancellables.count == 1)
         cancellables.cancelAll()
         #expect(cancellables.isEmpty && task.isCancelled)
@@ -164,7 +165,7 @@ struct AsyncTaskTests {
         for isSetFirst in [true, false] {
             let lifetime = AsyncLifetime()
             var cancellables = Set<AnyCancellable>()
-            let task = AsyncTask { await Gate().wait() }.bind(to: lifetime).store(in: &cancellables)
+            let task = AsyncTask { try? await Gate().wait() }.bind(to: lifetime).store(in: &cancellables)
             #expect(lifetime.count == 1 && cancellables.count == 1)
             if isSetFirst { cancellables.cancelAll() } else { lifetime.cancelAll() }
             #expect(task.isCancelled)
@@ -177,78 +178,74 @@ struct AsyncTaskTests {
         do {
             var cancellables = Set<AnyCancellable>()
             AsyncTask { [probe = DeinitProbe(ended)] in
-                await Gate().wait()
+                try? await Gate().wait()
                 _ = probe
             }.store(in: &cancellables)
         }
-        await ended.wait()
+        try? await ended.wait()
     }
 
     @Test func whatIsDroppedWithoutAChoiceIsCancelledAndReported() async {
-        let (incidents, ended) = (Incidents.shared, Gate())
-        let before = incidents.drops
-        await Task { @MainActor in
+        let ended = Gate()
+        let reported = await Incidents.shared.reported {
             // Its capture goes with it, whether it had begun or not.
             _ = AsyncTask { [probe = DeinitProbe(ended)] in
-                await Gate().wait()
+                try? await Gate().wait()
                 _ = probe
             }
-        }.value
-        #expect(incidents.drops > before)
-        await ended.wait()
+        }
+        #expect(reported.drops == 1)
+        try? await ended.wait()
     }
 
     @Test func whatWasTakenInHandIsNotReported() async {
-        // In a process of its own, where nobody else drops anything.
-        await #expect(processExitsWith: .success) {
-            let (incidents, gate) = (Incidents.shared, Gate())
-            var tasks = [AsyncTask { await gate.waitIgnoringCancellation() }, AsyncTask {}]
-            tasks[0].cancel()
-            await tasks[1].value
-            tasks = []
-            precondition(incidents.drops == 0)
-            gate.open()
-        }
+        let gate = Gate()
+        var tasks = [AsyncTask { await gate.waitIgnoringCancellation() }, AsyncTask {}]
+        tasks[0].cancel()
+        await tasks[1].value
+        let reported = await Incidents.shared.reported { tasks = [] }
+        #expect(reported.drops == 0)
+        gate.open()
     }
 
     // MARK: How it ends
 
     @Test func cancelledBeforeItStartsItDoesNotStart() async {
-        let log = Log<Int>()
+        let log = OrderRecorder<Int>()
         await Task { @MainActor in
             // On the main actor nothing else begins until this suspends.
-            let task = AsyncTask { log.append(1) }
+            let task = AsyncTask { log.record(1) }
             task.cancel()
             await task.value
         }.value
-        #expect(log.values == [])
+        #expect(log.events == [])
     }
 
     @Test func valueWaitsForTheEndAlsoWhenTheOneWhoWaitsIsCancelled() async {
-        let (gate, log) = (Gate(), Log<String>())
+        let (gate, log) = (Gate(), OrderRecorder<String>())
         let task = AsyncTask {
             await gate.waitIgnoringCancellation()
-            log.append("task")
+            log.record("task")
         }
         let waiter = Task {
             await task.value
-            log.append("waiter")
+            log.record("waiter")
         }
         waiter.cancel()
         gate.open()
         await waiter.value
-        #expect(log.values == ["task", "waiter"])
+        #expect(log.events == ["task", "waiter"])
         #expect(!task.isCancelled)
     }
 
     @Test func anErrorReachesItsHandler() async {
-        let log = Log<MarkedError?>()
+        let log = OrderRecorder<MarkedError?>()
         await AsyncTask {
             throw MarkedError()
         } onError: {
-            log.append($0 as? MarkedError)
+            log.record($0 as? MarkedError)
         }.value
-        #expect(log.values == [MarkedError("anErrorReachesItsHandler()")])
+        #expect(log.events == [MarkedError("anErrorReachesItsHandler()")])
     }
 
     @MainActor @Test func theHandlerRunsOnTheActorOfTheCodeThatCreatesTheTask() async {
@@ -267,48 +264,55 @@ struct AsyncTaskTests {
         let incidents = Incidents.shared
         let error = MarkedError()
         await AsyncTask(name: "loader") { throw error }.value
-        #expect(incidents.unhandled(error) == ["loader"])
+        #expect(incidents.unhandled(error) == [readable("loader")])
     }
 
     @Test func theCancellationOfACancelledTaskIsSilent() async {
-        let log = Log<Int>()
+        let log = OrderRecorder<Int>()
         let started = Gate()
         let task = AsyncTask {
             started.open()
-            await Gate().wait()
+            try? await Gate().wait()
             try Task.checkCancellation()
         } onError: { _ in
-            log.append(1)
+            log.record(1)
         }
-        await started.wait()
+        try? await started.wait()
         task.cancel()
         await task.value
-        #expect(log.values == [])
+        #expect(log.events == [])
     }
 
     @Test func aCancellationErrorOfATaskThatWasNotCancelledIsAnError() async {
-        let log = Log<Bool>()
+        let log = OrderRecorder<Bool>()
         await AsyncTask {
             throw CancellationError()
         } onError: {
-            log.append($0 is CancellationError)
+            log.record($0 is CancellationError)
         }.value
-        #expect(log.values == [true])
+        #expect(log.events == [true])
+    }
+
+    @Test func aCancellationErrorOfATaskThatWasNotCancelledGoesToDiagnosticsIfNobodyHandlesIt() async {
+        let reported = await Incidents.shared.reported {
+            await AsyncTask { throw CancellationError() }.value
+        }
+        #expect(reported.cancellationErrors == ["AsyncTask"])
     }
 
     @Test func anotherErrorOfACancelledTaskReachesNoHandlerButObservers() async {
-        let (incidents, log, started) = (Incidents.shared, Log<Int>(), Gate())
+        let (incidents, log, started) = (Incidents.shared, OrderRecorder<Int>(), Gate())
         let error = MarkedError()
         let task = AsyncTask {
             started.open()
-            await Gate().wait()
+            try? await Gate().wait()
             throw error
         } onError: { _ in
-            log.append(1)
+            log.record(1)
         }
-        await started.wait()
+        try? await started.wait()
         task.cancel()
         await task.value
-        #expect(log.values == [] && incidents.afterCancellation(error) == 1)
+        #expect(log.events == [] && incidents.afterCancellation(error) == 1)
     }
 }

@@ -1,7 +1,8 @@
 import TaskControl
+import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CancellableValueTests {
     @Test func givesTheValue() async throws {
         #expect(await Task { 1 }.cancellableValue == 1)
@@ -18,11 +19,11 @@ struct CancellableValueTests {
         let started = Gate()
         let task = Task {
             started.open()
-            await Gate().wait()
+            try? await Gate().wait()
             return Task.isCancelled
         }
         let waiter = Task { await task.cancellableValue }
-        await started.wait()
+        try? await started.wait()
         waiter.cancel()
         #expect(await waiter.value)
     }
@@ -31,11 +32,11 @@ struct CancellableValueTests {
         let started = Gate()
         let task = Task<Int, any Error> {
             started.open()
-            await Gate().wait()
+            try? await Gate().wait()
             throw MarkedError()
         }
         let waiter = Task { try await task.cancellableValue }
-        await started.wait()
+        try? await started.wait()
         waiter.cancel()
         await #expect(throws: CancellationError.self) { try await waiter.value }
     }

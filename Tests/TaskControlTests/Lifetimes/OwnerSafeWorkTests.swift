@@ -1,9 +1,10 @@
+import TaskControlTesting
 import Testing
 
 @testable import TaskControl
 
 /// `run(for:)` and `forEach(_:for:)`: the owner may go while its work is under way.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OwnerSafeWorkTests {
     @TaskLocal static var request = "none"
 
@@ -31,23 +32,26 @@ struct OwnerSafeWorkTests {
         }
 
         @discardableResult
-        func follow(_ stream: AsyncStream<Int>, _ handled: Log<Int>, first: Gate = Gate()) -> Task<Void, Never> {
+        func follow(_ stream: AsyncStream<Int>, _ handled: OrderRecorder<Int>, first: Gate = Gate()) -> Task<
+            Void, Never
+        > {
             lifetime.forEach(stream, for: self) { model, item in
                 model.items.append(item)
-                await Task { handled.append(item) }.value
+                await Task { handled.record(item) }.value
                 first.open()
             }
         }
     }
 
     actor Store {
-        let lifetime = AsyncLifetime()
+        let lifetime: AsyncLifetime
         let probe: DeinitProbe
         var items: [Int] = []
         var failure: MarkedError?
 
-        init(_ gone: Gate = Gate()) {
+        init(_ gone: Gate = Gate(), lifetime: AsyncLifetime = AsyncLifetime()) {
             probe = DeinitProbe(gone)
+            self.lifetime = lifetime
         }
 
         func load(_ work: @escaping @Sendable () async throws -> [Int]) -> Task<Void, Never> {
@@ -86,14 +90,14 @@ struct OwnerSafeWorkTests {
         var model: Model? = Model(gone)
         model?.load {
             started.open()
-            await Gate().wait()
+            try? await Gate().wait()
             if Task.isCancelled { ended.open() }
             return []
         }
-        await started.wait()
+        try? await started.wait()
         model = nil
         #expect(gone.isOpen, "nothing held it")
-        await ended.wait()
+        try? await ended.wait()
     }
 
     @MainActor @Test func withALifetimeThatLivesElsewhereTheResultIsDiscarded() async {
@@ -101,10 +105,10 @@ struct OwnerSafeWorkTests {
         var model: Model? = Model(gone, lifetime: lifetime)
         let task = model!.load {
             started.open()
-            await gate.wait()
+            try? await gate.wait()
             return [1]
         }
-        await started.wait()
+        try? await started.wait()
         model = nil
         #expect(gone.isOpen && !task.isCancelled)
         gate.open()
@@ -124,10 +128,10 @@ struct OwnerSafeWorkTests {
         var model: Model? = Model(lifetime: lifetime)
         let task = model!.load {
             started.open()
-            await gate.wait()
+            try? await gate.wait()
             throw orphan
         }
-        await started.wait()
+        try? await started.wait()
         model = nil
         gate.open()
         await task.value
@@ -136,7 +140,7 @@ struct OwnerSafeWorkTests {
             throw unheard
         } deliver: { (_, _: Int) in
         }.value
-        #expect(incidents.unhandled(orphan).count == 1 && incidents.unhandled(unheard) == ["unheard"])
+        #expect(incidents.unhandled(orphan).count == 1 && incidents.unhandled(unheard) == [readable("unheard")])
     }
 
     @MainActor @Test func nothingIsDeliveredOnceTheTaskIsCancelled() async {
@@ -150,7 +154,7 @@ struct OwnerSafeWorkTests {
             await gate.waitIgnoringCancellation()
             throw MarkedError()
         }
-        await started.wait()
+        try? await started.wait()
         model.lifetime.cancelAll()
         gate.open()
         await delivered.value
@@ -190,7 +194,7 @@ struct OwnerSafeWorkTests {
             await gate.waitIgnoringCancellation()
             throw MarkedError()
         }
-        await started.wait()
+        try? await started.wait()
         store.lifetime.cancelAll()
         gate.open()
         await delivered.value
@@ -208,7 +212,8 @@ struct OwnerSafeWorkTests {
         } deliver: { (_, _: Int) in
         }.value
         await store.lifetime.forEach(stream, for: store, name: "element") { _, _ in }.value
-        #expect(incidents.unhandled(work) == ["work"] && incidents.unhandled(element) == ["element"])
+        #expect(incidents.unhandled(work) == [readable("work")])
+        #expect(incidents.unhandled(element) == [readable("element")])
     }
 
     @Test func anErrorThatEndsAnActorsSequenceIsHandedToIt() async {
@@ -222,9 +227,9 @@ struct OwnerSafeWorkTests {
     }
 
     @Test func thePriorityThatIsGivenIsThatOfTheWork() async {
-        let (store, log) = (Store(), Log<Bool>())
+        let (store, log) = (Store(), OrderRecorder<Bool>())
         await store.lifetime.run(for: store, priority: .low) {
-            log.append(Task.basePriority == .low)
+            log.record(Task.basePriority == .low)
         } deliver: { _, _ in
         }.value
         await store.lifetime.forEach(
@@ -234,9 +239,9 @@ struct OwnerSafeWorkTests {
             for: store,
             priority: .low
         ) { _, _ in
-            log.append(Task.basePriority == .low)
+            log.record(Task.basePriority == .low)
         }.value
-        #expect(log.values == [true, true])
+        #expect(log.events == [true, true])
     }
 
     @Test func anActorDeinitialisesWhileItsWorkIsParked() async {
@@ -244,41 +249,74 @@ struct OwnerSafeWorkTests {
         var store: Store? = Store(gone)
         let task = await store!.load {
             started.open()
-            await Gate().wait()
+            try? await Gate().wait()
             ended.open()
             return []
         }
-        await started.wait()
+        try? await started.wait()
         store = nil
-        await gone.wait()
-        await ended.wait()
+        try? await gone.wait()
+        try? await ended.wait()
         await task.value
     }
 
+    @Test func withALifetimeThatLivesElsewhereTheResultForAnActorIsDiscarded() async {
+        let (gone, started, gate, lifetime, log) = (Gate(), Gate(), Gate(), AsyncLifetime(), OrderRecorder<Int>())
+        var store: Store? = Store(gone, lifetime: lifetime)
+        let task = lifetime.run(for: store!) {
+            started.open()
+            try? await gate.wait()
+            return 1
+        } deliver: { _, number in
+            log.record(number)
+        }
+        try? await started.wait()
+        store = nil
+        try? await gone.wait()
+        gate.open()
+        await task.value
+        #expect(log.events == [] && !task.isCancelled && lifetime.isEmpty)
+    }
+
+    @MainActor @Test func aCancellationErrorOfWorkThatWasNotCancelledGoesToDiagnosticsIfNobodyHandlesIt() async {
+        let (model, store) = (Model(), Store())
+        let reported = await Incidents.shared.reported {
+            await model.lifetime.run(for: model) {
+                throw CancellationError()
+            } deliver: { (_, _: Int) in
+            }.value
+            await store.lifetime.run(for: store) {
+                throw CancellationError()
+            } deliver: { (_, _: Int) in
+            }.value
+        }
+        #expect(reported.cancellationErrors == ["AsyncLifetime.run", "AsyncLifetime.run"])
+    }
+
     @MainActor @Test func workRunsOffTheActorWithTheCallersTaskLocalsAndPriority() async {
-        let (model, log) = (Model(), Log<String>())
+        let (model, log) = (Model(), OrderRecorder<String>())
         await Task(priority: .low) {
             await Self.$request.withValue("42") {
                 await model.lifetime.run(for: model, name: "loader") {
-                    log.append("\(Self.request) \(Task.basePriority == .low) \(Diagnostics.currentTaskName ?? "-")")
+                    log.record("\(Self.request) \(Task.basePriority == .low) \(Diagnostics.currentTaskName ?? "-")")
                 } deliver: { _, _ in
-                    log.append("delivered")
+                    log.record("delivered")
                 }.value
             }
         }.value
-        #expect(log.values == ["42 true loader", "delivered"])
+        #expect(log.events == ["42 true \(readable("loader") ?? "-")", "delivered"])
     }
 
     // MARK: forEach(_:for:)
 
     @MainActor @Test func elementsAreHandledInOrderOneAtATime() async {
-        let (model, handled) = (Model(), Log<Int>())
+        let (model, handled) = (Model(), OrderRecorder<Int>())
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         let task = model.follow(stream, handled)
         for number in 0..<10 { continuation.yield(number) }
         continuation.finish()
         await task.value
-        #expect(model.items == Array(0..<10) && handled.values == Array(0..<10) && model.lifetime.isEmpty)
+        #expect(model.items == Array(0..<10) && handled.events == Array(0..<10) && model.lifetime.isEmpty)
     }
 
     @MainActor @Test func theOwnerDeinitialisesWhileTheNextElementIsAwaited() async {
@@ -286,35 +324,35 @@ struct OwnerSafeWorkTests {
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         continuation.onTermination = { _ in ended.open() }
         var model: Model? = Model(gone)
-        let task = model!.follow(stream, Log(), first: first)
+        let task = model!.follow(stream, OrderRecorder(), first: first)
         continuation.yield(1)
-        await first.wait()
+        try? await first.wait()
         model = nil
         // Held at most while the first element is handled.
-        await gone.wait()
-        await ended.wait()
+        try? await gone.wait()
+        try? await ended.wait()
         await task.value
     }
 
     @MainActor @Test func theIterationEndsAtTheFirstElementAfterTheOwnerHasGone() async {
-        let (lifetime, handled) = (AsyncLifetime(), Log<Int>())
+        let (lifetime, handled) = (AsyncLifetime(), OrderRecorder<Int>())
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         var model: Model? = Model(lifetime: lifetime)
         let task = model!.follow(stream, handled)
         model = nil
         continuation.yield(1)
         await task.value
-        #expect(handled.values == [] && !task.isCancelled)
+        #expect(handled.events == [] && !task.isCancelled)
     }
 
     @MainActor @Test func theIterationEndsWhenTheTaskIsCancelled() async {
-        let (model, handled) = (Model(), Log<Int>())
+        let (model, handled) = (Model(), OrderRecorder<Int>())
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         let task = model.follow(stream, handled)
         model.lifetime.cancelAll()
         continuation.yield(1)
         await task.value
-        #expect(handled.values == [])
+        #expect(handled.events == [])
     }
 
     @Test func anActorHandlesElementsInItsOwnIsolation() async {
@@ -328,17 +366,65 @@ struct OwnerSafeWorkTests {
         #expect(await store.items == [1, 2])
     }
 
+    @Test func theIterationEndsAtTheFirstElementAfterAnActorHasGone() async {
+        let (gone, first, lifetime, handled) = (Gate(), Gate(), AsyncLifetime(), OrderRecorder<Int>())
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        var store: Store? = Store(gone, lifetime: lifetime)
+        let task = lifetime.forEach(stream, for: store!) { _, element in
+            handled.record(element)
+            first.open()
+        }
+        continuation.yield(1)
+        try? await first.wait()
+        store = nil
+        // Held at most while the first element is handled.
+        try? await gone.wait()
+        continuation.yield(2)
+        // The stream goes on: only the owner's end can be the iteration's.
+        await task.value
+        #expect(handled.events == [1] && !task.isCancelled && lifetime.isEmpty)
+    }
+
+    @Test func anActorThatGoesWithItsLifetimeEndsTheIterationWhileTheNextElementIsAwaited() async {
+        let (gone, ended, first) = (Gate(), Gate(), Gate())
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        continuation.onTermination = { _ in ended.open() }
+        var store: Store? = Store(gone)
+        let task = store!.lifetime.forEach(stream, for: store!) { _, _ in first.open() }
+        continuation.yield(1)
+        try? await first.wait()
+        store = nil
+        try? await gone.wait()
+        try? await ended.wait()
+        await task.value
+        #expect(task.isCancelled)
+    }
+
+    @MainActor @Test func aCancellationErrorOfASequenceGoesToDiagnosticsIfNobodyWasCancelledAndNobodyHandlesIt() async {
+        let (model, store) = (Model(), Store())
+        let reported = await Incidents.shared.reported {
+            let streams = (0..<2).map { _ in
+                AsyncThrowingStream<Int, any Error> { $0.finish(throwing: CancellationError()) }
+            }
+            await model.lifetime.forEach(streams[0], for: model) { _, _ in }.value
+            await store.lifetime.forEach(streams[1], for: store) { _, _ in }.value
+        }
+        #expect(reported.cancellationErrors == ["AsyncLifetime.forEach", "AsyncLifetime.forEach"])
+    }
+
     @Test func anErrorThatEndsTheSequenceIsHandedToTheOwnerOrToDiagnostics() async {
-        let (incidents, lifetime, model, log) = (Incidents.shared, AsyncLifetime(), await Model(), Log<MarkedError?>())
+        let (incidents, lifetime, model, log) = (
+            Incidents.shared, AsyncLifetime(), await Model(), OrderRecorder<MarkedError?>()
+        )
         let (heard, unheard) = (MarkedError("heard element"), MarkedError("unheard element"))
         func failing(_ error: MarkedError) -> AsyncThrowingStream<Int, any Error> {
             AsyncThrowingStream { $0.finish(throwing: error) }
         }
         await lifetime.forEach(failing(heard), for: model) { _, _ in
         } failed: { _, error in
-            log.append(error as? MarkedError)
+            log.record(error as? MarkedError)
         }.value
         await lifetime.forEach(failing(unheard), for: model) { _, _ in }.value
-        #expect(log.values == [heard] && incidents.unhandled(unheard).count == 1)
+        #expect(log.events == [heard] && incidents.unhandled(unheard).count == 1)
     }
 }

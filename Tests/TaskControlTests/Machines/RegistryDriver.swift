@@ -22,6 +22,9 @@ struct RegistryDriver {
         case enrollDrainer
         case parkDrainer(Int)
         case drainerLeaves(Int)
+        case follow(Int)
+        case raise(Int, to: UInt8)
+        case raiseAll(to: UInt8)
     }
 
     /// Where the code of a task is.
@@ -39,6 +42,10 @@ struct RegistryDriver {
     private var flagged: Set<Int> = []
     private var drainers: [Drainer] = []
     private var drainerIDs: [RegistryMachine.DrainID] = []
+    /// What each task's handle has been raised to.
+    private var raised: [Int: UInt8] = [:]
+    /// How many wait for the handle of each task.
+    private var followers: [Int: Int] = [:]
 
     static let behaviors: [TaskStoreDuplicateKeyBehavior] = [
         .cancelPrevious(wait: false), .cancelPrevious(wait: true), .wait, .runConcurrently, .preferPrevious,
@@ -47,7 +54,9 @@ struct RegistryDriver {
     ]
 
     /// All that could come next.
-    func possibleEvents(keys: [String?], maxTasks: Int, maxDrainers: Int = 1) -> [Event] {
+    ///
+    /// - Parameter isWide: With those that ask for a handle, and for priorities.
+    func possibleEvents(keys: [String?], maxTasks: Int, maxDrainers: Int = 1, isWide: Bool = false) -> [Event] {
         var events: [Event] = [.cancelAll]
         if !model.isClosed { events.append(.close) }
         if ids.count < maxTasks {
@@ -79,6 +88,13 @@ struct RegistryDriver {
             case .done: break
             }
         }
+        if isWide {
+            events += [.raiseAll(to: 1), .raiseAll(to: 2)]
+            for number in places.indices {
+                events += [.raise(number, to: 1), .raise(number, to: 2)]
+                if followers[number, default: 0] < 2 { events.append(.follow(number)) }
+            }
+        }
         if drainers.count < maxDrainers { events.append(.enrollDrainer) }
         for (number, drainer) in drainers.enumerated() {
             if drainer == .enrolled { events.append(.parkDrainer(number)) }
@@ -96,6 +112,8 @@ struct RegistryDriver {
         hasher.combine(attached)
         hasher.combine(flagged)
         hasher.combine(drainers)
+        hasher.combine(raised)
+        hasher.combine(followers)
         return hasher.finalize()
     }
 
@@ -104,11 +122,14 @@ struct RegistryDriver {
         case .add(let key, let behavior): add(key, behavior)
         case .insert(let key): insert(key)
         case .attach(let number):
-            let isToBeCancelled = machine.attach(ids[number], job: number)
-            #expect(isToBeCancelled == model[number].map { !$0.phase.isLive } ?? false)
+            let action = machine.attach(ids[number], job: number)
+            #expect(action.isToBeCancelled == model[number].map { !$0.phase.isLive } ?? false)
+            #expect(action.raisingTo == model[number]?.raisedTo ?? 0)
+            #expect(action.waking == takeFollowers(number))
+            raised[number] = action.raisingTo
             model[number]?.isAttached = true
             attached.insert(number)
-            if isToBeCancelled { wake(flag(number)) }
+            if action.isToBeCancelled { wake(flag(number)) }
         case .begin(let number, let isCancelled): begin(number, isCancelled)
         case .park(let number): park(number)
         case .leave(let number):
@@ -141,6 +162,16 @@ struct RegistryDriver {
             #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == nil)
             drainers[number] = .parked
         case .drainerLeaves(let number): drainerLeaves(number)
+        case .follow(let number): follow(number)
+        case .raise(let number, let priority):
+            model.raise(before: number, to: priority)
+            let jobs = machine.raise(before: ids[number], to: priority)
+            #expect(!jobs.contains(number))
+            raise(jobs, to: priority)
+            if let task = model[number] { raised[number] = max(raised[number, default: 0], task.raisedTo) }
+        case .raiseAll(let priority):
+            model.raise(model.tasks.map(\.number), to: priority)
+            raise(machine.raiseAll(to: priority), to: priority)
         }
         check()
     }
@@ -150,7 +181,12 @@ struct RegistryDriver {
         #expect(machine.liveCount == model.liveCount)
         #expect(Set(machine.liveKeys) == model.liveKeys)
         for key in ["a", "b"] { #expect(machine.isLive(key) == model.liveKeys.contains(key)) }
-        for (number, id) in ids.enumerated() { #expect(machine.phase(of: id) == model[number]?.phase) }
+        for (number, id) in ids.enumerated() {
+            #expect(machine.phase(of: id) == model[number]?.phase)
+            #expect(machine.mayStart(id) == (model[number]?.phase == .running))
+        }
+        // Who is waited for has been raised, if it is there to be raised.
+        for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
     }
 
     // MARK: Events
@@ -194,6 +230,31 @@ struct RegistryDriver {
             places.append(.running)
         case .existing(let existing): #expect(!model.isClosed && existing.id == standing.map { ids[$0] })
         case .refused: #expect(model.isClosed)
+        }
+    }
+
+    private mutating func follow(_ number: Int) {
+        switch machine.follow(ids[number], Self.follower(of: number)) {
+        case .parked:
+            #expect(model[number]?.isAttached == false)
+            followers[number, default: 0] += 1
+        case .follow(let job):
+            #expect(job == (model[number] == nil ? nil : number) && model[number]?.isAttached != false)
+        }
+        #expect(machine.job(of: ids[number]) == (model[number]?.isAttached == true ? number : nil))
+    }
+
+    private static func follower(of number: Int) -> Int { 2_000 + number }
+
+    private mutating func takeFollowers(_ number: Int) -> [Int] {
+        Array(repeating: Self.follower(of: number), count: followers.removeValue(forKey: number) ?? 0)
+    }
+
+    /// Nobody is raised twice to the same, or to less.
+    private mutating func raise(_ jobs: [Int], to priority: UInt8) {
+        for job in jobs {
+            #expect(raised[job, default: 0] < priority)
+            raised[job] = priority
         }
     }
 
@@ -268,7 +329,9 @@ struct RegistryDriver {
                 #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .drained)
             }
         }
-        #expect(Set(action.waking) == woken)
+        let following = takeFollowers(number)
+        #expect(action.waking.filter { $0 >= 2_000 } == following)
+        #expect(Set(action.waking) == woken.union(following))
         wake(action.waking.filter { $0 < 1_000 })
         // A late report finds nothing.
         #expect(machine.finish(ids[number]).entry == nil)

@@ -14,6 +14,8 @@ struct RegistryModel {
         var phase: Phase
         var isAttached = false
         var isParked = false
+        /// The highest priority of those that wait for it.
+        var raisedTo: UInt8 = 0
     }
 
     var tasks: [Task] = []
@@ -60,6 +62,16 @@ struct RegistryModel {
         return woken
     }
 
+    mutating func raise(_ numbers: [Int], to priority: UInt8) {
+        for number in numbers { self[number]?.raisedTo.formMax(priority) }
+    }
+
+    /// All that it waits for, and itself, since it has that priority.
+    mutating func raise(before number: Int, to priority: UInt8) {
+        guard let task = self[number], task.phase == .waiting else { return }
+        raise(linked(task.key!).map(\.number).filter { $0 <= number }, to: priority)
+    }
+
     mutating func add(_ number: Int, key: String?, behavior: TaskStoreDuplicateKeyBehavior) -> (
         cancelled: Set<Int>, woken: Set<Int>
     ) {
@@ -82,5 +94,11 @@ struct RegistryModel {
         }
         tasks.append(Task(number: number, key: key, phase: phase))
         return (cancelled, promoteAll())
+    }
+}
+
+extension UInt8 {
+    fileprivate mutating func formMax(_ other: UInt8) {
+        self = Swift.max(self, other)
     }
 }

@@ -1,8 +1,9 @@
+import TaskControlTesting
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncTaskStateMachineTests {
     enum Event: CaseIterable { case bindA, bindB, release, decide, finish }
 
@@ -40,7 +41,7 @@ struct AsyncTaskStateMachineTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WaiterTableTests {
     @Test func aWaiterThatLeavesBeforeItParksIsToldWhenItParks() {
         var table = WaiterTable<Int, String>()
@@ -70,12 +71,12 @@ struct WaiterTableTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SlotTableTests {
     /// Random insertions and removals against a dictionary.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func agreesWithADictionary(seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var table = SlotTable<UInt64>()
         var model: [SlotTable<UInt64>.Index: UInt64] = [:]
         for step in 0..<3_000 {
@@ -104,5 +105,13 @@ struct SlotTableTests {
         for index in indexes.prefix(50) { _ = table.remove(index) }
         for number in 0..<50 { _ = table.insert(number) }
         #expect(table.extent == 100)
+    }
+
+    @Test func oneSurvivorKeepsNoVacancies() {
+        var table = SlotTable<Int>()
+        let indexes = (0..<10_000).map { table.insert($0) }
+        for index in indexes.dropFirst() { _ = table.remove(index) }
+        #expect(table.count == 1 && table.extent == 1)
+        #expect(table.capacity <= 256)
     }
 }

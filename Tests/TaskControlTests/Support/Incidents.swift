@@ -1,22 +1,44 @@
+import TaskControlTesting
+
 @testable import TaskControl
 
 /// What was reported to diagnostics by the tests that run now. Each looks for its own, by an error that is only its own.
 final class Incidents: Sendable {
     static let shared = Incidents()
 
+    /// Where is noted what is reported now: a drop by whoever lets go of the task, an error by the task that threw it.
+    @TaskLocal private static var witness: OrderRecorder<TaskIncident>?
+
     private let state = Locked<[(incident: TaskIncident, name: String?)]>([])
 
     private init() {
-        Diagnostics.observe { [state] incident, name in state.withLock { $0.append((incident, name)) } }
-    }
-
-    var drops: Int {
-        state.withLock { incidents in
-            incidents.filter { if case .droppedWithoutOwner = $0.incident { true } else { false } }.count
+        Diagnostics.observe { [state] incident, name in
+            Self.witness?.record(incident)
+            state.withLock { $0.append((incident, name)) }
         }
     }
 
-    var names: [String] { state.withLock { $0.compactMap(\.name) } }
+    /// What `body` reports, with the tasks that it starts; and nobody else.
+    func reported(by body: () async -> Void) async -> Reported {
+        let witness = OrderRecorder<TaskIncident>()
+        await Self.$witness.withValue(witness, operation: body)
+        return Reported(incidents: witness.events)
+    }
+
+    struct Reported {
+        let incidents: [TaskIncident]
+
+        var drops: Int {
+            incidents.filter { if case .droppedWithoutOwner = $0 { true } else { false } }.count
+        }
+
+        /// Where a `CancellationError` came from that nobody handled.
+        var cancellationErrors: [String] {
+            incidents.compactMap {
+                if case .unhandledError(is CancellationError, let origin) = $0 { origin.description } else { nil }
+            }
+        }
+    }
 
     func unhandled(_ error: MarkedError) -> [String?] {
         state.withLock { incidents in
@@ -41,6 +63,11 @@ final class Incidents: Sendable {
             }.count
         }
     }
+}
+
+/// A task's name as the task finds it: not at all, where the platform does not let it be read.
+func readable(_ name: String) -> String? {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { name } else { nil }
 }
 
 /// An error that belongs to one test.

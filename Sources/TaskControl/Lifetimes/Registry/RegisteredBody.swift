@@ -12,22 +12,16 @@ struct RegisteredBody: TaskBody {
     }
 }
 
-/// Stands for a task whose handle does not exist yet: ends when it ends, and cancels it when it is cancelled itself.
+/// Stands for a task whose handle does not exist yet: ends when it ends, and cancels it when it is cancelled itself. In nobody's books.
 struct FollowingBody: TaskBody {
     let registry: TaskRegistry
-    let id: TaskRegistry.ID
-    /// If not, the followed task has ended already.
-    let mustBegin: Bool
     let followed: TaskRegistry.ID
 
     nonisolated(nonsending) func run() async {
-        if mustBegin {
-            _ = await withTaskCancellationHandler {
-                await registry.begin(id)
-            } onCancel: {
-                registry.cancel(followed)
-            }
+        await withTaskCancellationHandler {
+            await registry.job(of: followed)?.value
+        } onCancel: {
+            registry.cancel(followed)
         }
-        registry.finish(id)
     }
 }

@@ -16,8 +16,15 @@ struct SlotTable<Element> {
     /// Every occupied index is below this; so may vacant ones be.
     var extent: Index { Index(truncatingIfNeeded: slots.count) }
 
+    /// What it holds memory for, in slots and vacancies.
+    var capacity: Int { max(slots.capacity, vacancies.capacity) }
+
     func isOccupied(_ index: Index) -> Bool {
         index >= 0 && index < slots.count && slots[Int(index)] != nil
+    }
+
+    private func isVacant(_ index: Index) -> Bool {
+        index < slots.count && slots[Int(index)] == nil
     }
 
     /// The element at an index that is occupied; in place.
@@ -30,11 +37,11 @@ struct SlotTable<Element> {
     mutating func insert(_ element: Element) -> Index {
         count += 1
         while let index = vacancies.popLast() {
-            guard index < slots.count, slots[Int(index)] == nil else { continue }
+            guard isVacant(index) else { continue }
             slots[Int(index)] = element
             return index
         }
-        precondition(slots.count < Int(Index.max), "A TaskControl registry holds at most \(Index.max) tasks at once.")
+        insist(slots.count < Int(Index.max), "A TaskControl registry holds at most \(Index.max) tasks at once.")
         slots.append(element)
         return extent - 1
     }
@@ -57,7 +64,8 @@ struct SlotTable<Element> {
     private static var smallest: Int { 128 }
 
     private mutating func shrinkIfMostlyEmpty() {
-        if slots.isEmpty { vacancies.removeAll(keepingCapacity: true) }
+        // More vacancies than slots: some are stale.
+        if vacancies.count > slots.count { vacancies = vacancies.filter(isVacant) }
         slots.shrinkIfMostlyEmpty(keeping: Self.smallest)
         vacancies.shrinkIfMostlyEmpty(keeping: Self.smallest)
     }

@@ -82,7 +82,10 @@ final class TaskRegistry: Sendable {
             making.isDetached
             ? spawnDetached(name: making.name, priority: making.priority, body)
             : spawn(name: making.name, priority: making.priority, isolatedTo: isolation, body)
-        if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
+        let action = state.withLock { $0.attach(id, job: job) }
+        if action.raisingTo > 0 { raise([job], to: TaskPriority(rawValue: action.raisingTo)) }
+        for waiter in action.waking { waiter.resume(returning: true) }
+        if action.isToBeCancelled { job.cancel() }
         return job
     }
 
@@ -106,16 +109,19 @@ final class TaskRegistry: Sendable {
     }
 
     /// A task that stands for another whose handle its creator has not brought yet, on another thread or further up on this one.
-    func follow(_ followed: ID, key: Key) -> Job {
-        let (action, isNews) = change { $0.add(key: key, behavior: .wait) }
-        guard case .added(let id, let mustBegin, _) = action else {
-            preconditionFailure("A store is open for as long as somebody can call it.")
+    func follow(_ followed: ID) -> Job {
+        spawn(name: nil, priority: nil, isolatedTo: nil, FollowingBody(registry: self, followed: followed))
+    }
+
+    /// The handle of a task that may be in creation still; `nil` if it has ended.
+    func job(of id: ID) async -> Job? {
+        let isThere = await withUnsafeContinuation { (waiter: Waiter) in
+            switch state.withLock({ $0.follow(id, waiter) }) {
+            case .parked: break
+            case .follow(let job): waiter.resume(returning: job != nil)
+            }
         }
-        carryOut(isNews: isNews)
-        let body = FollowingBody(registry: self, id: id, mustBegin: mustBegin, followed: followed)
-        let job = spawn(name: nil, priority: nil, isolatedTo: nil, body)
-        if state.withLock({ $0.attach(id, job: job) }) { job.cancel() }
-        return job
+        return isThere ? state.withLock { $0.job(of: id) } : nil
     }
 
     /// Puts somebody else's task into the books, and watches for its end.
@@ -186,12 +192,16 @@ final class TaskRegistry: Sendable {
 
     /// Returns when nothing is registered, which includes what was cancelled and still runs.
     ///
-    /// A cancelled caller leaves at once with `CancellationError`.
+    /// A cancelled caller leaves at once with `CancellationError`. What is there is raised to the caller's priority (law 12).
     func drain() async throws {
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
         let isDrained = await withTaskCancellationHandler {
-            await parkDrainer(id)
+            await raising {
+                await parkDrainer(id)
+            } with: { [self] priority in
+                raise(state.withLock { $0.raiseAll(to: priority.rawValue) }, to: priority)
+            }
         } onCancel: {
             // May come before the waiter is parked: the machine remembers it.
             state.withLock { $0.drainerLeaves(id) }?.resume(returning: false)
@@ -202,7 +212,11 @@ final class TaskRegistry: Sendable {
     /// As `drain`, for a caller who stays even if it is cancelled.
     func drainToTheEnd() async {
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
-        _ = await parkDrainer(id)
+        _ = await raising {
+            await parkDrainer(id)
+        } with: { [self] priority in
+            raise(state.withLock { $0.raiseAll(to: priority.rawValue) }, to: priority)
+        }
     }
 
     private func parkDrainer(_ id: Machine.DrainID) async -> Bool {
@@ -261,8 +275,12 @@ final class TaskRegistry: Sendable {
 
     private func parkUntilTurn(_ id: ID) async {
         _ = await withTaskCancellationHandler {
-            await withUnsafeContinuation { waiter in
-                if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: true) }
+            await raising {
+                await withUnsafeContinuation { (waiter: Waiter) in
+                    if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: true) }
+                }
+            } with: { [self] priority in
+                raise(state.withLock { $0.raise(before: id, to: priority.rawValue) }, to: priority)
             }
         } onCancel: {
             let (waking, isNews) = change { $0.leave(id) }

@@ -23,7 +23,8 @@
 /// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `ready` and `running`: cancelled is not finished, but it is not live (law 7).
 /// 4. All entries of a lane have the one key object that the lane is found by, so that the last of them takes it out of the books, and
 ///    no key is let go of in here (law 1).
-/// 5. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
+/// 5. Whatever is before an entry in its lane has been raised to at least what that one has been raised to (law 12).
+/// 6. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
 struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias Slot = SlotTable<Entry>.Index
 
@@ -47,19 +48,26 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         /// Neighbors in the lane.
         var older = none
         var newer = none
-        private var serialAndPhase: UInt64
+        /// 48 bits of serial, 8 of priority, 8 of phase.
+        private var packed: UInt64
 
         init(serial: UInt64, key: Key?, job: Job?, phase: Phase) {
             self.key = key
             self.job = job
-            serialAndPhase = serial << 8 | UInt64(phase.rawValue)
+            packed = serial << 16 | UInt64(phase.rawValue)
         }
 
-        var serial: UInt64 { serialAndPhase >> 8 }
+        var serial: UInt64 { packed >> 16 }
+
+        /// What it, and all that is before it in its lane, has been raised to for the sake of somebody who waits. 0: nothing.
+        var raisedTo: UInt8 {
+            get { UInt8(truncatingIfNeeded: packed >> 8) }
+            set { packed = packed & ~0xFF00 | UInt64(newValue) << 8 }
+        }
 
         var phase: Phase {
-            get { Phase(rawValue: UInt8(truncatingIfNeeded: serialAndPhase))! }
-            set { serialAndPhase = serialAndPhase & ~0xFF | UInt64(newValue.rawValue) }
+            get { Phase(rawValue: UInt8(truncatingIfNeeded: packed))! }
+            set { packed = packed & ~0xFF | UInt64(newValue.rawValue) }
         }
     }
 
@@ -80,6 +88,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     var entries = SlotTable<Entry>()
     var lanes: [Key: Lane] = [:]
     private var parked: [Slot: Waiter] = [:]
+    /// Who waits for the handle of a task that is being created.
+    private var followers: [Slot: [Waiter]] = [:]
     private var quietTimes: [Slot: Duration] = [:]
     private var drainers = WaiterTable<Waiter, DrainOutcome>()
     private var nextSerial: UInt64 = 0
@@ -145,14 +155,50 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .added(id, mustBegin: phase != .running, effects)
     }
 
+    /// What was decided about a task while it was being created.
+    struct AttachAction {
+        var isToBeCancelled = false
+        /// 0: none.
+        var raisingTo: UInt8 = 0
+        var waking: [Waiter] = []
+    }
+
     /// The task exists.
-    ///
-    /// - Returns: Whether it is to be cancelled at once, since that was decided meanwhile.
-    mutating func attach(_ id: ID, job: Job) -> Bool {
+    mutating func attach(_ id: ID, job: Job) -> AttachAction {
         // It may have ended already.
-        guard let phase = phase(of: id) else { return false }
+        guard let phase = phase(of: id) else { return AttachAction() }
         entries[id.slot].job = job
-        return !phase.isLive
+        return AttachAction(
+            isToBeCancelled: !phase.isLive,
+            raisingTo: entries[id.slot].raisedTo,
+            waking: takeFollowers(id.slot)
+        )
+    }
+
+    enum FollowAction {
+        /// Parked until the task exists, or has ended.
+        case parked
+        /// The task, or `nil` if it has ended.
+        case follow(Job?)
+    }
+
+    /// Somebody was handed a task that is being created.
+    mutating func follow(_ id: ID, _ waiter: Waiter) -> FollowAction {
+        guard phase(of: id) != nil else { return .follow(nil) }
+        if let job = entries[id.slot].job { return .follow(job) }
+        followers[id.slot, default: []].append(waiter)
+        return .parked
+    }
+
+    /// `nil`: it is being created, or has ended.
+    func job(of id: ID) -> Job? {
+        phase(of: id) == nil ? nil : entries[id.slot].job
+    }
+
+    private mutating func takeFollowers(_ slot: Slot) -> [Waiter] {
+        guard !followers.isEmpty, let waiters = followers.removeValue(forKey: slot) else { return [] }
+        if followers.isEmpty { followers = [:] }
+        return waiters
     }
 
     enum InsertAction {
@@ -263,15 +309,50 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         var waking: [Waiter] = []
         if phase.isLinked, unlink(id.slot), let key = entries[id.slot].key { waking = promote(key) }
         if phase.isLive { liveCount -= 1 }
-        if !quietTimes.isEmpty { quietTimes[id.slot] = nil }
+        if !quietTimes.isEmpty {
+            quietTimes[id.slot] = nil
+            if quietTimes.isEmpty { quietTimes = [:] }
+        }
+        if !followers.isEmpty { waking += takeFollowers(id.slot) }
         let entry = entries.remove(id.slot)
         if entries.isEmpty { waking += drainers.wakeAll(with: .drained) }
         return FinishAction(entry: entry, waking: waking)
     }
 
+    // MARK: Raising
+
+    /// Somebody waits for a turn at this priority: what is before it in its lane is to have that too (law 12).
+    ///
+    /// - Returns: Those that have not been raised so far yet. A task that is being created is, by `attach`.
+    /// - Complexity: O(*n*) in their number: each is raised once to each priority.
+    mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
+        guard phase(of: id) == .waiting, entries[id.slot].raisedTo < priority else { return [] }
+        entries[id.slot].raisedTo = priority
+        var jobs: [Job] = []
+        var slot = entries[id.slot].older
+        while slot != Self.none, entries[slot].raisedTo < priority {
+            entries[slot].raisedTo = priority
+            if let job = entries[slot].job { jobs.append(job) }
+            slot = entries[slot].older
+        }
+        return jobs
+    }
+
+    /// Somebody waits for all that is here.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks.
+    mutating func raiseAll(to priority: UInt8) -> [Job] {
+        var jobs: [Job] = []
+        for slot in 0..<entries.extent where entries.isOccupied(slot) && entries[slot].raisedTo < priority {
+            entries[slot].raisedTo = priority
+            if let job = entries[slot].job { jobs.append(job) }
+        }
+        return jobs
+    }
+
     // MARK: Cancelling
 
-    /// - Complexity: O(*n*) in the number of tasks.
+    /// - Complexity: O(*n*) in the number of tasks, and of the places left empty before the last of them.
     mutating func cancelAll() -> [Job] {
         guard liveCount > 0 else { return [] }
         var cancelled: [Job] = []
@@ -341,12 +422,18 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
         precondition(live == liveCount, "The live count is right.")
         precondition(parked.keys.allSatisfy(entries.isOccupied), "Who is parked is registered.")
+        for slot in followers.keys {
+            precondition(entries.isOccupied(slot) && entries[slot].job == nil, "Who is followed is being created.")
+        }
         precondition(quietTimes.keys.allSatisfy(entries.isOccupied), "Who has a quiet time is registered.")
         for (key, lane) in lanes {
             var (slot, older, liveInLane) = (lane.oldest, Self.none, Int32(0))
             precondition(entries[lane.oldest].phase != .waiting, "The first in a lane never waits.")
+            var raisedTo = UInt8.max
             while slot != Self.none {
                 let entry = entries[slot]
+                precondition(entry.raisedTo <= raisedTo, "Who waits has raised all that is before it.")
+                raisedTo = entry.raisedTo
                 precondition(entry.key == key && entry.older == older && entry.phase.isLinked, "A lane links its own.")
                 if entry.phase.isLive { liveInLane += 1 }
                 linked -= 1

@@ -1,0 +1,281 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#include "CTaskControlTesting.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#define SWIFT __attribute__((swiftcall))
+// Weak: if the runtime is linked statically its own definitions win, and the simulation is not available.
+#define INTERPOSED __attribute__((weak, visibility("default")))
+// ThreadSanitizer brings weak definitions of its own, which would win.
+#if __has_feature(thread_sanitizer)
+#define INTERPOSED_TIME __attribute__((visibility("default")))
+#else
+#define INTERPOSED_TIME INTERPOSED
+#endif
+
+static _Thread_local TCSimulation *simulation;
+static _Thread_local int64_t virtualNow = -1;
+static _Thread_local bool isCreating;
+
+void tc_enter(TCSimulation *entered) { simulation = entered; }
+void *tc_context(void) { return simulation ? simulation->context : NULL; }
+bool tc_isCreating(void) { return isCreating; }
+void tc_setNow(int64_t nanoseconds) { virtualNow = nanoseconds; }
+
+// MARK: What the runtime exports
+
+extern void *swift_retain(void *object);
+extern void swift_release(void *object);
+extern SWIFT void swift_task_cancel(void *task);
+extern SWIFT uint64_t swift_task_getJobTaskId(const void *job);
+extern SWIFT void *swift_task_getCurrent(void);
+extern SWIFT void swift_task_enqueueGlobal(void *job);
+
+void tc_retain(void *task) { swift_retain(task); }
+void tc_release(void *task) { swift_release(task); }
+void tc_cancel(void *task) { swift_task_cancel(task); }
+uint64_t tc_taskID(const void *task) { return swift_task_getJobTaskId(task); }
+void *tc_currentTask(void) { return swift_task_getCurrent(); }
+void tc_enqueueGlobal(void *job) { swift_task_enqueueGlobal(job); }
+
+// MARK: Hooks, which catch what the runtime calls itself
+
+typedef struct { void *identity, *witness; } Executor;
+typedef SWIFT void (*Enqueue)(void *job);
+typedef SWIFT void (*EnqueueHook)(void *job, Enqueue original);
+typedef SWIFT void (*EnqueueAfter)(uint64_t nanoseconds, void *job);
+typedef SWIFT void (*EnqueueAfterHook)(uint64_t nanoseconds, void *job, EnqueueAfter original);
+typedef SWIFT Executor (*GetMain)(void);
+typedef SWIFT Executor (*GetMainHook)(GetMain original);
+
+extern __attribute__((weak)) EnqueueHook swift_task_enqueueGlobal_hook;
+extern __attribute__((weak)) EnqueueHook swift_task_enqueueMainExecutor_hook;
+extern __attribute__((weak)) EnqueueAfterHook swift_task_enqueueGlobalWithDelay_hook;
+extern __attribute__((weak)) GetMainHook swift_task_getMainExecutor_hook;
+
+// Who was there before. Other threads may be reading the hooks and these while they change: each is one aligned word, and is read once.
+static EnqueueHook otherEnqueue, otherEnqueueMain;
+static EnqueueAfterHook otherEnqueueAfter;
+static GetMainHook otherGetMain;
+
+#define GET(word) __atomic_load_n(&word, __ATOMIC_ACQUIRE)
+#define SET(word, value) __atomic_store_n(&word, value, __ATOMIC_RELEASE)
+
+static SWIFT void enqueueHook(void *job, Enqueue original) {
+    if (simulation && simulation->enqueue(simulation->context, job, false)) return;
+    EnqueueHook other = GET(otherEnqueue);
+    if (other) other(job, original); else original(job);
+}
+
+static SWIFT void enqueueMainHook(void *job, Enqueue original) {
+    if (simulation && simulation->enqueue(simulation->context, job, true)) return;
+    EnqueueHook other = GET(otherEnqueueMain);
+    if (other) other(job, original); else original(job);
+}
+
+static SWIFT void enqueueAfterHook(uint64_t nanoseconds, void *job, EnqueueAfter original) {
+    int64_t bounded = nanoseconds > INT64_MAX ? INT64_MAX : (int64_t)nanoseconds;
+    if (simulation && simulation->enqueueAfter(simulation->context, job, bounded)) return;
+    EnqueueAfterHook other = GET(otherEnqueueAfter);
+    if (other) other(nanoseconds, job, original); else original(nanoseconds, job);
+}
+
+static SWIFT Executor getMainHook(GetMain original) {
+    if (simulation) return (Executor){simulation->mainExecutor[0], simulation->mainExecutor[1]};
+    GetMainHook other = GET(otherGetMain);
+    return other ? other(original) : original();
+}
+
+static pthread_mutex_t mainLock = PTHREAD_MUTEX_INITIALIZER;
+
+void tc_lockMain(void) { pthread_mutex_lock(&mainLock); }
+void tc_unlockMain(void) { pthread_mutex_unlock(&mainLock); }
+
+static pthread_mutex_t hookLock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned hookCount;
+
+bool tc_isAvailable(void) {
+    return &swift_task_enqueueGlobal_hook && &swift_task_enqueueMainExecutor_hook
+        && &swift_task_enqueueGlobalWithDelay_hook && &swift_task_getMainExecutor_hook;
+}
+
+// These functions never go away, so whoever has read a hook may still call it after it was taken out.
+
+#define HOOK(hook, other, own) SET(other, GET(hook)); SET(hook, own)
+// Somebody may have hooked in since, in front of us: then ours stays, and passes everything on.
+#define UNHOOK(hook, other, own) \
+    do { __typeof__(hook) expected = own; \
+        __atomic_compare_exchange_n(&hook, &expected, GET(other), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); } while (0)
+
+void tc_hook(void) {
+    pthread_mutex_lock(&hookLock);
+    if (hookCount++ == 0 && !tc_isHooked()) {
+        HOOK(swift_task_enqueueGlobal_hook, otherEnqueue, enqueueHook);
+        HOOK(swift_task_enqueueMainExecutor_hook, otherEnqueueMain, enqueueMainHook);
+        HOOK(swift_task_enqueueGlobalWithDelay_hook, otherEnqueueAfter, enqueueAfterHook);
+        HOOK(swift_task_getMainExecutor_hook, otherGetMain, getMainHook);
+    }
+    pthread_mutex_unlock(&hookLock);
+}
+
+void tc_unhook(void) {
+    pthread_mutex_lock(&hookLock);
+    if (--hookCount == 0) {
+        UNHOOK(swift_task_enqueueGlobal_hook, otherEnqueue, enqueueHook);
+        UNHOOK(swift_task_enqueueMainExecutor_hook, otherEnqueueMain, enqueueMainHook);
+        UNHOOK(swift_task_enqueueGlobalWithDelay_hook, otherEnqueueAfter, enqueueAfterHook);
+        UNHOOK(swift_task_getMainExecutor_hook, otherGetMain, getMainHook);
+    }
+    pthread_mutex_unlock(&hookLock);
+}
+
+bool tc_isHooked(void) {
+    return GET(swift_task_enqueueGlobal_hook) == enqueueHook;
+}
+
+// MARK: Interposed functions, which catch what compiled code calls
+
+// The executable's definition of a function goes before that of the shared library, for everybody who calls it by name.
+
+static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+typedef struct { void *task, *context; } TaskAndContext;
+
+/// The options of `swift_task_create` are a list on the stack of the caller. Their kinds are ABI.
+typedef struct Option {
+    size_t flags;
+    struct Option *parent;
+} Option;
+
+enum { OptionSerialExecutor = 0, OptionGroup = 1, OptionExecutorUnowned = 5, OptionExecutorOwned = 6, OptionName = 7 };
+
+typedef struct { Option option; Executor executor; } ExecutorOption;
+typedef struct { Option option; const char *name; } NameOption;
+
+/// An executor with a mind of its own: an actor that has none has no witness.
+static bool isForeign(Executor executor) {
+    return simulation && executor.identity && executor.witness && executor.identity != simulation->mainExecutor[0];
+}
+
+INTERPOSED SWIFT TaskAndContext
+swift_task_create(size_t flags, Option *options, const void *type, void *entry, void *closure) {
+    typedef SWIFT TaskAndContext (*Create)(size_t, Option *, const void *, void *, void *);
+    static Create original;
+    Create create = __atomic_load_n(&original, __ATOMIC_ACQUIRE);
+    if (!create) {
+        create = (Create)next("swift_task_create");
+        __atomic_store_n(&original, create, __ATOMIC_RELEASE);
+    }
+    TCSimulation *current = simulation;
+    if (!current) return create(flags, options, type, entry, closure);
+
+    // Children have their parent's executor, and whoever names an executor means it; but not if it is none, or the system's own.
+    bool hasExecutor = false;
+    const char *name = NULL;
+    ExecutorOption *named = NULL;
+    Executor before = {NULL, NULL}, serial = {NULL, NULL};
+    for (Option *option = options; option; option = option->parent) {
+        switch (option->flags & 0xFF) {
+        case OptionSerialExecutor: serial = ((ExecutorOption *)option)->executor; break;
+        case OptionGroup: hasExecutor = true; break;
+        case OptionExecutorUnowned: case OptionExecutorOwned: hasExecutor = true; named = (ExecutorOption *)option; break;
+        case OptionName: name = ((NameOption *)option)->name; break;
+        }
+    }
+    Executor own = {current->taskExecutor[0], current->taskExecutor[1]};
+    if (named && (!named->executor.identity || named->executor.identity == current->globalExecutor)) {
+        before = named->executor;
+        named->executor = own;
+    } else {
+        named = NULL;
+    }
+    // Owned, so that a task that is left behind does not outlive its executor.
+    ExecutorOption executor = {{OptionExecutorOwned, options}, own};
+    bool isGivenAway = !hasExecutor || (named && (named->option.flags & 0xFF) == OptionExecutorOwned);
+    if (isGivenAway) swift_retain(own.identity);
+    isCreating = true;
+    TaskAndContext made = create(flags, hasExecutor ? options : &executor.option, type, entry, closure);
+    isCreating = false;
+    if (named) named->executor = before;
+    current->created(current->context, made.task, name, isForeign(serial) ? serial.identity : NULL);
+    return made;
+}
+
+INTERPOSED_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
+    typedef int (*GetTime)(clockid_t, struct timespec *);
+    static GetTime original;
+    int64_t now = virtualNow;
+    if (now < 0 || clock == CLOCK_THREAD_CPUTIME_ID || clock == CLOCK_PROCESS_CPUTIME_ID) {
+        GetTime getTime = __atomic_load_n(&original, __ATOMIC_ACQUIRE);
+        if (!getTime) {
+            getTime = (GetTime)next("clock_gettime");
+            __atomic_store_n(&original, getTime, __ATOMIC_RELEASE);
+        }
+        return getTime(clock, time);
+    }
+    time->tv_sec = now / 1000000000;
+    time->tv_nsec = now % 1000000000;
+    // 2030-01-01, at the start.
+    if (clock == CLOCK_REALTIME) time->tv_sec += 1893456000 - 1000000;
+    return 0;
+}
+
+// MARK: Reading a task
+
+// The layout is the runtime's own, as its debugging tools read it. The simulation tries it on tasks whose state it
+// knows before it relies on it.
+
+enum {
+    JobFlagsOffset = 32, JobKindMask = 0xFF,
+    StatusOffset = 96, StatusIsComplete = 0x2000,
+    RecordsOffset = 104, RecordKindMask = 0xFF, RecordIsDependency = 0,
+};
+
+typedef struct Record {
+    size_t flags;
+    struct Record *parent;
+    void *on[2];
+    size_t kind;
+} Record;
+
+TCJobKind tc_jobKind(const void *job) {
+    uint32_t flags;
+    memcpy(&flags, (const char *)job + JobFlagsOffset, sizeof flags);
+    switch (flags & JobKindMask) {
+    case 0: return TCJobTask;
+    case 192: case 193: case 194: return TCJobActor;
+    case 195: return TCJobYield;
+    default: return TCJobOther;
+    }
+}
+
+TCTaskState tc_taskState(const void *task, void **on, bool *isOnForeign) {
+    *on = NULL;
+    *isOnForeign = false;
+    uint32_t status = __atomic_load_n((const uint32_t *)((const char *)task + StatusOffset), __ATOMIC_ACQUIRE);
+    if (status & StatusIsComplete) return TCTaskFinished;
+    uintptr_t first = __atomic_load_n((const uintptr_t *)((const char *)task + RecordsOffset), __ATOMIC_ACQUIRE);
+    int count = 0;
+    for (Record *record = (Record *)(first & ~(uintptr_t)7); record && count < 1000; record = record->parent, count++) {
+        if ((record->flags & RecordKindMask) != RecordIsDependency) continue;
+        *on = record->on[0];
+        switch ((uint8_t)record->kind) {
+        case 1: return TCTaskAwaitsTask;
+        case 2: return TCTaskAwaitsContinuation;
+        case 3: return TCTaskAwaitsGroup;
+        case 4:
+            *isOnForeign = isForeign((Executor){record->on[0], record->on[1]});
+            return TCTaskAwaitsExecutor;
+        }
+        return TCTaskReady;
+    }
+    return TCTaskReady;
+}
+#else
+// Some linkers want a symbol in every object file.
+void tc_nothing(void) {}
+#endif

@@ -1,0 +1,85 @@
+// What the simulation needs of the Swift runtime and cannot say in Swift. Linux alone; elsewhere everything here is absent.
+//
+// A simulation belongs to the thread that runs it. All that is caught here is caught on that thread and while it is
+// *entered*; every other thread, and this one at any other time, goes straight on to the real thing.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__linux__)
+
+/// A simulation, as the runtime's entry points see it.
+typedef struct {
+    void *_Nonnull context;
+    /// Given to every task that is created in the simulation, so that its jobs come to it from whatever thread they are
+    /// enqueued on.
+    void *_Nonnull taskExecutor[2];
+    void *_Nonnull mainExecutor[2];
+    /// The system's, which a task may be given by name.
+    void *_Nullable globalExecutor;
+    /// - foreign: The executor of somebody else that it begins on.
+    void (*_Nonnull created)(
+        void *_Nonnull context, void *_Nonnull task, const char *_Nullable name, void *_Nullable foreign);
+    /// Both say whether the job is the simulation's: it may resume somebody outside.
+    bool (*_Nonnull enqueue)(void *_Nonnull context, void *_Nonnull job, bool onMain);
+    bool (*_Nonnull enqueueAfter)(void *_Nonnull context, void *_Nonnull job, int64_t nanoseconds);
+} TCSimulation;
+
+/// Whether this runtime has what the simulation hooks into.
+bool tc_isAvailable(void);
+
+/// Puts the hooks in place for the first of those that call it; the last that calls `tc_unhook` takes them away.
+void tc_hook(void);
+void tc_unhook(void);
+/// For the tests.
+bool tc_isHooked(void);
+
+/// Of all simulations, one at a time is on its main actor: what that guards is guarded from the others.
+void tc_lockMain(void);
+void tc_unlockMain(void);
+
+/// From here on, this thread's calls are the simulation's; `NULL` ends that.
+void tc_enter(TCSimulation *_Nullable simulation);
+/// The context of the simulation that this thread is in.
+void *_Nullable tc_context(void);
+/// What all clocks of this thread show, in nanoseconds; less than zero: the real time.
+void tc_setNow(int64_t nanoseconds);
+
+/// What a task is up to.
+typedef enum : uint32_t {
+    TCTaskFinished,
+    /// Runs, or could run.
+    TCTaskReady,
+    TCTaskAwaitsTask,
+    TCTaskAwaitsContinuation,
+    TCTaskAwaitsGroup,
+    TCTaskAwaitsExecutor,
+} TCTaskState;
+
+/// Reads the state of a task that somebody retains.
+///
+/// - on: The task or the executor that it waits for.
+/// - isOnForeign: Whether that is an executor of somebody else.
+TCTaskState tc_taskState(const void *_Nonnull task, void *_Nullable *_Nonnull on, bool *_Nonnull isOnForeign);
+typedef enum : uint32_t {
+    TCJobTask,
+    /// An actor's turn.
+    TCJobActor,
+    /// The way back of a task that has yielded.
+    TCJobYield,
+    TCJobOther,
+} TCJobKind;
+
+TCJobKind tc_jobKind(const void *_Nonnull job);
+/// A number that no other task of this process ever has.
+uint64_t tc_taskID(const void *_Nonnull task);
+void *_Nullable tc_currentTask(void);
+/// Whether a task is being created on this thread: it is enqueued before `created` tells of it.
+bool tc_isCreating(void);
+void tc_retain(void *_Nonnull task);
+void tc_release(void *_Nonnull task);
+void tc_cancel(void *_Nonnull task);
+/// Hands a job to the system's own pool.
+void tc_enqueueGlobal(void *_Nonnull job);
+
+#endif

@@ -1,0 +1,24 @@
+/// Waits, and lets whatever the wait is for have the priority of the task that waits, now and when that is raised meanwhile (law 12).
+///
+/// Below macOS 26 and its siblings the system offers no way to raise a task, except by awaiting it.
+///
+/// - Parameter raise: Told the priority, at the start and whenever it rises; from any thread, and perhaps after the wait has ended.
+nonisolated(nonsending) func raising<Value: Sendable>(
+    _ wait: nonisolated(nonsending) () async -> Value,
+    with raise: @escaping @Sendable (TaskPriority) -> Void
+) async -> Value {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return await wait() }
+    return await withTaskPriorityEscalationHandler {
+        // Looked at with the handler in place, so that no rise is lost in between.
+        raise(Task.currentPriority)
+        return await wait()
+    } onPriorityEscalated: { _, priority in
+        raise(priority)
+    }
+}
+
+/// Raises tasks that have less to a priority, where the system can.
+func raise(_ jobs: [Task<Void, Never>], to priority: TaskPriority) {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    for job in jobs { job.escalatePriority(to: priority) }
+}

@@ -1,0 +1,76 @@
+internal import TaskControl
+
+extension SimulatedNetwork {
+    /// How often what goes wrong: probabilities from 0 (never) to 1 (always), each for itself.
+    ///
+    /// ```swift
+    /// let faults = SimulatedNetwork.Faults(errors: 0.1, lostReplies: 0.05)
+    /// ```
+    ///
+    /// If several come together, a lost request goes before an error, and an error before a lost reply. A request that
+    /// does not reach the server is not duplicated.
+    public struct Faults: Sendable, Hashable {
+        /// The connection is lost, in half of the cases before the server has the request, in the others after it has
+        /// answered.
+        public let errors: Double
+        /// The server never has the request.
+        public let lostRequests: Double
+        /// The server has the request, and the caller never hears of it.
+        public let lostReplies: Double
+        /// The server has the request twice.
+        public let duplicates: Double
+
+        /// Nothing goes wrong.
+        public static let none = Faults()
+
+        /// Traps if a probability is not one.
+        public init(
+            errors: Double = 0,
+            lostRequests: Double = 0,
+            lostReplies: Double = 0,
+            duplicates: Double = 0
+        ) {
+            let named = [
+                "errors": errors, "lostRequests": lostRequests, "lostReplies": lostReplies, "duplicates": duplicates,
+            ]
+            for (name, probability) in named {
+                insist(
+                    (0...1).contains(probability),
+                    "SimulatedNetwork.Faults(\(name): \(probability)): a probability is from 0 (never) to 1 (always)."
+                )
+            }
+            self.errors = errors
+            self.lostRequests = lostRequests
+            self.lostReplies = lostReplies
+            self.duplicates = duplicates
+        }
+    }
+
+    /// What a caller sees when the connection is lost. It does not say whether the server had the request: nobody can
+    /// know that.
+    public struct ConnectionLost: Error, Hashable, CustomStringConvertible {
+        /// Makes the error, for a fake that loses connections at will.
+        public init() {}
+
+        /// One line.
+        public var description: String { "the simulated network lost the connection" }
+    }
+
+    /// What has happened on a network so far.
+    ///
+    /// `sent - answered - lost - failed` requests are under way, or their callers have been cancelled.
+    public struct Counts: Sendable, Hashable {
+        /// Requests that were sent.
+        public internal(set) var sent = 0
+        /// Requests that reached the server; duplicates count again.
+        public internal(set) var delivered = 0
+        /// Callers that have heard from the server, be it a reply or an error.
+        public internal(set) var answered = 0
+        /// Requests and replies that were lost.
+        public internal(set) var lost = 0
+        /// Callers that have seen ``SimulatedNetwork/ConnectionLost``.
+        public internal(set) var failed = 0
+        /// Requests that reached the server for the second time.
+        public internal(set) var duplicated = 0
+    }
+}

@@ -1,0 +1,28 @@
+/// Whether a clock's time moves by itself: one task moves it while anybody sleeps. Pure.
+///
+///     still ──sleeperCame──▶ moving ──sleeperCame──▶ moving, asked again
+///       ▲                     │  ▲                         │
+///       └─────foundNobody─────┘  └───────foundNobody───────┘
+///
+/// The task that moves time looks for sleepers, and may do so just before one comes: it is asked again.
+struct JumpStateMachine {
+    private enum State {
+        case still, moving, askedAgain
+    }
+
+    private var state = State.still
+
+    /// - Returns: Whether a task is to be started that moves time.
+    mutating func sleeperCame() -> Bool {
+        defer { state = state == .still ? .moving : .askedAgain }
+        return state == .still
+    }
+
+    /// The task that moves time has looked for sleepers, and there were none.
+    ///
+    /// - Returns: Whether it is to look again. Otherwise it ends.
+    mutating func foundNobody() -> Bool {
+        defer { state = state == .askedAgain ? .moving : .still }
+        return state == .askedAgain
+    }
+}

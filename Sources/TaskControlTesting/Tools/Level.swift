@@ -1,0 +1,105 @@
+internal import TaskControl
+
+/// A value that moves, and tasks that wait until it has reached a mark: what gates, clocks, sequencers and recorders
+/// have in common.
+///
+/// Waiters are resumed by mark, and then in the order of their calls; never under the lock. Each leaves at once when it
+/// is cancelled.
+final class Level<Value: Comparable & Sendable>: Sendable {
+    private typealias Waiter = CheckedContinuation<WaitOutcome, Never>
+    private typealias Machine = LevelStateMachine<Value, Waiter>
+
+    private let state: Locked<Machine>
+
+    init(_ value: Value) {
+        state = Locked(Machine(value))
+    }
+
+    var value: Value { state.withLock(\.value) }
+    var waiterCount: Int { state.withLock(\.waiterCount) }
+    var arrivals: Int { state.withLock(\.arrivals) }
+    var nextMark: Value? { state.withLock(\.nextMark) }
+
+    // MARK: Moving
+
+    /// Changes the value, and resumes those whose mark it has reached.
+    ///
+    /// - Parameter change: Runs under the lock.
+    func move(_ change: (inout Value) -> Void) {
+        let woken = state.withLock { machine in
+            var value = machine.value
+            change(&value)
+            return machine.move(to: value)
+        }
+        for waiter in woken { waiter.resume(returning: .reached) }
+    }
+
+    /// Moves the value up to the lowest mark, if that is not above `limit`, and resumes one of those who wait for it.
+    ///
+    /// - Returns: Whether there was one.
+    func step(upTo limit: Value) -> Bool {
+        switch state.withLock({ $0.step(upTo: limit) }) {
+        case .woke(let waiter):
+            waiter?.resume(returning: .reached)
+            return true
+        case .nobody:
+            return false
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the value has reached a mark. Does not wait if it has.
+    ///
+    /// - Parameter onEnrolled: Called if it has to wait, once it is counted.
+    /// - Returns: Whether it had to wait.
+    /// - Throws: `CancellationError` if the caller is cancelled: also if it was before the call, with nothing to wait
+    ///   for.
+    @discardableResult
+    func wait(for mark: Value, onEnrolled: () -> Void = {}) async throws -> Bool {
+        try await wait(onEnrolled) { $0.enroll(for: mark) }
+    }
+
+    /// Waits until so many wait for the value.
+    ///
+    /// - Throws: As `wait(for:)`.
+    func wait(forWaiters count: Int) async throws {
+        _ = try await wait({}) { $0.enroll(forWaiters: count) }
+    }
+
+    func waitIgnoringCancellation(for mark: Value) async {
+        if let id = enroll({ $0.enroll(for: mark) }) { _ = await park(id) }
+    }
+
+    private func wait(_ onEnrolled: () -> Void, _ enroll: (inout Machine) -> Machine.EnrollAction) async throws -> Bool
+    {
+        try Task.checkCancellation()
+        guard let id = self.enroll(enroll) else { return false }
+        onEnrolled()
+        let outcome = await withTaskCancellationHandler {
+            await park(id)
+        } onCancel: {
+            state.withLock { $0.leave(id) }?.resume(returning: .left)
+        }
+        switch outcome {
+        case .reached: return true
+        case .left: throw CancellationError()
+        }
+    }
+
+    private func enroll(_ enroll: (inout Machine) -> Machine.EnrollAction) -> Machine.ID? {
+        switch state.withLock(enroll) {
+        case .reached:
+            return nil
+        case .enrolled(let id, let spectators):
+            for spectator in spectators { spectator.resume(returning: .reached) }
+            return id
+        }
+    }
+
+    private func park(_ id: Machine.ID) async -> WaitOutcome {
+        await withCheckedContinuation { waiter in
+            if let outcome = state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: outcome) }
+        }
+    }
+}

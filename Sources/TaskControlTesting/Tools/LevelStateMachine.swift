@@ -1,0 +1,93 @@
+/// A value that moves, and those who wait until it has reached a mark of theirs. Pure.
+///
+///     enroll ──▶ waiting ──park──▶ waiting, parked
+///                   │                  │
+///                   └──────────────────┴──▶ reached, by move or step; or left, by leave
+///
+/// *Spectators* wait for something else: that so many wait. They are not counted among those.
+///
+/// Invariants, checked after each step of the tests:
+/// 1. Nobody waits for a mark below the value, and after a `move` nobody for one at it: a `step` wakes one at a time.
+/// 2. Nobody is a spectator of fewer waiters than there are.
+/// 3. Everybody hears one outcome, once: the first.
+struct LevelStateMachine<Value: Comparable, Waiter> {
+    enum ID {
+        case waiter(MarkTable<Value, Waiter>.ID)
+        case spectator(MarkTable<Int, Waiter>.ID)
+    }
+
+    private(set) var value: Value
+    /// How many have ever had to wait.
+    private(set) var arrivals = 0
+    private var waiters = MarkTable<Value, Waiter>()
+    private var spectators = MarkTable<Int, Waiter>()
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    var waiterCount: Int { waiters.count }
+
+    /// The lowest mark that anybody waits for.
+    var nextMark: Value? { waiters.lowest }
+
+    // MARK: Waiting
+
+    enum EnrollAction {
+        case reached
+        /// The waiter is to park; the spectators have been waiting for it and are to be resumed.
+        case enrolled(ID, resume: [Waiter])
+    }
+
+    mutating func enroll(for mark: Value) -> EnrollAction {
+        if mark <= value { return .reached }
+        arrivals += 1
+        let id = waiters.enroll(for: mark)
+        return .enrolled(.waiter(id), resume: spectators.wake(upTo: waiters.count))
+    }
+
+    mutating func enroll(forWaiters count: Int) -> EnrollAction {
+        if count <= waiters.count { return .reached }
+        return .enrolled(.spectator(spectators.enroll(for: count)), resume: [])
+    }
+
+    /// - Returns: What the waiter is to be resumed with at once, if it need not wait any more.
+    mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
+        switch id {
+        case .waiter(let id): waiters.park(id, waiter)
+        case .spectator(let id): spectators.park(id, waiter)
+        }
+    }
+
+    /// Comes too late for one that was woken.
+    ///
+    /// - Returns: Who is to be resumed.
+    mutating func leave(_ id: ID) -> Waiter? {
+        switch id {
+        case .waiter(let id): waiters.leave(id)
+        case .spectator(let id): spectators.leave(id)
+        }
+    }
+
+    // MARK: Moving
+
+    /// - Returns: Who is to be resumed, in this order.
+    mutating func move(to value: Value) -> [Waiter] {
+        self.value = value
+        return waiters.wake(upTo: value)
+    }
+
+    enum StepAction {
+        /// One waiter is woken. `nil`: it was about to park, and will not.
+        case woke(Waiter?)
+        /// Nobody waits for anything up to there.
+        case nobody
+    }
+
+    /// Moves the value up to the lowest mark, if that is not above `limit`, and wakes one of those who wait for it.
+    mutating func step(upTo limit: Value) -> StepAction {
+        guard let mark = waiters.lowest, mark <= limit else { return .nobody }
+        value = mark
+        return .woke(waiters.wakeFirst())
+    }
+}

@@ -1,0 +1,114 @@
+internal import TaskControl
+
+/// What happened, in the order in which it happened, from any task or thread.
+///
+/// ```swift
+/// let recorder = OrderRecorder<String>()
+/// Task { recorder.record("started"); await work(); recorder.record("ended") }
+/// try await recorder.waitForEvents(count: 2)
+/// try recorder.checkOrder(["started", "ended"])
+/// ```
+///
+/// To force an order instead of looking at it, use ``Sequencer``.
+public final class OrderRecorder<Event: Sendable>: Sendable {
+    private let state = Locked<[Event]>([])
+    /// How many events there are. Follows the events, so nobody is told of one that is not there.
+    private let level = Level(0)
+
+    /// Makes an empty recorder.
+    public init() {}
+
+    /// Adds an event after all others. Never waits.
+    ///
+    /// ## Ordering
+    /// If one call has returned before another begins, its event comes first.
+    public func record(_ event: Event) {
+        let count = state.withLock { events in
+            events.append(event)
+            return events.count
+        }
+        level.move { $0 = max($0, count) }
+    }
+
+    /// Everything that has been recorded, oldest first.
+    public var events: [Event] { state.withLock { $0 } }
+
+    /// How many events have been recorded.
+    public var count: Int { state.withLock(\.count) }
+
+    /// Waits until so many events have been recorded. There may be more of them by then.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once, also if it was cancelled before it called.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    public func waitForEvents(count: Int) async throws {
+        try await level.wait(for: count)
+    }
+}
+
+extension OrderRecorder where Event: Equatable {
+    /// Whether both events have been recorded, and the first `earlier` is before the first `later`.
+    ///
+    /// - Complexity: O(*n*) in the number of events.
+    public func happened(_ earlier: Event, before later: Event) -> Bool {
+        let events = events
+        guard let one = events.firstIndex(of: earlier), let other = events.firstIndex(of: later) else { return false }
+        return one < other
+    }
+
+    /// Checks that just these events have been recorded, in this order.
+    ///
+    /// - Throws: ``UnexpectedOrder``, which prints what was expected, what came, and the first difference.
+    /// - Complexity: O(*n*) in the number of events.
+    public func checkOrder(
+        _ expected: [Event],
+        fileID: String = #fileID,
+        filePath: String = #filePath,
+        line: Int = #line,
+        column: Int = #column
+    ) throws {
+        let events = events
+        guard events != expected else { return }
+        let common = zip(events, expected).prefix { $0 == $1 }.count
+        throw UnexpectedOrder(
+            expected: expected.map { "\($0)" },
+            events: events.map { "\($0)" },
+            firstDifference: common,
+            location: CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        )
+    }
+}
+
+/// Events did not come as expected: what ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)`` throws.
+///
+/// ```text
+/// /tests/StoreTests.swift:12:18: events came in another order than expected
+///   expected: written, read, closed
+///   came:     written, closed
+///   at 1:     expected read, came closed
+/// ```
+public struct UnexpectedOrder: Error, Hashable, CustomStringConvertible {
+    /// The events that were expected, as they print.
+    public var expected: [String]
+    /// The events that came, as they print.
+    public var events: [String]
+    /// The first index at which the two differ: the length of the shorter one, if the longer one begins with it.
+    public var firstDifference: Int
+    /// Where the order was checked.
+    public var location: CheckLocation
+
+    /// Several lines: where, what was expected, what came, and the first difference.
+    public var description: String {
+        func event(in events: [String]) -> String {
+            events.indices.contains(firstDifference) ? events[firstDifference] : "nothing"
+        }
+        func list(_ events: [String]) -> String { events.isEmpty ? "nothing" : events.joined(separator: ", ") }
+        return """
+            \(location): events came in another order than expected
+              expected: \(list(expected))
+              came:     \(list(events))
+              at \(firstDifference):     expected \(event(in: expected)), came \(event(in: events))
+            """
+    }
+}

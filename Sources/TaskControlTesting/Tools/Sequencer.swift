@@ -1,0 +1,67 @@
+internal import TaskControl
+
+/// Forces points of several tasks into one order.
+///
+/// ```swift
+/// let order = Sequencer(points: 3)
+/// async let writer: Void = {
+///     try await order.reach(0)
+///     store.write(1)
+///     try await order.reach(2)
+/// }()
+/// try await order.reach(1)
+/// ```
+///
+/// Points count from zero, and each is reached once. For one point that several wait for, use ``Gate``.
+///
+/// ## Ordering
+/// ``reach(_:)`` returns at a point once it has returned at all lower ones. So what a task does *before* a point is
+/// done before what another does *after* a higher one. What they do after their points runs side by side: if the second
+/// is to see what the first did between two points, the first reaches a point when it has done it.
+public final class Sequencer: Sendable {
+    /// How many points there are.
+    public let points: Int
+
+    private let level = Level(0)
+    /// Points that somebody stands at.
+    private let claims = Locked<Set<Int>>([])
+
+    /// - Parameter points: How many points there are: `0..<points`.
+    public init(points: Int) {
+        insist(points >= 0, "A Sequencer has zero points or more; it was made with \(points).")
+        self.points = points
+    }
+
+    /// How many points have been reached: all below this number.
+    public var reached: Int { level.value }
+
+    /// Whether all points have been reached.
+    public var isFinished: Bool { reached == points }
+
+    /// Waits until all lower points have been reached, and reaches this one.
+    ///
+    /// Traps if the point is none of `0..<points`, or if somebody else has reached it or waits to: two tasks at one
+    /// point have no order.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once, also if it was cancelled before it called. It has not reached its
+    /// point, so nobody gets past it until somebody else does.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Complexity: O(*n*) in the number of those who wait.
+    public func reach(_ point: Int) async throws {
+        insist(
+            (0..<points).contains(point),
+            "Sequencer.reach(\(point)): its points are 0..<\(points). Make it with as many points as there are."
+        )
+        let isFirst = claims.withLock { $0.insert(point).inserted }
+        // The claim is given back after the level has risen, so one of the two tells.
+        insist(
+            isFirst && level.value <= point,
+            "Sequencer.reach(\(point)) was called twice. Give each place in the code a number of its own."
+        )
+        defer { claims.withLock { _ = $0.remove(point) } }
+        try await level.wait(for: point)
+        level.move { $0 = point + 1 }
+    }
+}

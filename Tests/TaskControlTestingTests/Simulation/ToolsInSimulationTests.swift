@@ -1,0 +1,121 @@
+import TaskControl
+import TaskControlTesting
+import Testing
+
+/// The portable tools, on virtual time.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+struct ToolsInSimulationTests {
+    /// A client that asks again after a second, over a network that loses, breaks and doubles.
+    private static func ask(_ sim: Simulation) async throws -> (answer: Int, network: SimulatedNetwork) {
+        let network = SimulatedNetwork(
+            seed: sim.seed,
+            latency: .milliseconds(1)...(.milliseconds(40)),
+            faults: .init(errors: 0.2, lostRequests: 0.2, lostReplies: 0.1, duplicates: 0.2)
+        )
+        let server = Counter()
+        while true {
+            let request = Task {
+                try await network.send(1) { number in
+                    await server.add(number)
+                    return await server.value
+                }
+            }
+            let limit = Task {
+                try await Task.sleep(for: .seconds(1))
+                request.cancel()
+            }
+            let result = await request.result
+            limit.cancel()
+            switch result {
+            case .success(let answer):
+                try await network.drain()
+                return (answer, network)
+            case .failure(let error):
+                sim.expect(error is SimulatedNetwork.ConnectionLost || error is CancellationError)
+            }
+        }
+    }
+
+    @Test func aClientIsTestedOverANetworkThatFails() throws {
+        let (tries, elapsed) = (OrderRecorder<Int>(), OrderRecorder<Duration>())
+        try simulate(seeds: 0..<300, checksDeterminism: true) { sim in
+            let (answer, network) = try await Self.ask(sim)
+            let counts = network.counts
+            sim.expect(answer >= 1 && answer <= counts.delivered)
+            sim.expect(counts.sent == counts.answered + counts.lost + counts.failed)
+            tries.record(counts.sent)
+            elapsed.record(sim.now)
+        }
+        #expect(Set(tries.events).count > 2, "some seeds lose more than others")
+        #expect(elapsed.events.contains { $0 > .seconds(1) } && elapsed.events.contains { $0 < .seconds(1) })
+    }
+
+    private final class Model: Sendable {
+        let lifetime = AsyncLifetime()
+
+        func load() {
+            lifetime.run(for: self) {
+                try await Task.sleep(for: .seconds(1_000))
+            } deliver: { _, _ in
+            }
+        }
+    }
+
+    @Test func anOwnerIsSeenToGo() throws {
+        try simulate(seeds: 0..<100) { sim in
+            try await expectDeallocated {
+                let model = Model()
+                model.load()
+                await Task.yield()
+                return model
+            }
+            sim.expect(sim.now < .seconds(1_000))
+        }
+    }
+
+    @Test func anOwnerThatStaysIsSeenToStay() throws {
+        let failure = try #require(
+            failure { _ in
+                let model = Model()
+                try await expectDeallocated { model }
+                withExtendedLifetime(model) {}
+            }
+        )
+        guard case .threw(let error) = failure.reason else { Issue.record("\(failure)"); return }
+        #expect(error is StillAlive)
+    }
+
+    @Test func aSequencerForcesOneOrderUnderEverySchedule() throws {
+        for strategy in [SimulationStrategy.random, .pct(depth: 3)] {
+            try simulate(seeds: 0..<200, strategy: strategy) { sim in
+                let (sequencer, order) = (Sequencer(points: 3), OrderRecorder<Int>())
+                await withTaskGroup { group in
+                    for point in [2, 0, 1] {
+                        group.addTask {
+                            order.record(point)
+                            try? await sequencer.reach(point)
+                            let before = order.events
+                            sim.expect(
+                                (0...point).allSatisfy(before.contains),
+                                "what comes before a lower point is done"
+                            )
+                        }
+                    }
+                }
+                sim.expect(sequencer.isFinished && order.count == 3)
+            }
+        }
+    }
+
+    @Test func aGateLosesNobodyWhoIsCancelled() throws {
+        try simulate(seeds: 0..<500) { sim in
+            let gate = Gate()
+            let waiting = (0..<3).map { _ in Task { try await gate.wait() } }
+            sim.cancelSomewhere(waiting[1])
+            sim.somewhere { gate.open() }
+            for task in waiting { _ = await task.result }
+            sim.expect(gate.isOpen || waiting[1].isCancelled)
+            sim.expect(gate.waiterCount == 0)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import TaskControlTesting
+import Testing
+
+private final class Object: Sendable {}
+
+@MainActor private final class Model {
+    var parts: [Object] = []
+}
+
+private struct Failure: Error {}
+
+@Suite(.timeLimit(.minutes(5)))
+struct ExpectDeallocatedTests {
+    /// Nobody moves the clock: a sleep would not end.
+    @Test func whatGoesAtOnceTakesNoTime() async throws {
+        try await expectDeallocated(clock: TestClock()) { Object() }
+    }
+
+    @Test @MainActor func theObjectIsMadeInTheIsolationOfTheCaller() async throws {
+        var models = 0
+        try await expectDeallocated(clock: TestClock()) {
+            let model = Model()
+            model.parts.append(Object())
+            models += 1
+            return model
+        }
+        #expect(models == 1)
+    }
+
+    /// Nobody moves the clock.
+    @Test @MainActor func whatGoesOnceOtherTasksHaveRunTakesNoTime() async throws {
+        try await expectDeallocated(clock: TestClock()) {
+            let object = Object()
+            Task { @MainActor in withExtendedLifetime(object) {} }
+            return object
+        }
+    }
+
+    @Test func whatGoesLaterIsWaitedFor() async throws {
+        let clock = TestClock(autoJump: true)
+        let gate = Gate()
+        let opening = Task {
+            try await clock.waitForSleepers()
+            gate.open()
+        }
+        try await expectDeallocated(within: .seconds(1_000_000), clock: clock) {
+            let object = Object()
+            Task {
+                try await gate.wait()
+                withExtendedLifetime(object) {}
+            }
+            return object
+        }
+        try await opening.value
+        #expect(clock.now.offset < .seconds(1_000_000))
+    }
+
+    @Test func whatStaysIsReportedWithItsTypeAndPlace() async {
+        let object = Object()
+        let clock = TestClock(autoJump: true)
+        let error = await #expect(throws: StillAlive.self) {
+            try await expectDeallocated(within: .seconds(3), clock: clock, filePath: "A.swift", line: 7, column: 2) {
+                object
+            }
+        }
+        #expect(error?.description.hasPrefix("A.swift:7:2: Object is still alive 3.0 seconds after") == true)
+        #expect(clock.now.offset == .seconds(3), "the limit is kept to")
+        withExtendedLifetime(object) {}
+    }
+
+    @Test func whoIsCancelledLeavesAtOnce() async throws {
+        let object = Object()
+        let clock = TestClock()
+        let task = Task { try await expectDeallocated(clock: clock) { object } }
+        try await clock.waitForSleepers()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        withExtendedLifetime(object) {}
+    }
+
+    @Test func whatTheClosureThrowsIsThrown() async {
+        await #expect(throws: Failure.self) { try await expectDeallocated { () -> Object in throw Failure() } }
+    }
+}

@@ -1,0 +1,99 @@
+import TaskControlTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct GateTests {
+    @Test @MainActor func thoseWhoWaitAreResumedInTheOrderOfTheirCalls() async throws {
+        let gate = Gate()
+        let recorder = OrderRecorder<Int>()
+        for number in 0..<20 {
+            Task { @MainActor in
+                try await gate.wait()
+                recorder.record(number)
+            }
+        }
+        try await gate.waitForWaiters(count: 20)
+        #expect(recorder.count == 0)
+        gate.open()
+        try await recorder.waitForEvents(count: 20)
+        try recorder.checkOrder(Array(0..<20))
+        #expect(gate.waiterCount == 0)
+    }
+
+    @Test func anOpenGateLetsEverybodyPass() async throws {
+        let gate = Gate()
+        #expect(!gate.isOpen)
+        gate.open()
+        gate.open()
+        #expect(gate.isOpen)
+        try await gate.wait()
+        await gate.waitIgnoringCancellation()
+    }
+
+    @Test func aWaiterThatIsCancelledLeavesAloneAndAtOnce() async throws {
+        let gate = Gate()
+        let other = Task { try await gate.wait() }
+        let task = Task { try await gate.wait() }
+        try await gate.waitForWaiters(count: 2)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(gate.waiterCount == 1)
+        gate.open()
+        try await other.value
+    }
+
+    @Test func whoWasCancelledBeforeDoesNotPassAnOpenGate() async {
+        let gate = Gate()
+        gate.open()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await gate.wait()
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func waitIgnoringCancellationDoes() async throws {
+        let gate = Gate()
+        let task = Task {
+            await gate.waitIgnoringCancellation()
+            return gate.isOpen
+        }
+        try await gate.waitForWaiters()
+        task.cancel()
+        #expect(gate.waiterCount == 1)
+        gate.open()
+        #expect(await task.value)
+    }
+
+    @Test func whoWaitsForWaitersIsNoWaiterAndLeavesWhenCancelled() async throws {
+        let gate = Gate()
+        let one = Task { try await gate.wait() }
+        try await gate.waitForWaiters()
+        let task = Task { try await gate.waitForWaiters(count: 2) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(gate.waiterCount == 1)
+        try await gate.waitForWaiters(count: 1)
+        try await gate.waitForWaiters(count: 0)
+        gate.open()
+        try await one.value
+    }
+
+    /// The waiters and those who cancel them run side by side.
+    @Test func everybodyLeavesOnce() async {
+        for _ in 0..<200 {
+            let gate = Gate()
+            let tasks = (0..<8).map { _ in Task { try await gate.wait() } }
+            async let cancelling: Void = { for task in tasks.prefix(6) { task.cancel() } }()
+            async let opening: Void = { gate.open() }()
+            _ = await (cancelling, opening)
+            for (number, task) in tasks.enumerated() {
+                switch await task.result {
+                case .success: break
+                case .failure(let error): #expect(error is CancellationError && number < 6)
+                }
+            }
+            #expect(gate.waiterCount == 0)
+        }
+    }
+}

@@ -1,0 +1,404 @@
+import TaskControl
+import TaskControlTesting
+import Testing
+
+/// The races of the laws, by name, under 10,000 schedules each.
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+struct LifetimeRaceSimulationTests {
+    private func race(_ body: @escaping @Sendable (Simulation) async throws -> Void) async throws {
+        try await offThePool {
+            for strategy in SimulationStrategy.both {
+                try simulate(seeds: Schedules.all(5_000), strategy: strategy) { try await body($0) }
+            }
+        }
+    }
+
+    /// Ends some steps after it was cancelled, and has something to put in order until then.
+    @Sendable private func lingers() async {
+        try? await Task.sleep(for: .milliseconds(5))
+        for _ in 0..<3 { await Task.yield() }
+    }
+
+    /// Law 3.
+    @Test func aLateFinisherLeavesItsSuccessorAlone() async throws {
+        try await race { sim in
+            let (bag, store, gate) = (IdentifiableTaskBag<Int>(), TaskStore<Int>(), Gate())
+            sim.somewhere {
+                bag.cancel(id: 1)
+                store.cancelTask(forKey: 1)
+            }
+            bag.addTask(id: 1) { await lingers() }
+            store.addTask(forKey: 1) { await lingers() }
+            for _ in 0..<4 { await Task.yield() }
+            bag.cancel(id: 1)
+            sim.expect(bag.addTask(id: 1) { await gate.waitIgnoringCancellation() }, "the ID is free")
+            let task = store.addTask(forKey: 1) { await gate.waitIgnoringCancellation() }
+            try await Task.sleep(for: .milliseconds(20))
+            // What was cancelled by the action is not in question here.
+            sim.expect(task.isCancelled || store.taskIsRunning(forKey: 1), "the new task is in the store")
+            gate.open()
+            try await store.drain()
+            while bag.count > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        }
+    }
+
+    /// Law 3, with nobody who cancels the successor.
+    @Test func theSuccessorOfATaskThatIsEndingIsKept() async throws {
+        try await race { sim in
+            let (store, gate) = (TaskStore<Int>(), Gate())
+            store.addTask(forKey: 1) { for _ in 0..<3 { await Task.yield() } }
+            for _ in 0..<3 { await Task.yield() }
+            store.addTask(forKey: 1) { await gate.waitIgnoringCancellation() }
+            for _ in 0..<20 {
+                await Task.yield()
+                sim.expect(store.count >= 1 && store.taskIsRunning(forKey: 1), "the new task is in the store")
+            }
+            gate.open()
+            try await store.drain()
+            sim.expect(store.count == 0)
+        }
+    }
+
+    private struct Broken: Error {}
+
+    /// A cancellation and the end of the task: whichever comes first, it leaves the books once, and what it throws after it was
+    /// cancelled reaches nobody.
+    @Test func cancelAndCompletion() async throws {
+        try await race { sim in
+            let (lifetime, errors) = (AsyncLifetime(), OrderRecorder<Bool>())
+            let task = AsyncTask {
+                for _ in 0..<2 { await Task.yield() }
+                throw Broken()
+            } onError: { _ in
+                errors.record(Task.isCancelled)
+            }
+            task.bind(to: lifetime)
+            sim.somewhere { task.cancel() }
+            await task.value
+            sim.expect(!errors.events.contains(true), "no handler after a cancellation")
+            // Whoever awaits it may be told before the task has left.
+            try await lifetime.drain()
+            sim.expect(lifetime.count == 0 && errors.count <= 1)
+        }
+    }
+
+    /// Closing and binding: what is bound before is cancelled by it, what is bound after never starts.
+    @Test func closeAndBind() async throws {
+        try await race { sim in
+            let (lifetime, started) = (AsyncLifetime(), OrderRecorder<Bool>())
+            let closed = OrderRecorder<Bool>()
+            sim.somewhere {
+                lifetime.close()
+                closed.record(true)
+            }
+            for _ in 0..<4 {
+                AsyncTask {
+                    started.record(closed.count > 0)
+                    try await Task.sleep(for: .seconds(1_000))
+                }
+                .bind(to: lifetime)
+                await Task.yield()
+            }
+            lifetime.close()
+            try await lifetime.drain()
+            sim.expect(!started.events.contains(true), "nothing starts after the close")
+            sim.expect(lifetime.isEmpty && sim.now < .seconds(1_000), "all was cancelled")
+        }
+    }
+
+    /// Draining and binding: a drain that returns has seen the end of all that was bound before.
+    @Test func drainAndBind() async throws {
+        try await race { sim in
+            let (lifetime, ended) = (AsyncLifetime(), OrderRecorder<Int>())
+            let bound = OrderRecorder<Int>()
+            @Sendable func bind(_ number: Int) {
+                AsyncTask {
+                    await Task.yield()
+                    ended.record(number)
+                }
+                .bind(to: lifetime)
+                bound.record(number)
+            }
+            bind(0)
+            async let drained: [Int] = {
+                try await lifetime.drain()
+                // What was bound when the last of the others left had ended then, or came after.
+                return ended.events
+            }()
+            async let more: Void = {
+                for number in 1..<4 {
+                    bind(number)
+                    await Task.yield()
+                }
+            }()
+            _ = try await (drained, more)
+            sim.expect(try await drained.contains(0), "what was there before the drain has ended")
+            try await lifetime.drain()
+            sim.expect(Set(ended.events) == Set(bound.events) && lifetime.count == 0)
+        }
+    }
+
+    /// A drainer that is cancelled at any moment leaves with that error or with success, and what is bound goes on.
+    @Test func drainAndCancel() async throws {
+        try await race { sim in
+            let (lifetime, ended) = (AsyncLifetime(), OrderRecorder<Bool>())
+            AsyncTask {
+                for _ in 0..<3 { await Task.yield() }
+                ended.record(Task.isCancelled)
+            }
+            .bind(to: lifetime)
+            let drain = Task { try await lifetime.drain() }
+            sim.cancelSomewhere(drain)
+            switch await drain.result {
+            case .success: break
+            case .failure(let error): sim.expect(error is CancellationError && drain.isCancelled)
+            }
+            try await lifetime.drain()
+            sim.expect(ended.events == [false])
+        }
+    }
+
+    /// A quiet time and a cancellation: a task that was cancelled in it does not run, and one that was not does, once.
+    @Test func debounceAndCancel() async throws {
+        try await race { sim in
+            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
+            let cancelled = OrderRecorder<Bool>()
+            for number in 0..<3 {
+                store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .milliseconds(2))) {
+                    sim.expect(cancelled.count == 0 || Task.isCancelled, "who was cancelled does not start")
+                    ran.record(number)
+                }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            sim.somewhere {
+                store.cancelTask(forKey: 1)
+                cancelled.record(true)
+            }
+            try await store.drain()
+            sim.expect(ran.events == [2] || (ran.events == [] && cancelled.count == 1), "\(ran.events) ran")
+        }
+    }
+
+    /// Waiting tasks of which any may be cancelled at any moment: the others run, in order.
+    @Test func waitAndCancel() async throws {
+        try await race { sim in
+            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
+            let tasks = (0..<4).map { number in
+                store.addTask(forKey: 1, duplicateKeyBehavior: .wait) {
+                    ran.record(number)
+                    await Task.yield()
+                }
+            }
+            sim.cancelSomewhere(tasks[1])
+            sim.cancelSomewhere(tasks[2])
+            for task in tasks { await task.value }
+            try await store.drain()
+            sim.expect(ran.events == ran.events.sorted(), "in the order of the calls: \(ran.events)")
+            sim.expect(ran.events.contains(0) && ran.events.contains(3))
+        }
+    }
+
+    /// The end of an owner, at any moment of the work that is done for it.
+    @Test func theEndOfAnOwnerAndADelivery() async throws {
+        final class Model: Sendable {
+            let lifetime = AsyncLifetime()
+            let delivered: OrderRecorder<Int>
+
+            init(_ delivered: OrderRecorder<Int>) { self.delivered = delivered }
+
+            func load() {
+                lifetime.run(for: self) {
+                    for _ in 0..<3 { await Task.yield() }
+                    return 1
+                } deliver: { model, value in
+                    model.delivered.record(value)
+                }
+            }
+        }
+        try await race { sim in
+            let delivered = OrderRecorder<Int>()
+            let owner = Locked<Model?>(Model(delivered))
+            owner.withLock { $0 }?.load()
+            weak let model = owner.withLock { $0 }
+            let gone = OrderRecorder<Int>()
+            sim.somewhere {
+                // Let go of outside the lock (law 1).
+                _ = owner.withLock { owner in
+                    defer { owner = nil }
+                    return owner
+                }
+                gone.record(delivered.count)
+            }
+            for _ in 0..<40 { await Task.yield() }
+            sim.expect(delivered.count <= 1)
+            if gone.count > 0 { sim.expect(model == nil, "nobody keeps the owner") }
+            _ = owner.withLock { owner in
+                defer { owner = nil }
+                return owner
+            }
+        }
+    }
+
+    /// Adopted and cancelled: the ID is free, and the end of the adopted task is seen.
+    @Test func adoptAndCancel() async throws {
+        try await race { sim in
+            let bag = IdentifiableTaskBag<Int>()
+            let task = Task { for _ in 0..<2 { await Task.yield() } }
+            sim.cancelSomewhere(task)
+            bag.add(task, id: 1)
+            await task.value
+            // Time moves when nothing else can.
+            try await Task.sleep(for: .milliseconds(1))
+            sim.expect(!bag.contains(1) && bag.count == 0)
+            sim.expect(bag.addTask(id: 1) {})
+        }
+    }
+
+    /// Binding and the end of the task: whichever comes first, the books are left.
+    @Test func bindAndCompletion() async throws {
+        try await race { sim in
+            let (one, other) = (AsyncLifetime(), AsyncLifetime())
+            let task = AsyncTask { for _ in 0..<2 { await Task.yield() } }
+            sim.somewhere { task.bind(to: one) }
+            sim.somewhere { task.bind(to: other) }
+            sim.somewhere { task.detached() }
+            await task.value
+            // Whatever happens at a moment of the seed's has happened when time moves.
+            try await Task.sleep(for: .milliseconds(1))
+            try await one.drain()
+            try await other.drain()
+            sim.expect(one.isEmpty && other.isEmpty)
+        }
+    }
+
+    /// Law 7: cancelled is not finished. A drain sees the end of what goes on although it was cancelled.
+    @Test func drainAndCancelAll() async throws {
+        try await race { sim in
+            let (lifetime, ended) = (AsyncLifetime(), OrderRecorder<Int>())
+            let begun = OrderRecorder<Int>()
+            for number in 0..<3 {
+                AsyncTask {
+                    begun.record(number)
+                    for _ in 0...(2 * number) { await Task.yield() }
+                    ended.record(number)
+                }
+                .bind(to: lifetime)
+            }
+            sim.somewhere { lifetime.cancelAll() }
+            for _ in 0..<2 { await Task.yield() }
+            try await lifetime.drain()
+            sim.expect(ended.count == begun.count, "\(begun.events) have begun, \(ended.events) ended")
+        }
+    }
+
+    /// The end of a quiet time cancels what is older, and not a moment before.
+    @Test func theEndOfAQuietTimeCancelsTheOlder() async throws {
+        try await race { sim in
+            let (store, seen) = (TaskStore<Int>(), OrderRecorder<Bool>())
+            store.addTask(forKey: 1) {
+                try? await Task.sleep(for: .seconds(1_000))
+                seen.record(Task.isCancelled && sim.now == .milliseconds(2))
+            }
+            await Task.yield()
+            store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .milliseconds(2))) {}
+            try await store.drain()
+            // One that had not begun is cancelled all the same, and does not begin.
+            sim.expect(!seen.events.contains(false), "cancelled when the quiet time ended")
+            sim.expect(sim.now < .seconds(1_000), "\(sim.now)")
+        }
+    }
+
+    /// Law 4: a drainer that is cancelled leaves, whatever it waits for.
+    @Test func aCancelledDrainDoesNotWaitForTheEnd() async throws {
+        try await race { sim in
+            let (lifetime, gate) = (AsyncLifetime(), Gate())
+            let task = AsyncTask { await gate.waitIgnoringCancellation() }.bind(to: lifetime)
+            let drain = Task { try await lifetime.drain() }
+            sim.cancelSomewhere(drain)
+            // Nothing ends before it has left.
+            switch await drain.result {
+            case .success: sim.expect(false, "it waits for one that goes on")
+            case .failure(let error): sim.expect(error is CancellationError)
+            }
+            gate.open()
+            await task.value
+        }
+    }
+
+    /// Closing and binding, with the tasks in hand: it is the lifetime that cancels them, not their `deinit`.
+    @Test func closeAndBindOfTasksInHand() async throws {
+        try await race { sim in
+            let lifetime = AsyncLifetime()
+            sim.somewhere { lifetime.close() }
+            var tasks: [AsyncTask] = []
+            for _ in 0..<4 {
+                tasks.append(AsyncTask { try await Task.sleep(for: .seconds(1_000)) }.bind(to: lifetime))
+                await Task.yield()
+            }
+            lifetime.close()
+            sim.expect(
+                tasks.allSatisfy(\.isCancelled) && lifetime.count == 0,
+                "all are cancelled, those that were refused too"
+            )
+            for task in tasks { await task.value }
+            sim.expect(sim.now < .seconds(1_000))
+        }
+    }
+
+    /// Law 7: what was cancelled by its own handle stands for nobody, and does not hold up those behind it.
+    @Test func preferPreviousAndCancelByHandle() async throws {
+        try await race { sim in
+            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
+            let tasks = (0..<3).map { number in
+                store.addTask(forKey: 1, duplicateKeyBehavior: .wait) {
+                    await Task.yield()
+                    ran.record(number)
+                }
+            }
+            sim.cancelSomewhere(tasks[1])
+            sim.somewhere { store.addTask(forKey: 1, duplicateKeyBehavior: .preferPrevious) { ran.record(3) } }
+            for task in tasks { await task.value }
+            try await store.drain()
+            sim.expect(ran.events.contains(0) && ran.events.contains(2), "\(ran.events) ran")
+            let alone = store.addTask(forKey: 2) { try? await Task.sleep(for: .seconds(1_000)) }
+            await Task.yield()
+            alone.cancel()
+            let next = store.addTask(forKey: 2, duplicateKeyBehavior: .preferPrevious) {}
+            sim.expect(next != alone, "a cancelled task stands for nobody")
+            await next.value
+        }
+    }
+
+    /// What is cancelled on the way to its handler does not reach it.
+    @Test func cancelAndAHandlerOnAnActor() async throws {
+        try await race { sim in
+            let seen = OrderRecorder<Bool>()
+            let task = AsyncTask {
+                await Task.yield()
+                throw Broken()
+            } onError: { @MainActor _ in
+                seen.record(Task.isCancelled)
+            }
+            sim.somewhere { task.cancel() }
+            await task.value
+            sim.expect(!seen.events.contains(true), "no handler after a cancellation")
+        }
+    }
+
+    /// Law 7: a task that is cancelled no longer counts, whether before it was bound or after.
+    @Test func aCancelledTaskDoesNotCount() async throws {
+        try await race { sim in
+            let lifetime = AsyncLifetime()
+            let task = AsyncTask { await lingers() }
+            sim.somewhere {
+                task.cancel()
+                sim.expect(lifetime.count == 0, "cancelled, and counts")
+            }
+            await Task.yield()
+            await Task.yield()
+            task.bind(to: lifetime)
+            sim.expect(!task.isCancelled || lifetime.count == 0, "cancelled before, and counts")
+            try await lifetime.drain()
+        }
+    }
+}

@@ -1,0 +1,275 @@
+import TaskControl
+import TaskControlTesting
+
+@testable import TaskControl
+
+/// An owner of tasks and the naive model of it, side by side in a simulation: each operation is done to both, and whatever can
+/// be seen of the owner is compared.
+///
+/// A simulation has one thread, and an operation is a synchronous call, so the two never run apart by more than what lies
+/// between the last word of a body and the moment when its task has left the books: that is what `leaving` allows for.
+final class OwnerWorld: Sendable {
+    private struct State {
+        var model = RegistryModel()
+        var next = 0
+        /// Tasks that the model has let go, and the owner perhaps not yet.
+        var leaving: [Int: String?] = [:]
+        var cancels: [Int: @Sendable () -> Void] = [:]
+        /// Tasks that were made elsewhere: they start whatever happens.
+        var adopted: Set<Int> = []
+        var started: Set<Int> = []
+        /// Those that have to run.
+        var owed: Set<Int> = []
+        var running: Set<Int> = []
+        /// Those that ran or waited when they were cancelled, depending on whether a ghost had left: they may run.
+        var doubtful: Set<Int> = []
+
+        /// Cancelled before it began: it stays in its lane until its task has been given a thread, which nobody sees.
+        func isGhost(_ task: RegistryModel.Task) -> Bool {
+            task.phase == .cancelled && !started.contains(task.number) && !adopted.contains(task.number)
+        }
+
+        /// Nothing is before it but ghosts, at least one.
+        func waitsForGhosts(_ task: RegistryModel.Task) -> Bool {
+            guard task.phase == .waiting, let key = task.key else { return false }
+            return model.linked(key).prefix { $0.number != task.number }.allSatisfy(isGhost)
+        }
+    }
+
+    private let sim: Simulation
+    let face: OwnerFace
+    private let isTold: Bool
+    private let state = Locked(State())
+
+    init(_ sim: Simulation, _ face: OwnerFace, isTold: Bool) {
+        self.sim = sim
+        self.face = face
+        self.isTold = isTold
+    }
+
+    private func tell(_ line: @autoclosure () -> String) {
+        if isTold { sim.note(line()) }
+    }
+
+    /// What a body does between its first and its last word.
+    enum Work: CaseIterable {
+        case nothing, yields, sleeps, ignoresCancellation
+
+        func perform() async {
+            switch self {
+            case .nothing: break
+            case .yields: for _ in 0..<2 { await Task.yield() }
+            case .sleeps: try? await Task.sleep(for: .milliseconds(3))
+            case .ignoresCancellation: await Task.detached { try? await Task.sleep(for: .milliseconds(2)) }.value
+            }
+        }
+    }
+
+    // MARK: Operations
+
+    func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior, _ work: Work) {
+        let number = takeNumber()
+        tell("add \(number) to \(key ?? "it"), \(behavior.kind), \(work)")
+        let standing = standing(key, behavior)
+        switch face.add(key, behavior, body(number, work)) {
+        case .started(let cancel):
+            sim.expect(!standing.certainly, "a task of that key goes on, so \(number) is not started")
+            state.withLock { state in
+                // The model's way to refuse is to know nothing of it.
+                if state.model.isClosed { return }
+                let doubtful = key.map { state.model.live($0).filter(state.waitsForGhosts) } ?? []
+                let (others, _) = state.model.add(number, key: key, behavior: behavior)
+                if behavior == .keepLatest {
+                    for task in doubtful where others.contains(task.number) {
+                        state.doubtful.insert(task.number)
+                        state.leaving[task.number] = task.key
+                    }
+                }
+                state.model[number]?.isAttached = true
+                state.owed.insert(number)
+                state.cancels[number] = cancel
+                settle(&state)
+            }
+        case .existing:
+            sim.expect(standing.perhaps, "no task of that key goes on, so \(number) is started")
+        }
+        check()
+    }
+
+    func adopt(_ key: String?, _ work: Work) {
+        let number = takeNumber()
+        tell("adopt \(number) for \(key ?? "it"), \(work)")
+        let standing = standing(key, .preferPrevious)
+        state.withLock { _ = $0.adopted.insert(number) }
+        let isTaken = face.adopt(key, Task { await body(number, work)() })
+        if isTaken {
+            sim.expect(!standing.certainly, "a task of that key goes on, so \(number) is not adopted")
+            state.withLock { state in
+                state.model.tasks.append(.init(number: number, key: key, phase: .running, isAttached: true))
+            }
+        } else {
+            sim.expect(standing.perhaps, "no task of that key goes on, so \(number) is adopted")
+        }
+        check()
+    }
+
+    func cancel(key: String) {
+        tell("cancel \(key)")
+        face.cancelKey(key)
+        state.withLock { state in cancelled(state.model.live(key).map(\.number), &state) }
+        check()
+    }
+
+    func cancelAll() {
+        tell("cancel all")
+        face.cancelAll()
+        state.withLock { state in cancelled(state.model.tasks.map(\.number), &state) }
+        check()
+    }
+
+    func close() {
+        tell("close")
+        face.close()
+        state.withLock { state in
+            state.model.isClosed = true
+            cancelled(state.model.tasks.map(\.number), &state)
+        }
+        check()
+    }
+
+    /// Cancels one through its own handle. It may count until it has ended.
+    func cancelNewest() {
+        let newest = state.withLock { state in
+            state.cancels.keys.max().flatMap { number in state.cancels[number].map { (number, $0) } }
+        }
+        guard let (number, cancel) = newest else { return }
+        tell("cancel \(number) itself")
+        cancel()
+        state.withLock { state in
+            guard let task = state.model[number], task.phase.isLive else { return }
+            state.leaving[number] = task.key
+            cancelled([number], &state)
+        }
+        check()
+    }
+
+    // MARK: Bodies
+
+    private func body(_ number: Int, _ work: Work) -> @Sendable () async -> Void {
+        {
+            self.begins(number)
+            await work.perform()
+            self.ends(number, isCancelled: Task.isCancelled)
+        }
+    }
+
+    private func begins(_ number: Int) {
+        tell("\(number) begins")
+        let complaint = state.withLock { state -> String? in
+            if !state.started.insert(number).inserted { return "\(number) runs once" }
+            state.running.insert(number)
+            if state.adopted.contains(number) || state.doubtful.contains(number) { return nil }
+            if let task = state.model[number], state.waitsForGhosts(task) {
+                let ghosts = state.model.linked(task.key!).prefix { $0.number != number }.map(\.number)
+                state.model.tasks.removeAll { ghosts.contains($0.number) }
+                settle(&state)
+            }
+            switch state.model[number]?.phase {
+            case .running: break
+            case .ready: state.model[number]?.phase = .running
+            case .quiet:
+                let older = state.model.linked(state.model[number]!.key!).prefix { $0.number != number }
+                cancelled(older.map(\.number), &state)
+                state.model[number]?.phase = .running
+            case .waiting: return "\(number) waits for its turn, with \(state.model.tasks)"
+            case .cancelled, .skipped, nil: return "\(number) was cancelled before it started, and does not start"
+            }
+            state.owed.remove(number)
+            return nil
+        }
+        sim.expect(complaint == nil, complaint ?? "")
+        check()
+    }
+
+    private func ends(_ number: Int, isCancelled: Bool) {
+        tell("\(number) ends" + (isCancelled ? ", cancelled" : ""))
+        let complaint = state.withLock { state -> String? in
+            state.running.remove(number)
+            guard let task = state.model[number] else { return nil }
+            state.model[number] = nil
+            state.leaving[number] = task.key
+            settle(&state)
+            if task.phase == .cancelled, !isCancelled { return "\(number) was cancelled, and knows" }
+            // A newer one whose quiet time has ended cancels it a moment before it begins.
+            let mayBeOvertaken = task.key.map { state.model.linked($0).contains { $0.phase == .quiet } } ?? false
+            return task.phase == .running && isCancelled && !mayBeOvertaken ? "nobody has cancelled \(number)" : nil
+        }
+        sim.expect(complaint == nil, complaint ?? "")
+        check()
+    }
+
+    // MARK: Comparing
+
+    private func takeNumber() -> Int {
+        state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    private func cancelled(_ numbers: [Int], _ state: inout State) {
+        _ = state.model.cancel(numbers)
+        settle(&state)
+    }
+
+    /// Whoever is skipped owes nothing, and holds nobody up.
+    private func settle(_ state: inout State) {
+        _ = state.model.promoteAll()
+        for task in state.model.tasks where !task.phase.isLive { state.owed.remove(task.number) }
+        state.model.tasks.removeAll { $0.phase == .skipped }
+    }
+
+    private func standing(
+        _ key: String?,
+        _ behavior: TaskStoreDuplicateKeyBehavior
+    ) -> (certainly: Bool, perhaps: Bool) {
+        guard let key, behavior == .preferPrevious else { return (false, false) }
+        return state.withLock { state in
+            let stands = state.model.standing(for: key) != nil
+            return (stands, stands || state.leaving.values.contains(key))
+        }
+    }
+
+    private func check() {
+        let count = face.count()
+        let live = face.keys.compactMap { $0 }.filter(face.isLive)
+        let complaint = state.withLock { state -> String? in
+            let certain = state.model.liveCount
+            // Those that one with a quiet time may have cancelled a moment ago.
+            let doubtful = state.model.tasks.count { task in
+                task.phase == .running
+                    && state.model.live(task.key ?? "").contains { $0.phase == .quiet && $0.number > task.number }
+            }
+            guard count >= certain - doubtful, count <= certain + state.leaving.count else {
+                return "count is \(count), with \(certain) live and \(state.leaving.count) leaving"
+            }
+            let leavingKeys = Set(state.leaving.values.compactMap { $0 })
+            for key in live where !state.model.liveKeys.contains(key) && !leavingKeys.contains(key) {
+                return "nothing lives under \(key)"
+            }
+            for key in state.model.liveKeys where !face.keys.isEmpty && !live.contains(key) { return "\(key) lives" }
+            if count == certain - doubtful { state.leaving = [:] }
+            return nil
+        }
+        sim.expect(complaint == nil, complaint ?? "")
+    }
+
+    /// All that was to run has run to its end, and the books are empty.
+    func comesToRest() async throws {
+        while state.withLock({ !$0.owed.isEmpty || !$0.running.isEmpty }) {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try await face.drain()
+        sim.expect(face.count() == 0, "the books are empty")
+    }
+}
