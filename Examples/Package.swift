@@ -15,12 +15,16 @@ let package = Package(
             name: "tour",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
-        .testTarget(name: "TourTests", dependencies: ["tour"]),
+        .testTarget(
+            name: "TourTests",
+            dependencies: ["tour", .product(name: "TaskControlTesting", package: "swift-task-control")]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,8 +8,8 @@ struct TourCommand: AsyncParsableCommand {
         commandName: "tour",
         abstract: "What becomes of a task that outlives the line that started it, measured on a real HTTP server.",
         discussion: """
-            Each chapter is played first as people write it today, then with TaskControl. All numbers are the server's own counters \
-            and the client's state.
+            Each chapter is played first as people write it today, then with TaskControl. All numbers are measured: the server's own \
+            counters, the client's state, and what tests and simulations came to.
 
             Exit codes: 0 if every claim holds, 1 if one does not, 64 for a bad argument, 74 if the results could not be written.
             """

@@ -18,5 +18,6 @@ enum Chapters {
         ScreenChapter(),
         SearchChapter(),
         RefreshChapter(),
+        StampedeChapter(),
     ]
 }

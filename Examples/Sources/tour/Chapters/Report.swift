@@ -22,6 +22,8 @@ struct Report: Codable, Sendable {
     let naive: [String]
     let taskControl: [String]
     let claims: [Claim]
+    /// What is too long for the table, and stands above it.
+    var transcript: [String] = []
 
     /// Lines of one way to play a chapter, where it has several.
     static func group(_ title: String, _ lines: [String]) -> [String] {

@@ -36,12 +36,12 @@ struct ScreenChapter: Chapter {
         try await tour.act(act, of: self) { stage, api in
             let ownerWent = Observed<Int?>(nil)
             var model: Model? = Model(api: api, ownerWent: ownerWent)
-            weak let owner = model
+            let owner = WeakReference(object: model)
             model?.load(Self.requests)
             try await stage.visits.expect("\(Self.requests) requests") { $0.received == Self.requests }
 
             model = nil
-            let ownerOutlivesScreen = owner != nil
+            let ownerOutlivesScreen = owner.object != nil
 
             if !ownerOutlivesScreen {
                 try await stage.visits.expect("the clients to leave") { $0.inFlight == 0 }
@@ -76,6 +76,10 @@ struct ScreenChapter: Chapter {
             ]
         }
     }
+}
+
+private struct WeakReference<Object: AnyObject> {
+    weak var object: Object?
 }
 
 @MainActor

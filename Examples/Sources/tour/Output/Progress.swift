@@ -1,4 +1,4 @@
-/// Shows what an act is doing: on a terminal a line that is written over as the server counts, elsewhere one line when the act is over.
+/// Shows what an act is doing: on a terminal a line that is written over as the act goes on, elsewhere one line when it is over.
 struct Progress: Sendable {
     let chapter: String
     let act: String
@@ -9,20 +9,24 @@ struct Progress: Sendable {
     @MainActor
     func follow(_ visits: Observed<Visits>) async {
         guard Terminal.isLive else { return }
-        for await _ in visits.changes where !Task.isCancelled { show(visits.value) }
+        for await _ in visits.changes where !Task.isCancelled { update(visits.value) }
     }
 
-    @MainActor
-    func finish(_ visits: Visits) {
-        show(visits)
+    /// For acts that have no server: says how far they are.
+    func update(_ state: some CustomStringConvertible) {
+        if Terminal.isLive { show(state) }
+    }
+
+    func finish(_ state: some CustomStringConvertible) {
+        show(state)
     }
 
     static func clear() {
         if Terminal.isLive { Terminal.write("\r\u{1B}[K") }
     }
 
-    private func show(_ visits: Visits) {
-        let line = "\(chapter), \(act): \(visits)"
+    private func show(_ state: some CustomStringConvertible) {
+        let line = "\(chapter), \(act): \(state)"
         if Terminal.isLive {
             Terminal.write("\r\(line.prefix(Self.width))\u{1B}[K")
         } else {

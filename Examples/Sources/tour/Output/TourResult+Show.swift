@@ -1,10 +1,14 @@
 extension TourResult {
-    /// Prints the table, and the claims that do not hold.
+    /// Prints what the chapters saw at length, the table, and the claims that do not hold.
     func show() {
         var table = Table(header: ["Chapter", "Naive", "TaskControl"])
         for chapter in chapters {
             let name = [chapter.title, "(\(chapter.name))"]
             table.append([name, chapter.report.naive, chapter.report.taskControl])
+        }
+        for chapter in chapters where !chapter.report.transcript.isEmpty {
+            Terminal.print("\n\(chapter.title) (\(chapter.name)):")
+            for line in chapter.report.transcript { Terminal.print("  \(line)") }
         }
         Terminal.print("")
         table.lines.forEach(Terminal.print)

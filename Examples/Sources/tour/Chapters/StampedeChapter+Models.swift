@@ -1,0 +1,87 @@
+import TaskControl
+
+/// What an app asks of the other side: HTTP on the phone, a stub in its tests.
+protocol Backend: Sendable {
+    /// What everybody may know.
+    func settings() async throws -> String
+    /// - Returns: A new access token, for the one that has expired.
+    func refreshToken() async throws -> String
+}
+
+@MainActor
+protocol TokenCache {
+    init(backend: any Backend)
+    func accessToken() async throws -> String
+}
+
+/// As people write it today. Between the question and the last line somebody else may ask.
+@MainActor
+final class NaiveTokenCache: TokenCache {
+    private var token: String?
+    private let backend: any Backend
+
+    init(backend: any Backend) {
+        self.backend = backend
+    }
+
+    func accessToken() async throws -> String {
+        if let token { return token }
+        let fresh = try await backend.refreshToken()
+        token = fresh
+        return fresh
+    }
+}
+
+/// With a `TaskStore`: whoever asks while a refresh is under way waits for that one.
+@MainActor
+final class SharedTokenCache: TokenCache {
+    private enum Work { case refresh }
+    private struct SignedOut: Error {}
+
+    private var token: String?
+    private let backend: any Backend
+    private let tasks = TaskStore<Work>()
+
+    init(backend: any Backend) {
+        self.backend = backend
+    }
+
+    func accessToken() async throws -> String {
+        if let token { return token }
+        let refresh = tasks.addTask(forKey: .refresh, duplicateKeyBehavior: .preferPrevious, name: "refresh") {
+            [weak self, backend] in
+            guard let fresh = try? await backend.refreshToken() else { return }
+            self?.token = fresh
+        }
+        await refresh.value
+        guard let token else { throw SignedOut() }
+        return token
+    }
+}
+
+/// The app's first screen: a feed, and a profile that needs the settings before it needs a token.
+@MainActor
+final class HomeScreen {
+    private let backend: any Backend
+    private let tokens: any TokenCache
+    private let log: (String) -> Void
+
+    init(backend: any Backend, tokens: any TokenCache, log: @escaping (String) -> Void) {
+        self.backend = backend
+        self.tokens = tokens
+        self.log = log
+    }
+
+    func loadFeed() async throws {
+        log("the feed asks for a token")
+        let token = try await tokens.accessToken()
+        log("the feed has \(token)")
+    }
+
+    func loadProfile() async throws {
+        _ = try await backend.settings()
+        log("the profile asks for a token")
+        let token = try await tokens.accessToken()
+        log("the profile has \(token)")
+    }
+}
