@@ -17,6 +17,7 @@ let package = Package(
             dependencies: [
                 "HeapCounter",
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             // The library's plugin looks for benchmarks in a folder of this name.

@@ -8,4 +8,5 @@ let benchmarks: @Sendable () -> Void = {
     registerIdentifiableTaskBag()
     registerOwnerSafeWork()
     registerCancelAll()
+    registerSimulation()
 }

@@ -4,6 +4,14 @@ import HeapCounter
 enum Heap {
     static var isCounted: Bool { heap_counter_is_available() }
 
+    static func start() { heap_counter_start() }
+
+    /// The bytes that have been allocated since `start`, and not freed.
+    static func stop() -> Int {
+        defer { heap_counter_stop() }
+        return Int(heap_counter_bytes())
+    }
+
     /// Allocations a task, started and run to its end.
     @concurrent static func allocations(of contender: Contender, tasks: Int, depth: Int) async -> Double {
         await contender.run(tasks: tasks, depth: depth)
