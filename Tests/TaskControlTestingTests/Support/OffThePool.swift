@@ -1,8 +1,18 @@
 import Foundation
+import TaskControl
+import TaskControlTesting
 
 /// Does something long on a thread of its own: a simulation blocks its thread, and the pool has few, which other tests need.
+///
+/// The result is handed over under a lock. A bare continuation would not do: if it is resumed before its task has parked, the runtime does
+/// not tell ThreadSanitizer of it, which then reports a race.
 func offThePool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<Value, any Error>, Never>) in
-        Thread.detachNewThread { continuation.resume(returning: Result(catching: work)) }
-    }.get()
+    let (done, result) = (Gate(), Locked<Result<Value, any Error>?>(nil))
+    Thread.detachNewThread {
+        let value = Result(catching: work)
+        result.withLock { $0 = value }
+        done.open()
+    }
+    await done.waitIgnoringCancellation()
+    return try result.withLock { $0 }!.get()
 }
