@@ -1,20 +1,37 @@
+import Dispatch
 import TaskControlTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct GateTests {
-    @Test @MainActor func thoseWhoWaitAreResumedInTheOrderOfTheirCalls() async throws {
+    /// Runs its jobs one at a time, in the order in which they come.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private final class LineExecutor: TaskExecutor {
+        private let queue = DispatchQueue(label: "line")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    /// An actor could not tell: a task that is resumed goes to its task executor first, which for most is the pool, and from there the
+    /// pool's threads take it to its actor in any order, also to the main actor.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func thoseWhoWaitAreResumedInTheOrderOfTheirCalls() async throws {
         let gate = Gate()
         let recorder = OrderRecorder<Int>()
+        let line = LineExecutor()
         for number in 0..<20 {
-            Task { @MainActor in
+            Task(executorPreference: line) {
                 try await gate.wait()
                 recorder.record(number)
             }
         }
         try await gate.waitForWaiters(count: 20)
         #expect(recorder.count == 0)
-        gate.open()
+        // Comes after the last of them has parked: it has been counted, and may be on its way.
+        await Task(executorPreference: line) { gate.open() }.value
         try await recorder.waitForEvents(count: 20)
         try recorder.checkOrder(Array(0..<20))
         #expect(gate.waiterCount == 0)
