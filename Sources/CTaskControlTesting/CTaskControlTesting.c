@@ -205,6 +205,26 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     return made;
 }
 
+// Where compilers have no such convention, Swift has no such calls: a task that goes away is then seen when it comes back.
+#if __has_extension(swiftasynccc)
+#define SWIFT_ASYNC __attribute__((swiftasynccall))
+#define ASYNC_CONTEXT __attribute__((swift_async_context))
+
+/// Compiled code calls it for every hop. A tail call, and so is this one's: otherwise each hop would leave a frame behind.
+INTERPOSED SWIFT_ASYNC void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, Executor executor) {
+    typedef SWIFT_ASYNC void (*Switch)(ASYNC_CONTEXT void *, void *, Executor);
+    static Switch original;
+    Switch switchTo = __atomic_load_n(&original, __ATOMIC_ACQUIRE);
+    if (!switchTo) {
+        switchTo = (Switch)next("swift_task_switch");
+        __atomic_store_n(&original, switchTo, __ATOMIC_RELEASE);
+    }
+    // Now: once it has gone, another thread may run it.
+    if (isForeign(executor)) simulation->goes(simulation->context, executor.identity);
+    __attribute__((musttail)) return switchTo(context, resume, executor);
+}
+#endif
+
 INTERPOSED_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
     typedef int (*GetTime)(clockid_t, struct timespec *);
     static GetTime original;
@@ -231,7 +251,7 @@ INTERPOSED_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
 
 enum {
     JobFlagsOffset = 32, JobKindMask = 0xFF,
-    StatusOffset = 96, StatusIsComplete = 0x2000,
+    StatusOffset = 96, StatusIsLocked = 0x200, StatusIsComplete = 0x2000,
     RecordsOffset = 104, RecordKindMask = 0xFF, RecordIsDependency = 0,
 };
 
@@ -253,11 +273,14 @@ TCJobKind tc_jobKind(const void *job) {
     }
 }
 
-TCTaskState tc_taskState(const void *task, void **on, bool *isOnForeign) {
-    *on = NULL;
-    *isOnForeign = false;
-    uint32_t status = __atomic_load_n((const uint32_t *)((const char *)task + StatusOffset), __ATOMIC_ACQUIRE);
-    if (status & StatusIsComplete) return TCTaskFinished;
+static uint32_t status(const void *task) {
+    return __atomic_load_n((const uint32_t *)((const char *)task + StatusOffset), __ATOMIC_ACQUIRE);
+}
+
+bool tc_hasEnded(const void *task) { return status(task) & StatusIsComplete; }
+
+/// What the records of a task say. They lie in memory of the task, which it uses anew when it runs.
+static TCTaskState recorded(const void *task, void **on) {
     uintptr_t first = __atomic_load_n((const uintptr_t *)((const char *)task + RecordsOffset), __ATOMIC_ACQUIRE);
     int count = 0;
     for (Record *record = (Record *)(first & ~(uintptr_t)7); record && count < 1000; record = record->parent, count++) {
@@ -267,12 +290,22 @@ TCTaskState tc_taskState(const void *task, void **on, bool *isOnForeign) {
         case 1: return TCTaskAwaitsTask;
         case 2: return TCTaskAwaitsContinuation;
         case 3: return TCTaskAwaitsGroup;
-        case 4:
-            *isOnForeign = isForeign((Executor){record->on[0], record->on[1]});
-            return TCTaskAwaitsExecutor;
+        case 4: return TCTaskAwaitsExecutor;
         }
         return TCTaskReady;
     }
+    return TCTaskReady;
+}
+
+TCTaskState tc_taskState(const void *task, void **on) {
+    *on = NULL;
+    uint32_t before = status(task);
+    if (before & StatusIsComplete) return TCTaskFinished;
+    TCTaskState state = recorded(task, on);
+    // Another thread may have resumed it meanwhile: that changes the records under a lock, and then the status.
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (!(before & StatusIsLocked) && status(task) == before) return state;
+    *on = NULL;
     return TCTaskReady;
 }
 #else

@@ -20,6 +20,8 @@ typedef struct {
     /// - foreign: The executor of somebody else that it begins on.
     void (*_Nonnull created)(
         void *_Nonnull context, void *_Nonnull task, const char *_Nullable name, void *_Nullable foreign);
+    /// The task that runs is about to go to the executor of somebody else.
+    void (*_Nonnull goes)(void *_Nonnull context, void *_Nonnull foreign);
     /// Both say whether the job is the simulation's: it may resume somebody outside.
     bool (*_Nonnull enqueue)(void *_Nonnull context, void *_Nonnull job, bool onMain);
     bool (*_Nonnull enqueueAfter)(void *_Nonnull context, void *_Nonnull job, int64_t nanoseconds);
@@ -56,11 +58,14 @@ typedef enum : uint32_t {
     TCTaskAwaitsExecutor,
 } TCTaskState;
 
-/// Reads the state of a task that somebody retains.
+/// Whether a task that somebody retains has ended.
+bool tc_hasEnded(const void *_Nonnull task);
+/// Reads the state of a task that somebody retains. Not for one that another thread may be running: what is read here is
+/// memory that such a task uses for something else.
 ///
 /// - on: The task or the executor that it waits for.
-/// - isOnForeign: Whether that is an executor of somebody else.
-TCTaskState tc_taskState(const void *_Nonnull task, void *_Nullable *_Nonnull on, bool *_Nonnull isOnForeign);
+TCTaskState tc_taskState(const void *_Nonnull task, void *_Nullable *_Nonnull on);
+
 typedef enum : uint32_t {
     TCJobTask,
     /// An actor's turn.

@@ -125,16 +125,34 @@ struct EscapeTests {
     /// Whether or not anybody waits for it.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func aTaskThatGoesToAnExecutorOfAnotherIsAnEscape() async {
-        await expectEscape(of: "#2 goes") { sim, _ in
-            Task(name: "goes") {
-                await Queued.shared.work()
-                // If it was not seen to go, it is seen to come back.
-                sim.note("back")
-            }
+        await expectEscape(of: "#2 goes went to the executor of an actor, QueueExecutor") { _, _ in
+            Task(name: "goes") { await Queued.shared.work() }
         }
         await expectEscape(of: "#2 begins was made for an executor of its own, QueueExecutor") { _, _ in
             Task(name: "begins") { @Queued in }
         }
+    }
+
+    /// Runs its jobs at once, on the thread that brings them.
+    private final class HastyExecutor: SerialExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            UnownedJob(job).runSynchronously(on: asUnownedSerialExecutor())
+        }
+    }
+
+    private actor Hasty {
+        private let executor = HastyExecutor()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        func work() {}
+    }
+
+    /// It is seen when it goes: afterwards there is nothing left to be seen.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test func soIsOneThatIsBackBeforeItsStepIsOver() {
+        let failure = failure { _ in await Hasty().work() }
+        #expect(failure?.description.contains("#0 body went to the executor of an actor, HastyExecutor") == true)
+        #expect(failure?.schedule.contains("#0 body went to HastyExecutor, outside the simulation") == true)
     }
 
     /// A task of the world outside that the body resumes goes on in the world outside.

@@ -70,9 +70,12 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
             created: { context, task, name, foreign in
                 let engine = SimulationEngine.at(context)
                 engine.ledger.created(task, name: name.map { String(cString: $0) })
-                guard let foreign else { return }
-                let executor = Unmanaged<AnyObject>.fromOpaque(foreign).takeUnretainedValue()
-                engine.escaped(task, to: "\(type(of: executor))")
+                if let foreign { engine.escaped(task, "was made for an executor of its own", foreign) }
+            },
+            goes: { context, foreign in
+                let engine = SimulationEngine.at(context)
+                guard let task = tc_currentTask(), engine.ledger.knows(task) else { return }
+                engine.escaped(task, "went to the executor of an actor", foreign)
             },
             enqueue: { context, job, isOnMain in
                 SimulationEngine.at(context).enqueueIfOwn(SimulatedJob(job, isOnMain: isOnMain), after: nil)
@@ -230,9 +233,11 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
         for task in tasks { tc_release(task) }
     }
 
-    private func escaped(_ task: UnsafeMutableRawPointer, to executor: String) {
-        guard reason == nil else { return }
-        reason = .escaped("\(ledger.label(ledger.number(of: task))) was made for an executor of its own, \(executor)")
+    private func escaped(_ task: UnsafeMutableRawPointer, _ how: String, _ foreign: UnsafeMutableRawPointer) {
+        let executor = "\(type(of: Unmanaged<AnyObject>.fromOpaque(foreign).takeUnretainedValue()))"
+        let number = ledger.number(of: task)
+        ledger.went(number, to: executor)
+        if reason == nil { reason = .escaped("\(ledger.label(number)) \(how), \(executor)") }
     }
 
     // MARK: Telling
@@ -246,17 +251,15 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
         default: return .actor(for: task)
         }
         if let deadline { return .sleeps(task, until: deadline) }
-        if let state = ledger.state(of: task) {
-            if state.isForeign, reason == nil {
-                reason = .escaped("\(ledger.label(task)) went to the executor of an actor, \(state.actor ?? "")")
-            }
-            return .came(task, Self.words(for: state, in: ledger))
-        }
-        return item.task.map(ledger.isTimer) == true ? nil : .came(task, "ran")
+        if let words = words(for: task) { return .came(task, words) }
+        return ledger.isTimer(task) ? nil : .came(task, "ran")
     }
 
-    private static func words(for state: TaskLedger.State, in ledger: TaskLedger) -> String {
-        switch state.kind {
+    /// What a task is up to; `nil` if nobody may look.
+    private func words(for task: Int) -> String? {
+        if let executor = ledger.entries[task].foreignExecutor { return "went to \(executor), outside the simulation" }
+        guard let state = ledger.state(of: task) else { return nil }
+        return switch state.kind {
         case TCTaskFinished: "ended"
         case TCTaskAwaitsTask:
             "waits for \(state.task.map { ledger.label($0) } ?? "a task that is not the simulation's")"
@@ -278,7 +281,7 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
         let waiting = ledger.unended.prefix(Self.mostInReport).map { number -> String in
             var line = "  " + ledger.label(number)
             if let creator = ledger.entries[number].creator { line += " (made by \(ledger.label(creator)))" }
-            if let state = ledger.state(of: number) { line += " " + Self.words(for: state, in: ledger) }
+            if let words = words(for: number) { line += " " + words }
             return line
         }
         let title = waiting.isEmpty ? "" : "not ended at \(ScheduleLog.milliseconds(elapsedHere)):\n"

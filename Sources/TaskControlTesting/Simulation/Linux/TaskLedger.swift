@@ -10,6 +10,8 @@ struct TaskLedger {
         let name: String?
         let creator: Int?
         var isTimer = false
+        /// The type of the executor of somebody else that it has gone to. Another thread may be running it.
+        fileprivate(set) var foreignExecutor: String?
         /// `nil`: it has ended, or nobody may look at it, since its memory is its parent's (`async let`).
         fileprivate(set) var task: UnsafeMutableRawPointer?
     }
@@ -45,29 +47,31 @@ struct TaskLedger {
     /// Whether it is what ends a sleep.
     func isTimer(_ number: Int) -> Bool { entries[number].isTimer }
 
+    mutating func went(_ number: Int, to foreignExecutor: String) {
+        entries[number].foreignExecutor = foreignExecutor
+    }
+
     /// What a task is up to.
     struct State {
         let kind: TCTaskState
         /// The number of the task that it waits for.
         var task: Int?
-        /// The type of the actor or the executor that it waits for.
+        /// The type of the actor that it waits for.
         var actor: String?
-        /// Whether that is an executor of somebody else.
-        var isForeign = false
     }
 
+    /// `nil`: nobody may look.
     func state(of number: Int) -> State? {
-        guard let task = entries[number].task else { return nil }
+        guard let task = entries[number].task, entries[number].foreignExecutor == nil else { return nil }
         var on: UnsafeMutableRawPointer?
-        var isForeign = false
-        let kind = tc_taskState(task, &on, &isForeign)
+        let kind = tc_taskState(task, &on)
         switch kind {
         case TCTaskAwaitsTask: return State(kind: kind, task: on.flatMap { numbers[tc_taskID($0)] })
         case TCTaskAwaitsExecutor:
             // What has an executor to go to, and no actor to wait for, could run.
             guard let on else { return State(kind: TCTaskReady) }
             let actor = Unmanaged<AnyObject>.fromOpaque(on).takeUnretainedValue()
-            return State(kind: kind, actor: "\(type(of: actor))", isForeign: isForeign)
+            return State(kind: kind, actor: "\(type(of: actor))")
         default: return State(kind: kind)
         }
     }
@@ -94,7 +98,7 @@ struct TaskLedger {
     }
 
     private mutating func takeIfEnded(_ number: Int) -> UnsafeMutableRawPointer? {
-        guard let task = entries[number].task, state(of: number)?.kind == TCTaskFinished else { return nil }
+        guard let task = entries[number].task, tc_hasEnded(task) else { return nil }
         entries[number].task = nil
         numbers[tc_taskID(task)] = nil
         return task
