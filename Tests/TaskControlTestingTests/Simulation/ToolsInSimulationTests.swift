@@ -107,6 +107,25 @@ struct ToolsInSimulationTests {
         }
     }
 
+    /// Room is a matter of probability once a sleeper does something else before it sleeps again. Here a seed decides, so it is found always.
+    @Test func aSleeperThatDoesSomethingElseAndSleepsAgainIsFoundInTime() throws {
+        try simulate(seeds: 0..<50) { sim in
+            let (clock, wakes) = (TestClock(), OrderRecorder<Duration>())
+            let task = Task {
+                while true {
+                    try await clock.sleep(for: .seconds(1))
+                    wakes.record(clock.now.offset)
+                    await Task.yield()
+                }
+            }
+            try await clock.waitForSleepers()
+            await clock.advance(by: .seconds(10))
+            sim.expect(wakes.events == (1...10).map { .seconds($0) }, "\(wakes.events)")
+            task.cancel()
+            _ = await task.result
+        }
+    }
+
     @Test func aGateLosesNobodyWhoIsCancelled() throws {
         try simulate(seeds: 0..<500) { sim in
             let gate = Gate()
