@@ -187,10 +187,12 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
         }
     }
     Executor own = {current->taskExecutor[0], current->taskExecutor[1]};
+    void *foreign = isForeign(serial) ? serial.identity : NULL;
     if (named && (!named->executor.identity || named->executor.identity == current->globalExecutor)) {
         before = named->executor;
         named->executor = own;
     } else {
+        if (named && named->executor.identity != own.identity) foreign = named->executor.identity;
         named = NULL;
     }
     // Owned, so that a task that is left behind does not outlive its executor.
@@ -201,7 +203,7 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     TaskAndContext made = create(flags, hasExecutor ? options : &executor.option, type, entry, closure);
     isCreating = false;
     if (named) named->executor = before;
-    current->created(current->context, made.task, name, isForeign(serial) ? serial.identity : NULL);
+    current->created(current->context, made.task, name, foreign);
     return made;
 }
 

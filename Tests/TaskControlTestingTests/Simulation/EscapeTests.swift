@@ -133,6 +133,23 @@ struct EscapeTests {
         }
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private final class QueueTaskExecutor: TaskExecutor {
+        private let queue = DispatchQueue(label: "of somebody else")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func soIsOneThatPrefersAnExecutorOfAnother() async {
+        await expectEscape(of: "#2 begins was made for an executor of its own, QueueTaskExecutor") { _, _ in
+            Task(name: "begins", executorPreference: QueueTaskExecutor()) {}
+        }
+    }
+
     /// Runs its jobs at once, on the thread that brings them.
     private final class HastyExecutor: SerialExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
