@@ -8,5 +8,7 @@ let benchmarks: @Sendable () -> Void = {
     registerIdentifiableTaskBag()
     registerOwnerSafeWork()
     registerCancelAll()
+    registerFIFOQueue()
+    registerActorQueue()
     registerSimulation()
 }

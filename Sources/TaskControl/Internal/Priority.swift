@@ -18,7 +18,7 @@ nonisolated(nonsending) func raising<Value: Sendable>(
 }
 
 /// Raises tasks that have less to a priority, where the system can.
-func raise(_ jobs: [Task<Void, Never>], to priority: TaskPriority) {
+func raise(_ jobs: [TaskHandle], to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     for job in jobs { job.escalatePriority(to: priority) }
 }

@@ -21,21 +21,65 @@ func received(_ operation: sending @escaping @isolated(any) () async throws -> V
     return unsafeBitCast(Sent(operation: operation), to: Received.self).operation
 }
 
+// The same for an operation that came through a generic function, and has that form already.
+
+@inlinable
+func received<Success>(
+    _ operation: sending @escaping @isolated(any) () async -> Success
+) -> @Sendable @isolated(any) () async -> Success {
+    unsafeBitCast(Sent(operation: operation), to: Received<Success>.self).operation
+}
+
+@inlinable
+func received<Success>(
+    _ operation: sending @escaping @isolated(any) () async throws -> Success
+) -> @Sendable @isolated(any) () async throws -> Success {
+    unsafeBitCast(ThrowingSent(operation: operation), to: ThrowingReceived<Success>.self).operation
+}
+
+@usableFromInline struct Sent<Success> {
+    @usableFromInline let operation: @isolated(any) () async -> Success
+
+    @inlinable init(operation: @escaping @isolated(any) () async -> Success) { self.operation = operation }
+}
+
+@usableFromInline struct Received<Success> {
+    @usableFromInline let operation: @Sendable @isolated(any) () async -> Success
+}
+
+@usableFromInline struct ThrowingSent<Success> {
+    @usableFromInline let operation: @isolated(any) () async throws -> Success
+
+    @inlinable init(operation: @escaping @isolated(any) () async throws -> Success) { self.operation = operation }
+}
+
+@usableFromInline struct ThrowingReceived<Success> {
+    @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success
+}
+
 /// What a task of ours does, around the operation that it was made for. A struct rather than a closure: the task then allocates once for it.
-protocol TaskBody: Sendable {
+///
+/// What is generic in here is inlinable: code that does not know the type of what it returns takes three times as long, and its task
+/// twice the memory.
+@usableFromInline
+protocol TaskBody<Success, Failure>: Sendable {
+    associatedtype Success: Sendable
+    associatedtype Failure: Error
+
     /// Runs in the isolation of the task.
-    nonisolated(nonsending) func run() async
+    nonisolated(nonsending) func run() async throws(Failure) -> Success
 }
 
 /// Creates a task that is isolated to `isolation` from its first instruction, so that it is enqueued there at once, in the order of the calls.
 ///
 /// The rest is as for `Task.init`: priority and task-locals are the caller's.
+@inlinable
 func spawn<Body: TaskBody>(
     name: String?,
     priority: TaskPriority?,
     isolatedTo isolation: (any Actor)?,
     _ body: consuming Body
-) -> Task<Void, Never> {
+) -> Task<Body.Success, Never> where Body.Failure == Never {
     // Captured as a `let`: a consumed parameter would be captured in a box of its own.
     guard let isolation else {
         let body = body
@@ -44,33 +88,74 @@ func spawn<Body: TaskBody>(
     // A closure takes on the isolation of a function's isolated parameter by capturing it. `Isolated.spawn` touches nothing that
     // the actor guards, so it is safe to call it from anywhere: the cast drops `isolated` from the type of its first parameter and
     // changes nothing in how it is called.
-    return unsafeBitCast(There<Body>(spawn: Isolated.spawn), to: Here<Body>.self).spawn(isolation, name, priority, body)
+    let there = There<Body, Never>(spawn: Isolated.spawn)
+    return unsafeBitCast(there, to: Here<Body, Never>.self).spawn(isolation, name, priority, body)
 }
 
-private struct There<Body: TaskBody> {
-    let spawn: (isolated any Actor, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
-}
-
-private struct Here<Body: TaskBody> {
-    let spawn: (any Actor, String?, TaskPriority?, consuming Body) -> Task<Void, Never>
+/// As the other, for a task that may fail.
+@inlinable
+func spawn<Body: TaskBody>(
+    name: String?,
+    priority: TaskPriority?,
+    isolatedTo isolation: (any Actor)?,
+    _ body: consuming Body
+) -> Task<Body.Success, any Error> where Body.Failure == any Error {
+    guard let isolation else {
+        let body = body
+        return Task(name: name, priority: priority) { try await body.run() }
+    }
+    let there = There<Body, any Error>(spawn: Isolated.spawn)
+    return unsafeBitCast(there, to: Here<Body, any Error>.self).spawn(isolation, name, priority, body)
 }
 
 /// Creates a task that inherits nothing.
-func spawnDetached(name: String?, priority: TaskPriority?, _ body: some TaskBody) -> Task<Void, Never> {
+func spawnDetached<Body: TaskBody>(
+    name: String?,
+    priority: TaskPriority?,
+    _ body: Body
+) -> Task<Body.Success, Never> where Body.Failure == Never {
     Task.detached(name: name, priority: priority) { await body.run() }
 }
 
-private enum Isolated {
-    static func spawn(
+@usableFromInline struct There<Body: TaskBody, Failure: Error> {
+    @usableFromInline typealias Spawn =
+        (isolated any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
+    @usableFromInline let spawn: Spawn
+
+    @inlinable init(spawn: @escaping Spawn) { self.spawn = spawn }
+}
+
+@usableFromInline struct Here<Body: TaskBody, Failure: Error> {
+    @usableFromInline let spawn:
+        (any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
+}
+
+@usableFromInline enum Isolated {
+    @inlinable
+    static func spawn<Body: TaskBody>(
         _ isolation: isolated any Actor,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ body: consuming some TaskBody
-    ) -> Task<Void, Never> {
+        _ body: consuming Body
+    ) -> Task<Body.Success, Never> where Body.Failure == Never {
         let body = body
         return Task(name: name, priority: priority) {
             _ = isolation
-            await body.run()
+            return await body.run()
+        }
+    }
+
+    @inlinable
+    static func spawn<Body: TaskBody>(
+        _ isolation: isolated any Actor,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ body: consuming Body
+    ) -> Task<Body.Success, any Error> where Body.Failure == any Error {
+        let body = body
+        return Task(name: name, priority: priority) {
+            _ = isolation
+            return try await body.run()
         }
     }
 }

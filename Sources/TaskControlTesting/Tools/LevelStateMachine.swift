@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// A value that moves, and those who wait until it has reached a mark of theirs. Pure.
 ///
 ///     enroll ──▶ waiting ──park──▶ waiting, parked

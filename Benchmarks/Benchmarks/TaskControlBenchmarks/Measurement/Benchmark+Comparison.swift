@@ -41,15 +41,12 @@ extension Benchmark {
             Benchmark.row("\(name), depth \(depth)") {
                 let tasks = Scale.tasks
                 let (before, after) = (makeBaseline(), makePrimitive())
-                let clock = ContinuousClock()
-                var row = Row(
-                    primitive: "\(primitive), depth \(depth.grouped)",
-                    baseline: baseline,
-                    turns: await Turns.take(
-                        operations: tasks,
-                        baseline: { await clock.measure { await before.run(tasks: tasks, depth: depth) } },
-                        primitive: { await clock.measure { await after.run(tasks: tasks, depth: depth) } }
-                    )
+                var row = await Contender.compare(
+                    "\(primitive), depth \(depth.grouped)",
+                    after,
+                    to: baseline,
+                    before,
+                    depth: depth
                 )
                 guard depth == headline else { return row }
                 row.target = target

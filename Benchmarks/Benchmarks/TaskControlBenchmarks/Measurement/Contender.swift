@@ -15,6 +15,36 @@ struct Contender: Sendable {
         )
     }
 
+    /// One that is only run to its end.
+    static func started(_ start: @escaping @Sendable (Countdown) -> Void) -> Contender {
+        indexed { _, countdown in start(countdown) }
+    }
+
+    /// One that is only run to its end.
+    static func indexed(_ start: @escaping @Sendable (_ index: Int, Countdown) -> Void) -> Contender {
+        Contender(start: start, park: { _, _ in preconditionFailure("this one does not park") })
+    }
+
+    /// Times two sides, turn by turn.
+    static func compare(
+        _ name: String,
+        _ primitive: Contender,
+        to baselineName: String,
+        _ baseline: Contender,
+        depth: Int
+    ) async -> Row {
+        let clock = ContinuousClock()
+        return Row(
+            primitive: name,
+            baseline: baselineName,
+            turns: await Turns.take(
+                operations: Scale.tasks,
+                baseline: { await clock.measure { await baseline.run(tasks: Scale.tasks, depth: depth) } },
+                primitive: { await clock.measure { await primitive.run(tasks: Scale.tasks, depth: depth) } }
+            )
+        )
+    }
+
     /// Starts a number of tasks and waits for them to end, `depth` at a time.
     @concurrent func run(tasks: Int, depth: Int) async {
         for first in stride(from: 0, to: tasks, by: depth) {

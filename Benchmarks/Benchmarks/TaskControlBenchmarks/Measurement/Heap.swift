@@ -56,7 +56,7 @@ enum Heap {
     }
 
     /// A task frees its memory some time after the last line of its body: nothing tells when, so this looks until nothing changes.
-    private static func settledBytes() async -> Int {
+    static func settledBytes() async -> Int {
         var last = heap_counter_bytes()
         var unchanged = 0
         while unchanged < 3 {

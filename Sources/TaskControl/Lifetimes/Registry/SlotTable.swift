@@ -50,6 +50,19 @@ struct SlotTable<Element> {
     mutating func remove(_ index: Index) -> Element {
         var removed: Element?
         swap(&removed, &slots[Int(index)])
+        vacated(index)
+        return removed!
+    }
+
+    /// Removes an element that nobody has a use for, and that nothing happens to when it goes.
+    ///
+    /// - Complexity: O(1), amortized.
+    mutating func discard(_ index: Index) {
+        slots[Int(index)] = nil
+        vacated(index)
+    }
+
+    private mutating func vacated(_ index: Index) {
         count -= 1
         if index == extent - 1 {
             while let last = slots.indices.last, slots[last] == nil { slots.removeLast() }
@@ -57,7 +70,6 @@ struct SlotTable<Element> {
             vacancies.append(index)
         }
         shrinkIfMostlyEmpty()
-        return removed!
     }
 
     /// Below this many slots the buffer is kept: a registry that is used one task at a time does not allocate for each.

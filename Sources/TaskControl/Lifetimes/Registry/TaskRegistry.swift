@@ -4,7 +4,7 @@
 /// long as tasks of it run; the face's `deinit` shuts it.
 final class TaskRegistry: Sendable {
     typealias Key = RegistryKey
-    typealias Job = Task<Void, Never>
+    typealias Job = TaskHandle
     typealias Waiter = UnsafeContinuation<Bool, Never>
     typealias Machine = TaskRegistryStateMachine<Key, Job, Waiter>
     typealias ID = Machine.ID
@@ -48,10 +48,16 @@ final class TaskRegistry: Sendable {
     ///
     /// - Returns: `nil` if the registry is closed.
     func add(_ making: Making, _ operation: @escaping Operation) -> Job? {
+        reserve().map { start($0, mustBegin: false, making, operation) }
+    }
+
+    /// A place for a task without a key that is about to be created by the caller, who brings its handle with `attach`, and calls `finish`.
+    ///
+    /// - Returns: `nil` if the registry is closed.
+    func reserve() -> ID? {
         let (id, isNews) = change { $0.add() }
-        guard let id else { return nil }
         carryOut(isNews: isNews)
-        return start(id, mustBegin: false, making, operation)
+        return id
     }
 
     /// Puts a new task into the books, then creates it (law 2).
@@ -82,11 +88,16 @@ final class TaskRegistry: Sendable {
             making.isDetached
             ? spawnDetached(name: making.name, priority: making.priority, body)
             : spawn(name: making.name, priority: making.priority, isolatedTo: isolation, body)
+        attach(id, job)
+        return job
+    }
+
+    /// Brings the handle of a task that has been created.
+    func attach(_ id: ID, _ job: Job) {
         let action = state.withLock { $0.attach(id, job: job) }
         if action.raisingTo > 0 { raise([job], to: TaskPriority(rawValue: action.raisingTo)) }
         for waiter in action.waking { waiter.resume(returning: true) }
         if action.isToBeCancelled { job.cancel() }
-        return job
     }
 
     /// Puts a task into the books that has started already, and whose end its maker will report.

@@ -1,36 +1,36 @@
-internal import TaskControl
-
 /// How a wait ends.
-enum WaitOutcome: Sendable {
+package enum WaitOutcome: Sendable {
     case reached, left
 }
 
 /// Waiters, each with a mark, by mark and then in the order of enrolling. Pure, as the table below it.
-struct MarkTable<Mark: Comparable, Waiter> {
-    typealias ID = WaiterTable<Waiter, WaitOutcome>.ID
+package struct MarkTable<Mark: Comparable, Waiter> {
+    package typealias ID = WaiterTable<Waiter, WaitOutcome>.ID
 
     private var waiters = WaiterTable<Waiter, WaitOutcome>()
     private var marks: [(mark: Mark, id: ID)] = []
 
-    /// How many wait: parked or about to.
-    var count: Int { marks.count }
+    package init() {}
 
-    var lowest: Mark? { marks.first?.mark }
+    /// How many wait: parked or about to.
+    package var count: Int { marks.count }
+
+    package var lowest: Mark? { marks.first?.mark }
 
     /// - Complexity: O(*n*) in the number of waiters; O(1) for a mark that is not below any other.
-    mutating func enroll(for mark: Mark) -> ID {
+    package mutating func enroll(for mark: Mark) -> ID {
         let id = waiters.enroll()
         let index = marks.lastIndex { $0.mark <= mark }.map { $0 + 1 } ?? 0
         marks.insert((mark, id), at: index)
         return id
     }
 
-    mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
+    package mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         waiters.park(id, waiter)
     }
 
     /// - Complexity: O(*n*) in the number of waiters.
-    mutating func leave(_ id: ID) -> Waiter? {
+    package mutating func leave(_ id: ID) -> Waiter? {
         // It is not there any more if it was woken: the first word counts.
         guard let index = marks.firstIndex(where: { $0.id == id }) else { return nil }
         marks.remove(at: index)
@@ -38,12 +38,12 @@ struct MarkTable<Mark: Comparable, Waiter> {
     }
 
     /// - Complexity: O(*n*) in the number of waiters.
-    mutating func wakeFirst() -> Waiter? {
+    package mutating func wakeFirst() -> Waiter? {
         waiters.leave(marks.removeFirst().id, with: .reached)
     }
 
     /// - Complexity: O(*n*) in the number of waiters.
-    mutating func wake(upTo value: Mark) -> [Waiter] {
+    package mutating func wake(upTo value: Mark) -> [Waiter] {
         let end = marks.firstIndex { $0.mark > value } ?? marks.count
         let woken = marks[..<end].compactMap { waiters.leave($0.id, with: .reached) }
         marks.removeSubrange(..<end)

@@ -1,0 +1,93 @@
+import Benchmark
+import TaskControl
+
+/// Tasks that take their turns, beside tasks that take none.
+func registerFIFOQueue() {
+    for depth in [1, 100, Scale.tasks] {
+        Benchmark.row("FIFOQueue, empty, depth \(depth)") {
+            let queue = FIFOQueue()
+            let ordered = Contender.started { countdown in Task(on: queue) { countdown.hit() } }
+            var row = await Contender.compare(
+                "`Task(on: fifoQueue) { }`, depth \(depth.grouped)",
+                ordered,
+                to: "`Task { }`",
+                .bareTask,
+                depth: depth
+            )
+            row.target = .ratio(atMost: 1.25)
+            guard depth == 100 else { return row }
+            row.allocations = (
+                await Heap.allocations(of: .bareTask, tasks: Scale.tasks, depth: depth),
+                await Heap.allocations(of: ordered, tasks: Scale.tasks, depth: depth)
+            )
+            let (bare, pending) = (await Heap.weight(tasks: Scale.tasks) { .bareTask }, await weighPending(Scale.tasks))
+            row.weight = Row.Weight(
+                live: pending.live - bare.live,
+                left: pending.left - bare.left,
+                liveAtMost: bare.live * 0.2
+            )
+            return row
+        }
+        Benchmark.row("FIFOQueue, one suspension, depth \(depth)") {
+            let queue = FIFOQueue()
+            var row = await Contender.compare(
+                "`Task(on: fifoQueue)` with one suspension, depth \(depth.grouped)",
+                .started { countdown in
+                    Task(on: queue) {
+                        await Task.yield()
+                        countdown.hit()
+                    }
+                },
+                to: "`Task` with one",
+                .started { countdown in
+                    Task {
+                        await Task.yield()
+                        countdown.hit()
+                    }
+                },
+                depth: depth
+            )
+            row.target = .ratio(atMost: 1.5)
+            return row
+        }
+    }
+    Benchmark.row("FIFOQueue.run") {
+        let queue = FIFOQueue()
+        var row = Row(
+            primitive: "`queue.run { }`, uncontended",
+            baseline: "the call of an `async` function",
+            turns: await Turns.take(
+                operations: Scale.tasks,
+                baseline: { await ContinuousClock().measure { for _ in 0..<Scale.tasks { await nothing() } } },
+                primitive: {
+                    await ContinuousClock().measure {
+                        for _ in 0..<Scale.tasks { try? await queue.run { await nothing() } }
+                    }
+                }
+            )
+        )
+        row.target = .nanoseconds(atMost: 150)
+        return row
+    }
+}
+
+@inline(never) private func nothing() async {}
+
+/// The heap bytes of tasks that wait for their turn, and what is left when they have had it: both in bytes a task.
+@concurrent private func weighPending(_ tasks: Int) async -> (live: Double, left: Double) {
+    var least = (live: Int.max, left: Int.max)
+    for _ in 0..<3 {
+        let (queue, lot, ended) = (FIFOQueue(), ParkingLot(1), Countdown(tasks))
+        Heap.start()
+        Task(on: queue) { await lot.park(0) }
+        for _ in 0..<tasks { Task(on: queue) { ended.hit() } }
+        await lot.waitUntilFull()
+        least.live = min(least.live, await Heap.settledBytes())
+        lot.letAllGo()
+        await ended.wait()
+        least.left = min(least.left, await Heap.settledBytes())
+        _ = Heap.stop()
+        withExtendedLifetime(queue) {}
+    }
+    return (Double(least.live) / Double(tasks), Double(least.left) / Double(tasks))
+}

@@ -1,0 +1,31 @@
+/// A task of whatever type, as books keep it: to be cancelled, and to be raised.
+@usableFromInline typealias TaskHandle = Task<Void, Never>
+
+extension Task {
+    /// This task, in a type that many have. Only for what can be done to every task: its value must not be asked for.
+    @inlinable var handle: TaskHandle {
+        // A task is a reference to an object, whatever it is to return.
+        unsafeBitCast(self, to: TaskHandle.self)
+    }
+}
+
+extension TaskHandle {
+    /// A task that is not kept alive: to be used only while it is known to live.
+    struct Unowned: @unchecked Sendable {
+        // Sendable, as the task is.
+        private let task: Unmanaged<AnyObject>
+
+        init(_ task: TaskHandle) {
+            self.task = .passUnretained(unsafeBitCast(task, to: AnyObject.self))
+        }
+
+        /// The task that asks; `nil` outside all tasks. A child's memory is its parent's, so no reference keeps that alive.
+        static var current: Unowned? {
+            withUnsafeCurrentTask { $0.map { Unowned(unsafeBitCast($0, to: TaskHandle.self)) } }
+        }
+
+        var owned: TaskHandle {
+            unsafeBitCast(task.takeUnretainedValue(), to: TaskHandle.self)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// Sends tasks to an actor from anywhere, synchronously, and in order: they begin there in the order of the calls.
+///
+/// ```swift
+/// actor Log {
+///     private var lines: [String] = []
+///     private let queue = ActorQueue<Log>()
+///
+///     init() { queue.adoptExecutionContext(of: self) }
+///
+///     nonisolated func write(_ line: String) {
+///         Task(on: queue) { myself in myself.lines.append(line) }
+///     }
+/// }
+/// ```
+///
+/// A bare `Task { await log.append(line) }` keeps no order. Here each task starts on the actor at once, without a hop, up to its first
+/// suspension; then the next one may begin, as actors are used to. So a task may await others of its own queue.
+///
+/// Safe to use from any thread and any isolation.
+///
+/// Siblings: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(on: actor)` needs no queue, and keeps the order among tasks of
+/// equal priority.
+///
+/// ## Ordering
+/// The place of a task is that of the call that makes it, also when priorities differ, and when the actor is busy with other work. Up to
+/// its first suspension it runs before any later one begins. Calls from several threads that overlap take place in one order or the other.
+///
+/// ## Priorities
+/// What has not begun yet and is before a task with a higher priority is raised to it, where the system can (macOS 26, Linux).
+///
+/// ## Cancellation
+/// As for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, the others run.
+public final class ActorQueue<ActorType: Actor>: Sendable {
+    /// What messages and diagnostics know the queue by.
+    public let name: String?
+
+    let turns = TurnStorage(capacity: nil)
+    private let adoption = Locked(Adoption())
+
+    private struct Adoption {
+        weak var actor: ActorType?
+        var hasHappened = false
+    }
+
+    /// Creates a queue. It is to adopt an actor before anything is sent to it.
+    ///
+    /// - Parameter name: Shown by messages and diagnostics.
+    public init(name: String? = nil) {
+        self.name = name
+    }
+
+    /// Says on which actor the tasks of this queue run: once, best in the actor's `init`, with the queue a `private let` of the actor.
+    ///
+    /// The queue does not keep the actor alive; tasks that were sent do. Adopting a second time is a mistake, and traps.
+    public func adoptExecutionContext(of actor: ActorType) {
+        let isFirst = adoption.withLock { adoption in
+            if adoption.hasHappened { return false }
+            adoption.hasHappened = true
+            adoption.actor = actor
+            return true
+        }
+        insist(isFirst, "\(label) has adopted an actor already. Make a queue for each actor.")
+    }
+
+    @usableFromInline
+    func turn(priority: TaskPriority?) -> (Turn, ActorType)? { turn(priority: priority, group: nil) }
+
+    @usableFromInline
+    func turnOrTrap(priority: TaskPriority?) -> (Turn, ActorType) { turnOrTrap(priority: priority, group: nil) }
+
+    /// - Returns: `nil` if the actor is gone.
+    func turn(priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType)? {
+        let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
+        insist(
+            hasHappened,
+            "\(label) was sent a task before it adopted an actor. Call adoptExecutionContext(of: self) in the actor's init."
+        )
+        guard let actor else { return nil }
+        return (Turn(in: turns, priority: priority, group: group), actor)
+    }
+
+    func turnOrTrap(priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType) {
+        guard let turn = turn(priority: priority, group: group) else {
+            fatalError(
+                "\(label) was sent a task that cannot throw when its actor was gone already: it has nowhere to run. "
+                    + "Keep the actor alive, or send an operation that throws: its task then throws CancellationError."
+            )
+        }
+        return turn
+    }
+
+    private var label: String { "ActorQueue<\(ActorType.self)>\(name.map { " \"\($0)\"" } ?? "")" }
+}
+
+extension MainActor {
+    /// Sends tasks to the main actor from anywhere, synchronously and in order: see ``ActorQueue``.
+    ///
+    /// ```swift
+    /// Task(on: MainActor.queue) { label.text = "half way" }
+    /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
+    /// ```
+    public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
+}
+
+private enum MainActorQueue {
+    static let shared: ActorQueue<MainActor> = {
+        let queue = ActorQueue<MainActor>(name: "MainActor.queue")
+        queue.adoptExecutionContext(of: MainActor.shared)
+        return queue
+    }()
+}

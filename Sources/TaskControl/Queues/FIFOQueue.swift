@@ -1,0 +1,146 @@
+/// Runs tasks one after the other, in the order in which they were sent, whoever sends them: each begins when the one before it has ended.
+///
+/// ```swift
+/// final class Document: Sendable {
+///     private let saves = FIFOQueue()
+///
+///     func save(_ text: String) {
+///         Task(on: saves) { await write(text) }        // never overlaps another save, never overtaken by one
+///     }
+///
+///     func export() async throws -> File {
+///         try await saves.run { try await render() }   // the same turn-taking in a task that is there already
+///     }
+/// }
+/// ```
+///
+/// Each operation runs in a `Task` of its own, which the caller is handed: to await, or to cancel. Nothing runs in between that could be
+/// late, and an idle queue holds nothing.
+///
+/// Safe to use from any thread and any isolation.
+///
+/// Siblings: ``ActorQueue`` keeps only the order in which tasks *begin*, on an actor; it lets the next one begin when one suspends.
+/// ``CancellableQueue`` can cancel all that was sent through it. ``TaskStore`` keeps an order for each key.
+///
+/// ## Ordering
+/// The place of a task is that of the call that makes it, whatever the priorities; so is the place of ``run(_:)``. Calls from several
+/// threads that overlap take place in one order or the other.
+///
+/// A task that awaits the value of a later one of its own queue waits for itself, for ever: let it send that and end, or use an
+/// ``ActorQueue``. (``run(_:)`` and ``drain()`` can see that, and throw.)
+///
+/// ## Priorities
+/// What is before a task with a higher priority is raised to it while it waits, where the system can (macOS 26, Linux).
+///
+/// ## Cancellation
+/// Each task is cancelled by its own handle. A *throwing* one that has not begun leaves at once: its value is a `CancellationError`, its
+/// operation never runs, its place is free, and the others keep their order. One that cannot throw owes a value: it runs when it is its
+/// turn, with `Task.isCancelled` true. Releasing the queue cancels nothing: what was sent still runs.
+public final class FIFOQueue: Sendable {
+    /// What ``QueueReentrancyError`` and those who look at the queue know it by.
+    public let name: String?
+
+    @usableFromInline let turns: TurnStorage
+    @usableFromInline let priority: TaskPriority?
+
+    /// Creates a queue that runs one task at a time.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by errors and diagnostics.
+    ///   - priority: Of the tasks that are sent without one. `nil`: their caller's.
+    public convenience init(name: String? = nil, priority: TaskPriority? = nil) {
+        self.init(name: name, priority: priority, maxConcurrentTasks: 1)
+    }
+
+    /// Creates a queue that runs a few tasks at a time. They begin in order: none before all that were sent before it have begun. They may end
+    /// in any order.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by errors and diagnostics.
+    ///   - priority: Of the tasks that are sent without one. `nil`: their caller's.
+    ///   - maxConcurrentTasks: How many may run at once: 1 or more.
+    public init(name: String? = nil, priority: TaskPriority? = nil, maxConcurrentTasks: Int) {
+        insist(
+            maxConcurrentTasks >= 1,
+            "FIFOQueue: maxConcurrentTasks is \(maxConcurrentTasks), and nothing would ever run. Allow 1 or more."
+        )
+        self.name = name
+        self.priority = priority
+        turns = TurnStorage(capacity: maxConcurrentTasks)
+    }
+
+    /// How many tasks run or wait for their turn, calls of ``run(_:)`` among them. It may have changed when the caller looks at it.
+    public var count: Int { turns.count }
+
+    /// Whether nothing runs or waits.
+    public var isIdle: Bool { count == 0 }
+
+    /// Waits for its turn, runs `body` in the caller's task, and passes the turn on: what `Task(on:)` does, without a task.
+    ///
+    /// ```swift
+    /// let balance = try await ledger.run {
+    ///     try await withdraw(amount)      // nothing else of this queue runs meanwhile, also while this is suspended
+    ///     return try await fetchBalance()
+    /// }
+    /// ```
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled before its turn leaves at once, without running `body`. From then on it is up to `body`.
+    ///
+    /// - Parameter body: Runs in the caller's isolation.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws; `CancellationError` if the caller was cancelled before its turn; ``QueueReentrancyError`` if the caller
+    ///   is inside a turn of this queue, for which it would wait for ever. Inside is also a child task, and a new `Task` that was made inside, for as long as
+    ///   that turn lasts; and so is a turn of another queue that was asked for inside.
+    /// - Complexity: O(1).
+    @inlinable
+    public nonisolated(nonsending) func run<Value>(
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        try checkReentrancy()
+        guard let guest = await turns.beginGuest() else { throw CancellationError() }
+        do {
+            let value = try await guest.turn.holding(body)
+            await guest.finish()
+            return value
+        } catch {
+            await guest.finish()
+            throw error
+        }
+    }
+
+    /// Waits until all that runs or waits at the time of the call has ended. What is sent later is not waited for.
+    ///
+    /// What is there is raised to the caller's priority, where the system can (macOS 26, Linux).
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once. The queue goes on.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for ``run(_:)``.
+    public nonisolated(nonsending) func drain() async throws {
+        try checkReentrancy()
+        try await turns.drain()
+    }
+
+    @usableFromInline
+    func turn(priority: TaskPriority?) -> Turn { Turn(in: turns, priority: priority) }
+
+    @usableFromInline
+    func checkReentrancy() throws {
+        if turns.isHeldByCaller { throw QueueReentrancyError(queueName: name) }
+    }
+}
+
+/// Somebody who holds a turn of a queue asked it for another, and would have waited for itself for ever.
+///
+/// Mend it by doing the work in the turn that is there, or by sending it with `Task(on:)`, without awaiting it inside.
+public struct QueueReentrancyError: Error, Sendable, CustomStringConvertible {
+    /// The name that the queue was made with.
+    public let queueName: String?
+
+    public var description: String {
+        "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside a turn of "
+            + "its own: that would wait for itself for ever. Do the work in the turn that is there, or send it with Task(on:) and do not "
+            + "await it inside."
+    }
+}

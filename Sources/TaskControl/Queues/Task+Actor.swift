@@ -1,0 +1,53 @@
+extension Task where Failure == Never {
+    /// Runs an operation on an actor, from wherever this is called: no queue to declare, nothing to adopt.
+    ///
+    /// ```swift
+    /// Task(on: log) { log in log.append(line) }
+    /// ```
+    ///
+    /// ## Ordering
+    /// Tasks of equal priority begin in the order of the calls. Where priorities differ, or calls and other tasks of the actor are to keep
+    /// an order, use an ``ActorQueue``.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - actor: Kept alive until the task has ended.
+    ///   - operation: Begins on the actor, which it is handed, without a hop. Task-locals are the caller's.
+    @discardableResult
+    @inlinable
+    public init<ActorType: Actor>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        on actor: ActorType,
+        operation: @escaping @Sendable (isolated ActorType) async -> Success
+    ) {
+        let work = ActorWork(actor, operation)
+        self = spawn(name: name, priority: priority, isolatedTo: actor, work)
+    }
+}
+
+extension Task where Failure == any Error {
+    /// Runs an operation that may fail on an actor, from wherever this is called: no queue to declare, nothing to adopt.
+    ///
+    /// ## Ordering
+    /// Tasks of equal priority begin in the order of the calls. Where priorities differ, or calls and other tasks of the actor are to keep
+    /// an order, use an ``ActorQueue``.
+    ///
+    /// - Parameters:
+    ///   - name: Shown by debuggers and diagnostics.
+    ///   - priority: `nil`: the caller's.
+    ///   - actor: Kept alive until the task has ended.
+    ///   - operation: Begins on the actor, which it is handed, without a hop. Task-locals are the caller's.
+    @discardableResult
+    @inlinable
+    public init<ActorType: Actor>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        on actor: ActorType,
+        operation: @escaping @Sendable (isolated ActorType) async throws -> Success
+    ) {
+        let work = ActorThrowingWork(actor, operation)
+        self = spawn(name: name, priority: priority, isolatedTo: actor, work)
+    }
+}

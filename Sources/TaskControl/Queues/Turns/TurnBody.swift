@@ -1,0 +1,70 @@
+/// What a queue's task does: waits for its turn, runs its operation, and passes the turn on.
+///
+/// One that may fail gives its place up when it is cancelled before its turn; one that may not owes a value, and runs.
+@usableFromInline
+struct TurnBody<Work: TaskBody>: TaskBody {
+    @usableFromInline let turn: Turn
+    @usableFromInline let work: Work
+
+    @inlinable
+    init(turn: Turn, work: Work) {
+        self.turn = turn
+        self.work = work
+    }
+
+    @inlinable static var mayFail: Bool { Work.Failure.self != Never.self }
+
+    @inlinable
+    nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
+        defer { turn.finish() }
+        var mayRun = turn.begin()
+        if !mayRun { mayRun = await turn.waitForTurn(leavesWhenCancelled: Self.mayFail) }
+        // Law 8, for a cancellation that came when the turn did.
+        if Self.mayFail, !mayRun || Task.isCancelled || turn.isCancelled { throw Self.cancellation }
+        guard let held = turn.held else { return try await work.run() }
+        do {
+            return try await held.holding { try await work.run() }
+        } catch let error as Work.Failure {
+            throw error
+        } catch {
+            preconditionFailure("Work fails with its failure, not with \(error).")
+        }
+    }
+
+    @inlinable static var cancellation: Work.Failure {
+        guard let error = CancellationError() as? Work.Failure else {
+            preconditionFailure("Work that may fail may fail with any error.")
+        }
+        return error
+    }
+}
+
+extension TurnBody {
+    /// Makes the task of a turn.
+    @inlinable
+    static func start(
+        _ turn: Turn,
+        _ work: Work,
+        isolatedTo isolation: (any Actor)?,
+        name: String?,
+        priority: TaskPriority?
+    ) -> Task<Work.Success, Never> where Work.Failure == Never {
+        let task = spawn(name: name, priority: priority, isolatedTo: isolation, TurnBody(turn: turn, work: work))
+        turn.attach(task.handle)
+        return task
+    }
+
+    /// As the other, for work that may fail.
+    @inlinable
+    static func start(
+        _ turn: Turn,
+        _ work: Work,
+        isolatedTo isolation: (any Actor)?,
+        name: String?,
+        priority: TaskPriority?
+    ) -> Task<Work.Success, any Error> where Work.Failure == any Error {
+        let task = spawn(name: name, priority: priority, isolatedTo: isolation, TurnBody(turn: turn, work: work))
+        turn.attach(task.handle)
+        return task
+    }
+}

@@ -1,0 +1,359 @@
+/// Who comes after whom in a queue, and whose turn it is. Pure: no lock, task or closure.
+///
+///     enqueue ──▶ expected ──────────────────begin──▶ running ──finish──▶ (gone)
+///                    │                         ▲
+///                    └──park──▶ parked ──▶ called       its turn has come
+///
+///     expected, parked, called ──leave──▶ (gone)        cancelled before its turn
+///
+/// An entry is there before its task is (law 2); `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
+/// turn it parks, and asks again when it is resumed. A *guest* is a task of somebody else that waits for a turn of its own and then
+/// goes on: it brings its handle along, and may end as soon as it has left.
+///
+/// Invariants, checked by `checkInvariants()` after each step of the tests:
+/// 1. An ID is a slot and a serial that is never used again, so a late event finds nothing (law 3).
+/// 2. The line is linked by `older` and `newer`, in the order of `enqueue`, with those that run: at most `capacity`, all before `next`.
+/// 3. Nobody begins before everybody before it has: only `next` is ever called, and only with room for it.
+/// 4. If there is room, `next` is not parked: nobody sleeps through its turn.
+/// 5. Levels never rise towards the end: whatever is before an entry has been raised to what that one has (law 12).
+/// 6. Whoever drains waits for something that is still in line.
+/// 7. A guest that somebody is raising stays in the table, out of line, until that is over.
+struct TurnStateMachine<Waiter, Job> {
+    typealias Slot = SlotTable<Entry>.Index
+
+    struct ID: Hashable, Sendable {
+        // The larger one first: whoever keeps an ID can put something into the gap behind it.
+        let serial: UInt64
+        let slot: Slot
+    }
+
+    enum Phase: UInt8 {
+        case expected, parked, called, running
+        /// A guest that has left, and may not go on before it is no longer being raised.
+        case leaving
+    }
+
+    /// With trivial jobs and waiters it is trivial itself, and cheap to look at.
+    struct Entry {
+        let serial: UInt64
+        var job: Job?
+        /// There if it is parked; there may be one if it is leaving.
+        var waiter: Waiter?
+        var older = none
+        var newer = none
+        /// How many are raising this guest at this moment.
+        var pins: UInt16 = 0
+        var phase = Phase.expected
+        let isGuest: Bool
+        /// The priority that it has, or has been raised to for the sake of somebody behind it.
+        var level: UInt8
+        /// Its handle was not there yet when it was to be raised.
+        var isToBeRaised = false
+    }
+
+    typealias DrainID = MarkTable<UInt64, Waiter>.ID
+
+    static var none: Slot { -1 }
+
+    /// How many may run at once. `nil`: the queue is for the order alone, and whoever has begun has left it.
+    let capacity: Int?
+
+    private(set) var entries = SlotTable<Entry>()
+    private(set) var oldest = none
+    private(set) var newest = none
+    /// The first that has not begun.
+    private(set) var next = none
+    private(set) var runningCount = 0
+    /// How many run or wait.
+    private(set) var count = 0
+    private var drainers = MarkTable<UInt64, Waiter>()
+    private var nextSerial: UInt64 = 0
+
+    init(capacity: Int?) {
+        self.capacity = capacity
+    }
+
+    // MARK: Coming
+
+    struct Place {
+        let id: ID
+        /// Something before it has less priority. The caller goes on with `raise`.
+        let isUrgent: Bool
+    }
+
+    /// Enters somebody at the end of the line.
+    ///
+    /// - Parameters:
+    ///   - level: The priority of its task.
+    ///   - guest: The handle, if the task is there already and is not the queue's.
+    /// - Complexity: O(1).
+    mutating func enqueue(level: UInt8, guest: Job? = nil, isGuest: Bool = false) -> Place {
+        let serial = nextSerial
+        nextSerial += 1
+        let slot = entries.insert(Entry(serial: serial, job: guest, older: newest, isGuest: isGuest, level: level))
+        var isUrgent = false
+        if newest == Self.none {
+            oldest = slot
+        } else {
+            entries[newest].newer = slot
+            isUrgent = entries[newest].level < level
+        }
+        newest = slot
+        if next == Self.none { next = slot }
+        count += 1
+        return Place(id: ID(serial: serial, slot: slot), isUrgent: isUrgent)
+    }
+
+    /// Brings the handle of a task that has been made, or does nothing if that has left already.
+    ///
+    /// - Returns: What it is to be raised to; 0: nothing.
+    mutating func attach(_ id: ID, _ job: Job) -> UInt8 {
+        guard isThere(id) else { return 0 }
+        entries[id.slot].job = job
+        guard entries[id.slot].isToBeRaised else { return 0 }
+        entries[id.slot].isToBeRaised = false
+        return entries[id.slot].level
+    }
+
+    // MARK: Beginning
+
+    enum BeginAction {
+        /// It is its turn. The next one may come too, if it is handed out.
+        case run(calling: Waiter?)
+        case wait
+        /// It has left the line; its turn will never come.
+        case gone
+    }
+
+    /// A task asks for its turn.
+    ///
+    /// - Complexity: O(1).
+    mutating func begin(_ id: ID) -> BeginAction {
+        guard isThere(id) else { return .gone }
+        guard isTurn(of: id.slot) else { return .wait }
+        next = entries[id.slot].newer
+        if capacity == nil {
+            remove(id.slot)
+        } else {
+            entries[id.slot].phase = .running
+            runningCount += 1
+        }
+        return .run(calling: callNext())
+    }
+
+    /// - Returns: Whether it is to sleep. If not, it is to ask again.
+    mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
+        guard isThere(id), !isTurn(of: id.slot) else { return false }
+        entries[id.slot].phase = .parked
+        entries[id.slot].waiter = waiter
+        return true
+    }
+
+    private var hasRoom: Bool { capacity.map { runningCount < $0 } ?? true }
+
+    private func isTurn(of slot: Slot) -> Bool { slot == next && hasRoom }
+
+    private mutating func callNext() -> Waiter? {
+        guard next != Self.none, hasRoom, entries[next].phase == .parked else { return nil }
+        entries[next].phase = .called
+        return take(&entries[next].waiter)
+    }
+
+    // MARK: Leaving
+
+    struct Departure {
+        /// Whose turn has come.
+        var calling: Waiter?
+        /// The one that has left, if it was parked.
+        var leaving: Waiter?
+        /// Somebody may have drained: the caller goes on with `takeDrained`.
+        var hasDrainers = false
+        /// The guest is being raised at this moment: it must park with `parkPinned` before it goes on.
+        var isPinned = false
+    }
+
+    /// Ends a turn. A second report, or a late one, finds nothing.
+    ///
+    /// - Complexity: O(1).
+    mutating func finish(_ id: ID) -> Departure {
+        guard isThere(id), entries[id.slot].phase == .running else { return Departure() }
+        runningCount -= 1
+        return depart(id.slot)
+    }
+
+    /// Leaves the line before its turn; too late for one that has begun.
+    ///
+    /// - Complexity: O(1).
+    mutating func leave(_ id: ID) -> Departure {
+        guard isThere(id), entries[id.slot].phase != .running else { return Departure() }
+        let waiter = take(&entries[id.slot].waiter)
+        // It may be the one that everybody waits for.
+        if next == id.slot { next = entries[id.slot].newer }
+        var departure = depart(id.slot)
+        departure.leaving = waiter
+        return departure
+    }
+
+    private mutating func depart(_ slot: Slot) -> Departure {
+        let isPinned = entries[slot].pins > 0
+        remove(slot)
+        return Departure(calling: callNext(), hasDrainers: drainers.count > 0, isPinned: isPinned)
+    }
+
+    /// Takes an entry out of line, and out of the table unless it is pinned there.
+    private mutating func remove(_ slot: Slot) {
+        let (older, newer) = (entries[slot].older, entries[slot].newer)
+        if older == Self.none { oldest = newer } else { entries[older].newer = newer }
+        if newer == Self.none { newest = older } else { entries[newer].older = older }
+        count -= 1
+        if entries[slot].pins == 0 {
+            entries.discard(slot)
+        } else {
+            entries[slot].phase = .leaving
+            entries[slot].older = Self.none
+            entries[slot].newer = Self.none
+        }
+    }
+
+    private func take(_ waiter: inout Waiter?) -> Waiter? {
+        defer { waiter = nil }
+        return waiter
+    }
+
+    // MARK: Raising
+
+    /// What is to be raised, and which of those are guests: to be given back with `unpin` when that is done.
+    struct Raising {
+        var jobs: [Job] = []
+        var pinned: [ID] = []
+        var level: UInt8 = 0
+    }
+
+    /// Somebody in line has been raised. So is what is before it.
+    ///
+    /// - Complexity: O(*n*) in the number of those that are raised.
+    mutating func raise(before id: ID, to level: UInt8) -> Raising {
+        guard isThere(id), entries[id.slot].phase != .running else { return Raising() }
+        entries[id.slot].level = max(entries[id.slot].level, level)
+        return raise(from: entries[id.slot].older, to: level)
+    }
+
+    /// Somebody waits for all that is in line.
+    ///
+    /// - Complexity: O(*n*) in the number of those that are raised.
+    mutating func raiseAll(to level: UInt8) -> Raising {
+        raise(from: newest, to: level)
+    }
+
+    private mutating func raise(from newest: Slot, to level: UInt8) -> Raising {
+        var raising = Raising()
+        var slot = newest
+        while slot != Self.none, entries[slot].level < level {
+            entries[slot].level = level
+            if let job = entries[slot].job {
+                raising.jobs.append(job)
+                if entries[slot].isGuest {
+                    entries[slot].pins += 1
+                    raising.pinned.append(ID(serial: entries[slot].serial, slot: slot))
+                }
+            } else {
+                entries[slot].isToBeRaised = true
+            }
+            slot = entries[slot].older
+        }
+        raising.level = level
+        return raising
+    }
+
+    /// - Returns: Whether the guest is to sleep until `unpin` hands it out.
+    mutating func parkPinned(_ id: ID, _ waiter: Waiter) -> Bool {
+        guard isInTable(id) else { return false }
+        entries[id.slot].waiter = waiter
+        return true
+    }
+
+    /// - Returns: Guests that were waiting for that.
+    mutating func unpin(_ ids: [ID]) -> [Waiter] {
+        var waking: [Waiter] = []
+        for id in ids {
+            entries[id.slot].pins -= 1
+            guard entries[id.slot].pins == 0, entries[id.slot].phase == .leaving else { continue }
+            if let waiter = entries[id.slot].waiter { waking.append(waiter) }
+            entries.discard(id.slot)
+        }
+        return waking
+    }
+
+    // MARK: Draining
+
+    /// - Returns: `nil`: there is nobody to wait for.
+    mutating func enrollDrainer() -> DrainID? {
+        count == 0 ? nil : drainers.enroll(for: entries[newest].serial)
+    }
+
+    /// - Returns: With what the waiter is to be resumed at once.
+    mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
+        drainers.park(id, waiter)
+    }
+
+    mutating func drainerLeaves(_ id: DrainID) -> Waiter? {
+        drainers.leave(id)
+    }
+
+    /// - Returns: Those who have nobody to wait for any more.
+    /// - Complexity: O(*n*) in the number of drainers.
+    mutating func takeDrained() -> [Waiter] {
+        drainers.wake(upTo: oldest == Self.none ? .max : entries[oldest].serial - 1)
+    }
+
+    // MARK: Looking
+
+    /// Whether it has begun, and has not ended.
+    func isRunning(_ id: ID) -> Bool {
+        isThere(id) && entries[id.slot].phase == .running
+    }
+
+    /// Whether it is in line.
+    private func isThere(_ id: ID) -> Bool {
+        isInTable(id) && entries[id.slot].phase != .leaving
+    }
+
+    private func isInTable(_ id: ID) -> Bool {
+        entries.isOccupied(id.slot) && entries[id.slot].serial == id.serial
+    }
+}
+
+extension TurnStateMachine {
+    /// Traps if an invariant does not hold. O(*n*).
+    func checkInvariants() {
+        var (slot, before) = (oldest, Self.none)
+        var (linked, running, hasPassedNext) = (0, 0, false)
+        while slot != Self.none {
+            let entry = entries[slot]
+            precondition(entry.older == before, "the line is linked both ways")
+            if before != Self.none {
+                precondition(entry.serial > entries[before].serial, "the line is in the order of the calls")
+                precondition(entry.level <= entries[before].level, "what is before is raised")
+            }
+            if slot == next { hasPassedNext = true }
+            switch entry.phase {
+            case .running:
+                running += 1
+                precondition(!hasPassedNext, "who runs is before who is next")
+            case .expected: precondition(hasPassedNext, "who waits is not before who is next")
+            case .parked:
+                precondition(hasPassedNext && !isTurn(of: slot), "nobody sleeps through its turn")
+            case .called: precondition(slot == next && hasRoom, "who is called is next")
+            case .leaving: preconditionFailure("who has left is not in line")
+            }
+            precondition((entry.phase == .parked) == (entry.waiter != nil), "who is parked has a waiter")
+            linked += 1
+            (before, slot) = (slot, entry.newer)
+        }
+        precondition(newest == before && linked == count && running == runningCount, "the books are in order")
+        precondition(runningCount <= capacity ?? 0, "not more run than may")
+        precondition(hasPassedNext == (next != Self.none), "next is in line")
+        precondition(drainers.count == 0 || oldest != Self.none, "drainers wait for somebody")
+        precondition(entries.count >= count, "who is in line is in the table")
+    }
+}

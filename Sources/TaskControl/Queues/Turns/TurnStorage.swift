@@ -1,0 +1,205 @@
+/// The engine under every queue: locks, asks the state machine, unlocks, and only then acts (law 1).
+///
+/// The tasks of a queue hold it, so that they outlive the queue's face.
+@usableFromInline
+final class TurnStorage: Sendable {
+    /// Who is in line lives: a task leaves before it ends.
+    typealias Job = TaskHandle.Unowned
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
+    typealias Machine = TurnStateMachine<Waiter, Job>
+    typealias ID = Machine.ID
+
+    private let state: Locked<Machine>
+    /// `nil`: whoever has begun has no turn to hold.
+    let held: HeldTurns?
+
+    /// - Parameter capacity: How many may run at once; `nil`: they are to begin in order, and that is all.
+    init(capacity: Int?) {
+        state = Locked(Machine(capacity: capacity))
+        held = capacity == nil ? nil : HeldTurns()
+    }
+
+    // MARK: Coming
+
+    /// Gives a task that is about to be made its place: the order of these calls is the order of the queue.
+    func enqueue(priority: TaskPriority?) -> ID {
+        let level = (priority ?? Task.currentPriority).rawValue
+        let place = state.withLock { $0.enqueue(level: level) }
+        if place.isUrgent { raise(before: place.id, to: level) }
+        return place.id
+    }
+
+    /// Brings the handle of the task that has been made for a place.
+    func attach(_ id: ID, _ task: TaskHandle) {
+        let level = state.withLock { $0.attach(id, Job(task)) }
+        if level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: level)) }
+    }
+
+    // MARK: Beginning
+
+    /// Begins the turn of a task, if it is its turn.
+    ///
+    /// - Returns: Whether it has begun. If not, the task is to call `waitForTurn`.
+    @inline(__always)
+    func begin(_ id: ID) -> Bool {
+        guard case .run(let calling) = state.withLock({ $0.begin(id) }) else { return false }
+        calling?.resume(returning: .reached)
+        return true
+    }
+
+    /// Waits for the turn of a task, and begins it.
+    ///
+    /// - Parameter leavesWhenCancelled: Whether it gives its place up, at once, when it is cancelled.
+    /// - Returns: Whether it has begun. If not, it was cancelled.
+    nonisolated(nonsending) func waitForTurn(_ id: ID, leavesWhenCancelled: Bool) async -> Bool {
+        while true {
+            if leavesWhenCancelled, Task.isCancelled { leave(id) }
+            switch state.withLock({ $0.begin(id) }) {
+            case .run(let calling):
+                calling?.resume(returning: .reached)
+                return true
+            case .gone:
+                return false
+            case .wait:
+                await raising {
+                    if leavesWhenCancelled { await parkUntilCalledOrCancelled(id) } else { await parkUntilCalled(id) }
+                } with: { [self] priority in
+                    raise(before: id, to: priority.rawValue)
+                }
+            }
+        }
+    }
+
+    // What is inlined in two places is in the frame of a waiting task twice.
+    @inline(never)
+    private nonisolated(nonsending) func parkUntilCalledOrCancelled(_ id: ID) async {
+        await withTaskCancellationHandler {
+            await parkUntilCalled(id)
+        } onCancel: {
+            // May come before the waiter has parked: then it does not.
+            leave(id)
+        }
+    }
+
+    private nonisolated(nonsending) func parkUntilCalled(_ id: ID) async {
+        _ = await withUnsafeContinuation { (waiter: Waiter) in
+            if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: .reached) }
+        }
+    }
+
+    private func leave(_ id: ID) {
+        carryOut(state.withLock { $0.leave(id) })
+    }
+
+    // MARK: Holding a turn
+
+    /// Whether the caller, or a task that it stems from, holds a turn.
+    var isHeldByCaller: Bool {
+        guard let id = held?.current else { return false }
+        return state.withLock { $0.isRunning(id) }
+    }
+
+    // MARK: Ending
+
+    /// Passes the turn of one of the queue's tasks on.
+    @inline(__always)
+    func finish(_ id: ID) {
+        if held != nil { carryOut(state.withLock { $0.finish(id) }) }
+    }
+
+    // MARK: Guests
+
+    /// Takes a turn in the caller's task.
+    ///
+    /// - Returns: `nil`: the caller was cancelled before its turn.
+    @usableFromInline
+    nonisolated(nonsending) func beginGuest() async -> Guest? {
+        let level = Task.currentPriority.rawValue
+        let guest = Job.current
+        let place = state.withLock { $0.enqueue(level: level, guest: guest, isGuest: true) }
+        let id = place.id
+        if place.isUrgent { raise(before: id, to: level) }
+        guard await waitForTurn(id, leavesWhenCancelled: true) else {
+            await waitUntilUnpinned(id)
+            return nil
+        }
+        return held.map { Guest(turns: self, id: id, turn: $0.turn(id)) }
+    }
+
+    fileprivate nonisolated(nonsending) func finishGuest(_ id: ID) async {
+        let departure = state.withLock { $0.finish(id) }
+        carryOut(departure)
+        if departure.isPinned { await waitUntilUnpinned(id) }
+    }
+
+    /// Returns when nobody is raising a guest that has left: until then its handle is in use, and its task must not end.
+    private nonisolated(nonsending) func waitUntilUnpinned(_ id: ID) async {
+        _ = await withUnsafeContinuation { (waiter: Waiter) in
+            if !state.withLock({ $0.parkPinned(id, waiter) }) { waiter.resume(returning: .reached) }
+        }
+    }
+
+    // MARK: Looking
+
+    var count: Int { state.withLock { $0.count } }
+
+    // MARK: Draining
+
+    /// Returns when all that is in line at the call has left it.
+    ///
+    /// A cancelled caller leaves at once with `CancellationError`. What is there is raised to the caller's priority (law 12).
+    nonisolated(nonsending) func drain() async throws {
+        try Task.checkCancellation()
+        guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
+        let outcome = await withTaskCancellationHandler {
+            await raising {
+                await withUnsafeContinuation { (waiter: Waiter) in
+                    if let outcome = state.withLock({ $0.parkDrainer(id, waiter) }) { waiter.resume(returning: outcome) }
+                }
+            } with: { [self] priority in
+                raise { $0.raiseAll(to: priority.rawValue) }
+            }
+        } onCancel: {
+            state.withLock { $0.drainerLeaves(id) }?.resume(returning: .left)
+        }
+        if outcome == .left { throw CancellationError() }
+    }
+
+    // MARK: Acting
+
+    @inline(__always)
+    private func carryOut(_ departure: Machine.Departure) {
+        departure.calling?.resume(returning: .reached)
+        departure.leaving?.resume(returning: .reached)
+        if departure.hasDrainers {
+            for drainer in state.withLock({ $0.takeDrained() }) { drainer.resume(returning: .reached) }
+        }
+    }
+
+    private func raise(before id: ID, to level: UInt8) {
+        raise { $0.raise(before: id, to: level) }
+    }
+
+    private func raise(_ event: (inout Machine) -> Machine.Raising) {
+        // Owned under the lock: who is in line lives, and may end as soon as the lock is free.
+        let (raising, tasks) = state.withLock { machine in
+            let raising = event(&machine)
+            return (raising, raising.jobs.map(\.owned))
+        }
+        guard !tasks.isEmpty else { return }
+        TaskControl.raise(tasks, to: TaskPriority(rawValue: raising.level))
+        guard !raising.pinned.isEmpty else { return }
+        for guest in state.withLock({ $0.unpin(raising.pinned) }) { guest.resume(returning: .reached) }
+    }
+}
+
+/// A turn in a task that is not the queue's.
+@usableFromInline
+struct Guest: Sendable {
+    let turns: TurnStorage
+    let id: TurnStorage.ID
+    @usableFromInline let turn: HeldTurn
+
+    @usableFromInline
+    nonisolated(nonsending) func finish() async { await turns.finishGuest(id) }
+}
