@@ -67,7 +67,8 @@ struct TurnStateMachine<Waiter, Job> {
     /// How many run or wait.
     private(set) var count = 0
     private var drainers = MarkTable<UInt64, Waiter>()
-    private var nextSerial: UInt64 = 0
+    /// From 1, so that there is one before each.
+    private var nextSerial: UInt64 = 1
 
     init(capacity: Int?) {
         self.capacity = capacity
@@ -288,7 +289,8 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// - Returns: `nil`: there is nobody to wait for.
     mutating func enrollDrainer() -> DrainID? {
-        count == 0 ? nil : drainers.enroll(for: entries[newest].serial)
+        precondition(capacity != nil, "Who has begun has left this line: its end is not seen.")
+        return count == 0 ? nil : drainers.enroll(for: entries[newest].serial)
     }
 
     /// - Returns: With what the waiter is to be resumed at once.

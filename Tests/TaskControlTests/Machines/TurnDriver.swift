@@ -1,0 +1,349 @@
+import Testing
+
+@testable import TaskControl
+
+typealias TurnMachine = TurnStateMachine<Int, Int>
+
+/// A line that is searched through for each answer: what the machine of a queue is to do.
+struct TurnModel: Hashable {
+    /// What a task is about to do next.
+    enum Stage: Hashable {
+        case comes, parks, sleeps, runs
+        /// A guest that has left, and is to ask whether it may go on.
+        case pinned
+        /// A guest that has left, and waits until it may go on.
+        case waitsForUnpin
+    }
+
+    struct Person: Hashable {
+        let number: Int
+        let isGuest: Bool
+        var stage = Stage.comes
+        var isCalled = false
+        var hasBegun = false
+        var hasHandle = false
+        var isToBeRaised = false
+        var level: UInt8
+        var pins = 0
+    }
+
+    struct Drainer: Hashable {
+        let number: Int
+        var waitsFor: Set<Int>
+        var isParked = false
+        /// It was let go before it had parked; what it is to hear then.
+        var isLeft: Bool?
+    }
+
+    let capacity: Int?
+    var line: [Person] = []
+    /// Guests that have left, and are being raised.
+    var leaving: [Person] = []
+    /// Who is being raised at this moment: for each of those who raise.
+    var raising: [[Int]] = []
+    var drainers: [Drainer] = []
+
+    var running: Int { line.filter(\.hasBegun).count }
+
+    /// Whose turn it is.
+    var next: Int? {
+        if let capacity, running >= capacity { return nil }
+        return line.first { !$0.hasBegun }?.number
+    }
+
+    func index(_ number: Int) -> Int? { line.firstIndex { $0.number == number } }
+
+    /// - Returns: Who is called, as a waiter.
+    mutating func call() -> Int? {
+        guard let next, let index = index(next), line[index].stage == .sleeps else { return nil }
+        line[index].stage = .comes
+        line[index].isCalled = true
+        return next
+    }
+
+    /// - Returns: Whether the guest must stay.
+    mutating func depart(_ number: Int) -> Bool {
+        guard let index = index(number) else { return false }
+        var person = line.remove(at: index)
+        let isPinned = person.pins > 0
+        if isPinned {
+            person.stage = .pinned
+            leaving.append(person)
+        }
+        return isPinned
+    }
+
+    /// - Returns: Whose handles are to be used: those of the people from `index` down that have less.
+    mutating func raise(below index: Int, to level: UInt8) -> (jobs: [Int], guests: [Int]) {
+        var (jobs, guests) = ([Int](), [Int]())
+        for index in (0..<index).reversed() where line[index].level < level {
+            line[index].level = level
+            if line[index].isGuest || line[index].hasHandle {
+                jobs.append(line[index].number)
+                if line[index].isGuest {
+                    line[index].pins += 1
+                    guests.append(line[index].number)
+                }
+            } else {
+                line[index].isToBeRaised = true
+            }
+        }
+        if !guests.isEmpty { raising.append(guests) }
+        return (jobs, guests)
+    }
+
+    /// - Returns: Who is to be resumed.
+    mutating func takeDrained() -> [Int] {
+        let numbers = Set(line.map(\.number))
+        var woken: [Int] = []
+        for index in drainers.indices where drainers[index].waitsFor.isDisjoint(with: numbers) {
+            if drainers[index].isParked {
+                woken.append(drainers[index].number)
+            } else if drainers[index].isLeft == nil {
+                drainers[index].isLeft = false
+            }
+        }
+        drainers.removeAll { woken.contains($0.number) }
+        return woken
+    }
+}
+
+enum TurnEvent: Hashable {
+    case enqueue(level: UInt8, isGuest: Bool)
+    case attach(Int)
+    case begin(Int)
+    case park(Int)
+    case finish(Int)
+    case leave(Int)
+    case raise(Int, UInt8)
+    case raiseAll(UInt8)
+    case unpin(Int)
+    case parkPinned(Int)
+    case enrollDrainer
+    case parkDrainer(Int)
+    case drainerLeaves(Int)
+}
+
+/// Plays events to the machine and to the model, and compares what they say. Who waits is known by its number; a drainer by 100 more.
+struct TurnDriver {
+    private var machine: TurnMachine
+    private(set) var model: TurnModel
+    private var ids: [TurnMachine.ID] = []
+    private var drainerIDs: [TurnMachine.DrainID] = []
+    private var pinned: [[TurnMachine.ID]] = []
+
+    init(capacity: Int?) {
+        machine = TurnMachine(capacity: capacity)
+        model = TurnModel(capacity: capacity)
+    }
+
+    /// Two drivers of one signature have the same future, but for their numbers.
+    var signature: Int {
+        var hasher = Hasher()
+        hasher.combine(model)
+        hasher.combine(ids.count)
+        return hasher.finalize()
+    }
+
+    /// What may happen now: each task does one thing after the other; cancellations, rises and late words come whenever they like.
+    func possibleEvents(people: Int, drainers: Int, levels: [UInt8]) -> [TurnEvent] {
+        var events: [TurnEvent] = []
+        if ids.count < people {
+            for level in levels {
+                events.append(.enqueue(level: level, isGuest: false))
+                if model.capacity != nil { events.append(.enqueue(level: level, isGuest: true)) }
+            }
+        }
+        for person in model.line {
+            if !person.isGuest, !person.hasHandle { events.append(.attach(person.number)) }
+            switch person.stage {
+            case .comes: events.append(.begin(person.number))
+            case .parks: events.append(.park(person.number))
+            case .runs: events.append(.finish(person.number))
+            case .sleeps, .pinned, .waitsForUnpin: break
+            }
+            if !person.hasBegun {
+                for level in levels where level > person.level { events.append(.raise(person.number, level)) }
+            }
+        }
+        for person in model.leaving where person.stage == .pinned { events.append(.parkPinned(person.number)) }
+        for number in ids.indices { events.append(.leave(number)) }
+        // The first of all: it is often gone.
+        if !ids.isEmpty, model.index(0) == nil { events += [.begin(0), .finish(0), .attach(0)] }
+        for index in model.raising.indices { events.append(.unpin(index)) }
+        if model.capacity != nil, drainerIDs.count < drainers { events.append(.enrollDrainer) }
+        for drainer in model.drainers {
+            if !drainer.isParked { events.append(.parkDrainer(drainer.number)) }
+            events.append(.drainerLeaves(drainer.number))
+        }
+        if let top = levels.last, !model.line.isEmpty { events.append(.raiseAll(top)) }
+        return events
+    }
+
+    mutating func play(_ event: TurnEvent) {
+        switch event {
+        case .enqueue(let level, let isGuest): enqueue(level, isGuest)
+        case .attach(let number): attach(number)
+        case .begin(let number): begin(number)
+        case .park(let number): park(number)
+        case .finish(let number): finish(number)
+        case .leave(let number): leave(number)
+        case .raise(let number, let level): raise(number, level)
+        case .raiseAll(let level): check(machine.raiseAll(to: level), model.raise(below: model.line.count, to: level))
+        case .unpin(let index): unpin(index)
+        case .parkPinned(let number): parkPinned(number)
+        case .enrollDrainer: enrollDrainer()
+        case .parkDrainer(let number): parkDrainer(number)
+        case .drainerLeaves(let number): drainerLeaves(number)
+        }
+        #expect(machine.count == model.line.count)
+        #expect(machine.runningCount == model.running)
+        for (number, id) in ids.enumerated() {
+            #expect(machine.isRunning(id) == (model.index(number).map { model.line[$0].hasBegun } ?? false))
+        }
+        machine.checkInvariants()
+    }
+
+    private mutating func enqueue(_ level: UInt8, _ isGuest: Bool) {
+        let number = ids.count
+        let place = machine.enqueue(level: level, guest: isGuest ? number : nil, isGuest: isGuest)
+        ids.append(place.id)
+        model.line.append(.init(number: number, isGuest: isGuest, level: level))
+        let isUrgent = model.line.dropLast().contains { $0.level < level }
+        #expect(place.isUrgent == isUrgent)
+        guard isUrgent else { return }
+        check(machine.raise(before: place.id, to: level), model.raise(below: model.line.count - 1, to: level))
+    }
+
+    private mutating func attach(_ number: Int) {
+        var owed: UInt8 = 0
+        if let index = model.index(number) {
+            model.line[index].hasHandle = true
+            if model.line[index].isToBeRaised { owed = model.line[index].level }
+            model.line[index].isToBeRaised = false
+        }
+        let attached = machine.attach(ids[number], number)
+        #expect(attached == owed)
+    }
+
+    private mutating func begin(_ number: Int) {
+        switch machine.begin(ids[number]) {
+        case .gone:
+            #expect(model.index(number) == nil)
+        case .wait:
+            #expect(model.index(number) != nil && model.next != number)
+            if let index = model.index(number) { model.line[index].stage = .parks }
+        case .run(let calling):
+            #expect(model.next == number, "it is its turn")
+            guard let index = model.index(number) else { return }
+            if model.capacity == nil {
+                model.line.remove(at: index)
+            } else {
+                model.line[index].hasBegun = true
+                model.line[index].stage = .runs
+            }
+            let expected = model.call()
+            #expect(calling == expected)
+        }
+    }
+
+    private mutating func park(_ number: Int) {
+        let sleeps = machine.park(ids[number], number)
+        #expect(sleeps == (model.index(number) != nil && model.next != number))
+        if let index = model.index(number) { model.line[index].stage = sleeps ? .sleeps : .comes }
+    }
+
+    private mutating func finish(_ number: Int) {
+        let departure = machine.finish(ids[number])
+        guard let index = model.index(number), model.line[index].hasBegun else {
+            return check(departure, calling: nil, leaving: nil, isPinned: false, hasLeft: false)
+        }
+        let isPinned = model.depart(number)
+        check(departure, calling: model.call(), leaving: nil, isPinned: isPinned, hasLeft: true)
+    }
+
+    private mutating func leave(_ number: Int) {
+        let departure = machine.leave(ids[number])
+        guard let index = model.index(number), !model.line[index].hasBegun else {
+            return check(departure, calling: nil, leaving: nil, isPinned: false, hasLeft: false)
+        }
+        let leaving = model.line[index].stage == .sleeps ? number : nil
+        let isPinned = model.depart(number)
+        check(departure, calling: model.call(), leaving: leaving, isPinned: isPinned, hasLeft: true)
+    }
+
+    private mutating func check(
+        _ departure: TurnMachine.Departure,
+        calling: Int?,
+        leaving: Int?,
+        isPinned: Bool,
+        hasLeft: Bool
+    ) {
+        #expect(departure.calling == calling && departure.leaving == leaving && departure.isPinned == isPinned)
+        guard hasLeft else { return #expect(!departure.hasDrainers) }
+        let woken = model.takeDrained()
+        let drained = departure.hasDrainers ? machine.takeDrained() : []
+        #expect(drained == woken)
+    }
+
+    private mutating func raise(_ number: Int, _ level: UInt8) {
+        guard let index = model.index(number) else { return }
+        model.line[index].level = max(model.line[index].level, level)
+        check(machine.raise(before: ids[number], to: level), model.raise(below: index, to: level))
+    }
+
+    private mutating func check(_ raising: TurnMachine.Raising, _ expected: (jobs: [Int], guests: [Int])) {
+        #expect(raising.jobs == expected.jobs)
+        #expect(raising.pinned == expected.guests.map { ids[$0] })
+        if !raising.pinned.isEmpty { pinned.append(raising.pinned) }
+    }
+
+    private mutating func unpin(_ index: Int) {
+        let woken = machine.unpin(pinned.remove(at: index))
+        var expected: [Int] = []
+        for number in model.raising.remove(at: index) {
+            if let place = model.index(number) {
+                model.line[place].pins -= 1
+            } else if let place = model.leaving.firstIndex(where: { $0.number == number }) {
+                model.leaving[place].pins -= 1
+                guard model.leaving[place].pins == 0 else { continue }
+                if model.leaving.remove(at: place).stage == .waitsForUnpin { expected.append(number) }
+            }
+        }
+        #expect(woken == expected)
+    }
+
+    private mutating func parkPinned(_ number: Int) {
+        let isPinned = machine.parkPinned(ids[number], number)
+        #expect(isPinned, "it is still being raised")
+        if let index = model.leaving.firstIndex(where: { $0.number == number }) {
+            model.leaving[index].stage = .waitsForUnpin
+        }
+    }
+
+    private mutating func enrollDrainer() {
+        let id = machine.enrollDrainer()
+        #expect((id == nil) == model.line.isEmpty)
+        guard let id else { return }
+        model.drainers.append(.init(number: 100 + drainerIDs.count, waitsFor: Set(model.line.map(\.number))))
+        drainerIDs.append(id)
+    }
+
+    private mutating func parkDrainer(_ number: Int) {
+        guard let index = model.drainers.firstIndex(where: { $0.number == number }) else { return }
+        let outcome = machine.parkDrainer(drainerIDs[number - 100], number)
+        #expect(outcome == model.drainers[index].isLeft.map { $0 ? .left : .reached })
+        if outcome == nil { model.drainers[index].isParked = true } else { model.drainers.remove(at: index) }
+    }
+
+    private mutating func drainerLeaves(_ number: Int) {
+        guard let index = model.drainers.firstIndex(where: { $0.number == number }) else { return }
+        let waiter = machine.drainerLeaves(drainerIDs[number - 100])
+        #expect(waiter == (model.drainers[index].isParked ? number : nil))
+        if model.drainers[index].isParked {
+            model.drainers.remove(at: index)
+        } else if model.drainers[index].isLeft == nil {
+            model.drainers[index].isLeft = true
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+@Suite(.timeLimit(.minutes(5)))
+struct TurnStateMachineTests {
+    /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state go on as one.
+    @Test(arguments: [
+        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5] as [UInt8], depth: 14),
+        (capacity: 1 as Int?, people: 3, drainers: 1, levels: [5] as [UInt8], depth: 8),
+        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: 7),
+        (capacity: 2 as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: 9),
+        (capacity: nil as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: 14),
+        (capacity: nil as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: 8),
+    ])
+    func everyShortSequenceAgreesWithTheModel(
+        capacity: Int?,
+        people: Int,
+        drainers: Int,
+        levels: [UInt8],
+        depth: Int
+    ) {
+        var frontier = [TurnDriver(capacity: capacity)]
+        var seen = Set<Int>()
+        var steps = 0
+        for _ in 0..<depth {
+            var next: [TurnDriver] = []
+            for driver in frontier {
+                for event in driver.possibleEvents(people: people, drainers: drainers, levels: levels) {
+                    var copy = driver
+                    copy.play(event)
+                    steps += 1
+                    if seen.insert(copy.signature).inserted { next.append(copy) }
+                }
+            }
+            frontier = next
+        }
+        #expect(steps > 1_000)
+    }
+
+    /// Long programs with many tasks, which the search above does not reach.
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var driver = TurnDriver(capacity: [1, 2, 5, nil][Int(seed % 4)])
+        for _ in 0..<400 {
+            let events = driver.possibleEvents(people: 90, drainers: 30, levels: [5, 9, 17, 25])
+            // Most may leave at any time, and few do.
+            let few = events.filter { if case .leave = $0 { random.next() % 50 == 0 } else { true } }
+            driver.play((few.isEmpty ? events : few).randomElement(using: &random)!)
+        }
+    }
+
+    @Test func aLateEventOfOneThatHasLeftFindsNothing() {
+        var machine = TurnMachine(capacity: 1)
+        let old = machine.enqueue(level: 5).id
+        _ = machine.begin(old)
+        _ = machine.finish(old)
+        let new = machine.enqueue(level: 5).id
+        #expect(old.slot == new.slot)
+        guard case .gone = machine.begin(old) else { return #expect(Bool(false), "the turn is not its own") }
+        _ = machine.leave(old)
+        let owed = machine.attach(old, 1)
+        #expect(owed == 0)
+        #expect(machine.count == 1)
+        guard case .run = machine.begin(new) else { return #expect(Bool(false), "it is its turn") }
+        _ = machine.finish(old)
+        #expect(machine.isRunning(new))
+    }
+
+    /// However many wait, each is raised once to each priority.
+    @Test func aLineIsRaisedOnceToEachPriority() {
+        var machine = TurnMachine(capacity: 1)
+        let ids = (0..<1_000).map { number in
+            let id = machine.enqueue(level: 5).id
+            _ = machine.attach(id, number)
+            return id
+        }
+        #expect(ids.allSatisfy { machine.raise(before: $0, to: 5).jobs.isEmpty })
+        let raised = [ids[999], ids[998]].map { machine.raise(before: $0, to: 17).jobs.count }
+        #expect(raised == [999, 0])
+        let urgent = machine.enqueue(level: 25)
+        #expect(urgent.isUrgent)
+        let all = machine.raise(before: urgent.id, to: 25).jobs.count
+        #expect(all == 1_000)
+        let another = machine.enqueue(level: 25)
+        #expect(!another.isUrgent)
+        machine.checkInvariants()
+    }
+
+    /// Those that leave from the middle of a long line leave no memory behind, and no time.
+    @Test func placesThatAreGivenUpAreFree() {
+        var machine = TurnMachine(capacity: 1)
+        let first = machine.enqueue(level: 5).id
+        guard case .run = machine.begin(first) else { return #expect(Bool(false), "it is its turn") }
+        for round in 0..<10 {
+            let ids = (0..<1_000).map { _ in machine.enqueue(level: 5).id }
+            for (number, id) in ids.enumerated() where number % 2 == round % 2 { _ = machine.leave(id) }
+            for (number, id) in ids.enumerated() where number % 2 != round % 2 { _ = machine.leave(id) }
+            #expect(machine.count == 1 && machine.entries.count == 1)
+        }
+        #expect(machine.entries.capacity <= 256)
+        machine.checkInvariants()
+    }
+}
