@@ -157,7 +157,7 @@ struct TurnStateMachine<Waiter, Job> {
     private mutating func callNext() -> Waiter? {
         guard next != Self.none, hasRoom, entries[next].phase == .parked else { return nil }
         entries[next].phase = .called
-        return take(&entries[next].waiter)
+        return Self.take(&entries[next].waiter)
     }
 
     // MARK: Leaving
@@ -187,7 +187,7 @@ struct TurnStateMachine<Waiter, Job> {
     /// - Complexity: O(1).
     mutating func leave(_ id: ID) -> Departure {
         guard isThere(id), entries[id.slot].phase != .running else { return Departure() }
-        let waiter = take(&entries[id.slot].waiter)
+        let waiter = Self.take(&entries[id.slot].waiter)
         // It may be the one that everybody waits for.
         if next == id.slot { next = entries[id.slot].newer }
         var departure = depart(id.slot)
@@ -216,7 +216,8 @@ struct TurnStateMachine<Waiter, Job> {
         }
     }
 
-    private func take(_ waiter: inout Waiter?) -> Waiter? {
+    // Static: a copy of the machine, kept for the call, would make the change copy the whole line.
+    private static func take(_ waiter: inout Waiter?) -> Waiter? {
         defer { waiter = nil }
         return waiter
     }
@@ -309,6 +310,8 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     // MARK: Looking
+
+    var drainerCount: Int { drainers.count }
 
     /// Whether it has begun, and has not ended.
     func isRunning(_ id: ID) -> Bool {

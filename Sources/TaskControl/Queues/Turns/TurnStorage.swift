@@ -143,6 +143,9 @@ final class TurnStorage: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
+    /// How many drain.
+    var drainerCount: Int { state.withLock { $0.drainerCount } }
+
     // MARK: Draining
 
     /// Returns when all that is in line at the call has left it.

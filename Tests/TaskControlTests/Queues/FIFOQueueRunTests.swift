@@ -1,0 +1,265 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+@Suite(.timeLimit(.minutes(5)))
+struct FIFOQueueRunTests {
+    private final class NotSendable {
+        var number = 0
+    }
+
+    @Test @MainActor func theBodyRunsInTheCallersIsolationAndTask() async throws {
+        let queue = FIFOQueue()
+        let object = NotSendable()
+        let result = try await queue.run {
+            MainActor.preconditionIsolated()
+            object.number += 1
+            await Task.yield()
+            object.number += 1
+            return object
+        }
+        #expect(result === object && object.number == 2 && queue.isIdle)
+    }
+
+    private actor Account {
+        private var balance = 0
+        private let turns = FIFOQueue()
+
+        /// Without turns others would come in between.
+        func add(_ amount: Int) async throws {
+            try await turns.run {
+                let before = balance
+                await Task.yield()
+                balance = before + amount
+            }
+        }
+
+        func total() -> Int { balance }
+    }
+
+    @Test func anActorsStateIsItsOwnForATurn() async throws {
+        let account = Account()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<100 { group.addTask { try await account.add(1) } }
+            try await group.waitForAll()
+        }
+        #expect(await account.total() == 100)
+    }
+
+    @Test func aRunTakesItsPlaceAmongTheTasks() async throws {
+        let (queue, gate, log) = (FIFOQueue(), Gate(), OrderRecorder<Int>())
+        Task(on: queue) {
+            await gate.waitIgnoringCancellation()
+            log.record(0)
+        }
+        let run = Task {
+            try await queue.run {
+                await Task.yield()
+                log.record(1)
+            }
+        }
+        while queue.count < 2 { await Task.yield() }
+        let last = Task(on: queue) { log.record(2) }
+        gate.open()
+        try await run.value
+        await last.value
+        #expect(log.events == [0, 1, 2])
+    }
+
+    @Test func whatTheBodyThrowsIsThrownAndTheTurnIsPassedOn() async throws {
+        let queue = FIFOQueue()
+        await #expect(throws: MarkedError()) { try await queue.run { throw MarkedError() } }
+        #expect(queue.isIdle)
+        #expect(try await queue.run { 1 } == 1)
+    }
+
+    @Test func aCallerThatIsCancelledBeforeItsTurnLeavesAtOnce() async throws {
+        let (queue, gate, log) = (FIFOQueue(), Gate(), OrderRecorder<Int>())
+        Task(on: queue) { await gate.waitIgnoringCancellation() }
+        let run = Task { try await queue.run { log.record(1) } }
+        while queue.count < 2 { await Task.yield() }
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(queue.count == 1 && log.events.isEmpty)
+        gate.open()
+        try await queue.drain()
+    }
+
+    @Test func aCallerThatWasCancelledBeforeDoesNotRun() async {
+        let (queue, log) = (FIFOQueue(), OrderRecorder<Int>())
+        let run = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await queue.run { log.record(1) }
+        }
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(log.events.isEmpty && queue.isIdle)
+    }
+
+    @Test func aCancellationInsideIsForTheBody() async throws {
+        let queue = FIFOQueue()
+        let run = Task {
+            try await queue.run {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return Task.isCancelled
+            }
+        }
+        #expect(try await run.value)
+    }
+
+    // MARK: Reentrancy
+
+    private func expectReentrancy(_ name: String?, _ body: () async throws -> Void) async {
+        let error = await #expect(throws: QueueReentrancyError.self) { try await body() }
+        #expect(error?.queueName == name)
+    }
+
+    @Test func aTurnInsideATurnIsRefused() async throws {
+        let queue = FIFOQueue(name: "saves")
+        await expectReentrancy("saves") { try await queue.run { try await queue.run {} } }
+        await expectReentrancy("saves") { try await queue.run { try await queue.drain() } }
+        await expectReentrancy("saves") { try await Task(on: queue) { try await queue.run {} }.value }
+        #expect(queue.isIdle)
+        #expect("\(QueueReentrancyError(queueName: "saves"))".hasPrefix("The queue \"saves\" was asked for a turn"))
+        #expect("\(QueueReentrancyError(queueName: nil))".hasPrefix("A queue without a name was asked"))
+    }
+
+    @Test func soIsOneOfAChildTaskOrOfATaskMadeInside() async throws {
+        let queue = FIFOQueue()
+        await expectReentrancy(nil) {
+            try await queue.run {
+                async let child: Void = queue.run {}
+                try await child
+            }
+        }
+        await expectReentrancy(nil) {
+            try await Task(on: queue) {
+                try await withThrowingTaskGroup { group in
+                    group.addTask { try await queue.run {} }
+                    try await group.waitForAll()
+                }
+            }.value
+        }
+        await expectReentrancy(nil) { try await queue.run { try await Task { try await queue.run {} }.value } }
+        #expect(queue.isIdle)
+    }
+
+    @Test func soIsOneThroughAnotherQueuesTurn() async throws {
+        let (queue, other) = (FIFOQueue(name: "outer"), FIFOQueue(name: "inner"))
+        await expectReentrancy("outer") {
+            try await queue.run { try await other.run { try await queue.run {} } }
+        }
+        await expectReentrancy("outer") {
+            try await queue.run { try await Task(on: other) { try await queue.run {} }.value }
+        }
+        // The other way round it is nobody's own.
+        #expect(try await queue.run { try await other.run { 1 } } == 1)
+    }
+
+    @Test func aTaskThatOutlivesItsTurnNoLongerHoldsIt() async throws {
+        let (queue, gate) = (FIFOQueue(), Gate())
+        let survivor = try await queue.run {
+            Task {
+                try await gate.wait()
+                return try await queue.run { 1 }
+            }
+        }
+        // The next turn has the place in the books that the first one had.
+        let hold = Gate()
+        let next = Task(on: queue) { await hold.waitIgnoringCancellation() }
+        gate.open()
+        while queue.count < 2 { await Task.yield() }
+        hold.open()
+        #expect(try await survivor.value == 1)
+        await next.value
+    }
+}
+
+
+/// Law 12. A task that is to be raised waits until it has been, so what is not raised runs into the time limit.
+@Suite(.timeLimit(.minutes(5)))
+struct QueueRaisingTests {
+    private func untilRaised(to priority: TaskPriority) async {
+        while Task.currentPriority < priority { await Task.yield() }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aTaskOfHigherPriorityRaisesAllThatIsBeforeIt() async throws {
+        let (queue, log) = (FIFOQueue(), OrderRecorder<Int>())
+        for number in 0..<3 {
+            Task(priority: .background, on: queue) {
+                await untilRaised(to: .high)
+                log.record(number)
+            }
+        }
+        await Task(priority: .high, on: queue) { log.record(3) }.value
+        #expect(log.events == [0, 1, 2, 3])
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aRiseOfATaskThatWaitsIsPassedOn() async {
+        let (queue, begun) = (FIFOQueue(), Gate())
+        Task(priority: .background, on: queue) {
+            begun.open()
+            await untilRaised(to: .high)
+        }
+        let waiting = Task(priority: .background, on: queue) {}
+        await begun.waitIgnoringCancellation()
+        waiting.escalatePriority(to: .high)
+        await waiting.value
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func whoeverDrainsRaisesWhatIsThere() async throws {
+        let queue = FIFOQueue()
+        for _ in 0..<3 { Task(priority: .background, on: queue) { await untilRaised(to: .high) } }
+        try await Task(priority: .high) { try await queue.drain() }.value
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aRunIsRaisedAndRaises() async throws {
+        let (queue, begun) = (FIFOQueue(), Gate())
+        let guest = Task(priority: .background) {
+            try await queue.run {
+                begun.open()
+                await untilRaised(to: .utility)
+            }
+        }
+        await begun.waitIgnoringCancellation()
+        Task(priority: .background, on: queue) { await untilRaised(to: .high) }
+        try await Task(priority: .utility) {
+            // Raised itself while it waits.
+            async let waiting: Void = queue.run {}
+            try await waiting
+        }.escalated(to: .high).value
+        try await guest.value
+    }
+
+    /// Guests that end at once while others raise them, among them children whose memory is their parent's.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func guestsThatAreBeingRaisedMayEnd() async throws {
+        let queue = FIFOQueue()
+        try await withThrowingTaskGroup { group in
+            for number in 0..<200 {
+                group.addTask(priority: number % 2 == 0 ? .background : .high) {
+                    for _ in 0..<5 {
+                        async let one: Void = queue.run {}
+                        async let other: Void = queue.run { await Task.yield() }
+                        _ = try await (one, other)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(queue.isIdle)
+    }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension Task {
+    fileprivate func escalated(to priority: TaskPriority) -> Self {
+        escalatePriority(to: priority)
+        return self
+    }
+}
+
