@@ -126,8 +126,7 @@ func spawnDetached<Body: TaskBody>(
 }
 
 @usableFromInline struct Here<Body: TaskBody, Failure: Error> {
-    @usableFromInline let spawn:
-        (any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
+    @usableFromInline let spawn: (any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
 }
 
 @usableFromInline enum Isolated {

@@ -20,7 +20,13 @@ extension Task where Failure == Never {
     ) {
         let work = PlainWork(received(operation))
         let priority = priority ?? queue.priority
-        self = TurnBody.start(queue.turn(priority: priority), work, isolatedTo: work.operation.isolation, name: name, priority: priority)
+        self = TurnBody.start(
+            queue.turn(priority: priority),
+            work,
+            isolatedTo: work.operation.isolation,
+            name: name,
+            priority: priority
+        )
     }
 
     /// Sends an operation to a queue, which runs it on an actor when it is its turn.
@@ -46,7 +52,13 @@ extension Task where Failure == Never {
     ) {
         let work = ActorWork(isolatedActor, operation)
         let priority = priority ?? queue.priority
-        self = TurnBody.start(queue.turn(priority: priority), work, isolatedTo: isolatedActor, name: name, priority: priority)
+        self = TurnBody.start(
+            queue.turn(priority: priority),
+            work,
+            isolatedTo: isolatedActor,
+            name: name,
+            priority: priority
+        )
     }
 }
 
@@ -73,7 +85,13 @@ extension Task where Failure == any Error {
     ) {
         let work = PlainThrowingWork(received(operation))
         let priority = priority ?? queue.priority
-        self = TurnBody.start(queue.turn(priority: priority), work, isolatedTo: work.operation.isolation, name: name, priority: priority)
+        self = TurnBody.start(
+            queue.turn(priority: priority),
+            work,
+            isolatedTo: work.operation.isolation,
+            name: name,
+            priority: priority
+        )
     }
 
     /// Sends an operation that may fail to a queue, which runs it on an actor when it is its turn.
@@ -99,6 +117,12 @@ extension Task where Failure == any Error {
     ) {
         let work = ActorThrowingWork(isolatedActor, operation)
         let priority = priority ?? queue.priority
-        self = TurnBody.start(queue.turn(priority: priority), work, isolatedTo: isolatedActor, name: name, priority: priority)
+        self = TurnBody.start(
+            queue.turn(priority: priority),
+            work,
+            isolatedTo: isolatedActor,
+            name: name,
+            priority: priority
+        )
     }
 }

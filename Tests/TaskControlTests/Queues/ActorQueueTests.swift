@@ -167,7 +167,11 @@ struct ActorQueueTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Task(on: ActorQueue<Journal>(name: "mine")) { _ in }
         }
-        #expect(text(result).contains("ActorQueue<Journal> \"mine\" was sent a task before it adopted an actor. Call adoptExecutionContext(of: self)"))
+        #expect(
+            text(result).contains(
+                "ActorQueue<Journal> \"mine\" was sent a task before it adopted an actor. Call adoptExecutionContext(of: self)"
+            )
+        )
     }
 
     @Test func adoptingTwiceTraps() async {

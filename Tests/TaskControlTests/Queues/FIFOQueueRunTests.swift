@@ -175,7 +175,6 @@ struct FIFOQueueRunTests {
     }
 }
 
-
 /// Law 12. A task that is to be raised waits until it has been, so what is not raised runs into the time limit.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueRaisingTests {
@@ -262,4 +261,3 @@ extension Task {
         return self
     }
 }
-

@@ -262,7 +262,9 @@ struct FIFOQueueTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = FIFOQueue(maxConcurrentTasks: 0)
         }
-        #expect(text(result).contains("FIFOQueue: maxConcurrentTasks is 0, and nothing would ever run. Allow 1 or more."))
+        #expect(
+            text(result).contains("FIFOQueue: maxConcurrentTasks is 0, and nothing would ever run. Allow 1 or more.")
+        )
     }
     #endif
 

@@ -157,7 +157,9 @@ final class TurnStorage: Sendable {
         let outcome = await withTaskCancellationHandler {
             await raising {
                 await withUnsafeContinuation { (waiter: Waiter) in
-                    if let outcome = state.withLock({ $0.parkDrainer(id, waiter) }) { waiter.resume(returning: outcome) }
+                    if let outcome = state.withLock({ $0.parkDrainer(id, waiter) }) {
+                        waiter.resume(returning: outcome)
+                    }
                 }
             } with: { [self] priority in
                 raise { $0.raiseAll(to: priority.rawValue) }
