@@ -2,7 +2,7 @@ import Foundation
 import TaskControl
 import Testing
 
-// The code of the document on ordered queues, as it stands there but for its import.
+// The code of the document on ordered queues, as it stands there but for its import and its white space.
 
 @Suite(.timeLimit(.minutes(1)))
 struct AsyncQueueDocumentTests {
@@ -10,11 +10,12 @@ struct AsyncQueueDocumentTests {
     func fIFOQueueOrdering() async {
         actor Counter {
             nonisolated
-            func incrementAndAssertCountEquals(_ expectedCount: Int) -> Task<Void, Never> {
+                func incrementAndAssertCountEquals(_ expectedCount: Int) -> Task<Void, Never>
+            {
                 Task(on: queue) {
                     await self.increment()
                     let incrementedCount = await self.count
-                    #expect(incrementedCount == expectedCount) // always succeeds
+                    #expect(incrementedCount == expectedCount)  // always succeeds
                 }
             }
 
@@ -46,10 +47,11 @@ struct AsyncQueueDocumentTests {
             }
 
             nonisolated
-            func incrementAndAssertCountEquals(_ expectedCount: Int) -> Task<Void, Never> {
+                func incrementAndAssertCountEquals(_ expectedCount: Int) -> Task<Void, Never>
+            {
                 Task(on: queue) { myself in
                     myself.count += 1
-                    #expect(expectedCount == myself.count) // always succeeds
+                    #expect(expectedCount == myself.count)  // always succeeds
                 }
             }
 
@@ -75,11 +77,12 @@ struct AsyncQueueDocumentTests {
         @MainActor
         final class Counter {
             nonisolated
-            func incrementAndAssertCountEquals(_ expectedCount: Int) -> Task<Void, Never> {
+                func incrementAndAssertCountEquals(_ expectedCount: Int) -> Task<Void, Never>
+            {
                 Task(on: MainActor.queue) {
                     self.increment()
                     let incrementedCount = self.count
-                    #expect(incrementedCount == expectedCount) // always succeeds
+                    #expect(incrementedCount == expectedCount)  // always succeeds
                 }
             }
 
@@ -115,7 +118,8 @@ struct AsyncQueueDocumentTests {
             }
 
             nonisolated
-            func loadImage(from url: URL) -> Task<UIImage?, any Error> {
+                func loadImage(from url: URL) -> Task<UIImage?, any Error>
+            {
                 Task(on: cancellableQueue) { myself in
                     guard let image = try await myself.fetchImage(from: url) else { return nil }
                     try Task.checkCancellation()
@@ -124,7 +128,8 @@ struct AsyncQueueDocumentTests {
             }
 
             nonisolated
-            func cancelAllLoads() {
+                func cancelAllLoads()
+            {
                 // Cancels the currently loading image and any queued load requests.
                 cancellableQueue.cancelTasks()
             }

@@ -138,6 +138,7 @@ public struct QueueReentrancyError: Error, Sendable, CustomStringConvertible {
     /// The name that the queue was made with.
     public let queueName: String?
 
+    /// Which queue it was, and what to do.
     public var description: String {
         "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside a turn of "
             + "its own: that would wait for itself for ever. Do the work in the turn that is there, or send it with Task(on:) and do not "

@@ -1,6 +1,6 @@
+import TaskControl
 import Testing
 
-import TaskControl
 @testable import TaskControlTesting
 
 /// The machine against a list that is searched through, with numbers for waiters.
