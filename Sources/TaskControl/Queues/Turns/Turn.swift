@@ -6,6 +6,7 @@ struct Turn: Sendable {
     let membership: Membership?
 
     /// Gives somebody a place: the order of these calls is the order of the queue.
+    @inline(__always)
     init(in turns: TurnStorage, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
         membership = Membership(group)
@@ -21,14 +22,17 @@ struct Turn: Sendable {
 
     /// Begins, if it is this one's turn.
     ///
-    /// - Returns: Whether it has begun. If not, the task is to call `waitForTurn`.
+    /// - Returns: Whether it has begun. If not, the task is to wait.
     @usableFromInline
     func begin() -> Bool { turns.begin(id) }
 
+    /// - Returns: Whether it has begun, as it always has in the end.
     @usableFromInline
-    nonisolated(nonsending) func waitForTurn(leavesWhenCancelled: Bool) async -> Bool {
-        await turns.waitForTurn(id, leavesWhenCancelled: leavesWhenCancelled)
-    }
+    nonisolated(nonsending) func waitForTurn() async -> Bool { await turns.waitForTurn(id) }
+
+    /// - Returns: Whether it has begun. If not, it was cancelled.
+    @usableFromInline
+    nonisolated(nonsending) func waitForTurnOrCancellation() async -> Bool { await turns.waitForTurnOrCancellation(id) }
 
     /// Passes the turn on, if it had begun.
     @usableFromInline

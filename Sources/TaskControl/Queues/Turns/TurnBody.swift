@@ -15,10 +15,13 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     @inlinable static var mayFail: Bool { Work.Failure.self != Never.self }
 
     @inlinable
+    @inline(__always)
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
         defer { turn.finish() }
         var mayRun = turn.begin()
-        if !mayRun { mayRun = await turn.waitForTurn(leavesWhenCancelled: Self.mayFail) }
+        if !mayRun {
+            mayRun = Self.mayFail ? await turn.waitForTurnOrCancellation() : await turn.waitForTurn()
+        }
         // Law 8, for a cancellation that came when the turn did.
         if Self.mayFail, !mayRun || Task.isCancelled || turn.isCancelled { throw Self.cancellation }
         guard let held = turn.held else { return try await work.run() }

@@ -22,8 +22,9 @@ final class TurnStorage: Sendable {
     // MARK: Coming
 
     /// Gives a task that is about to be made its place: the order of these calls is the order of the queue.
+    @inline(__always)
     func enqueue(priority: TaskPriority?) -> ID {
-        let level = (priority ?? Task.currentPriority).rawValue
+        let level = priority?.rawValue ?? Task.currentPriority.rawValue
         let place = state.withLock { $0.enqueue(level: level) }
         if place.isUrgent { raise(before: place.id, to: level) }
         return place.id
@@ -47,43 +48,34 @@ final class TurnStorage: Sendable {
         return true
     }
 
+    // A task that waits is to fit into the memory that every task has: each function here is one frame of it.
+
     /// Waits for the turn of a task, and begins it.
     ///
-    /// - Parameter leavesWhenCancelled: Whether it gives its place up, at once, when it is cancelled.
-    /// - Returns: Whether it has begun. If not, it was cancelled.
-    nonisolated(nonsending) func waitForTurn(_ id: ID, leavesWhenCancelled: Bool) async -> Bool {
-        while true {
-            if leavesWhenCancelled, Task.isCancelled { leave(id) }
-            switch state.withLock({ $0.begin(id) }) {
-            case .run(let calling):
-                calling?.resume(returning: .reached)
-                return true
-            case .gone:
-                return false
-            case .wait:
-                await raising {
-                    if leavesWhenCancelled { await parkUntilCalledOrCancelled(id) } else { await parkUntilCalled(id) }
-                } with: { [self] priority in
-                    raise(before: id, to: priority.rawValue)
-                }
+    /// - Returns: Whether it has begun. If not, it had left.
+    @inline(never)
+    nonisolated(nonsending) func waitForTurn(_ id: ID) async -> Bool {
+        await raising {
+            _ = await withUnsafeContinuation { (waiter: Waiter) in
+                if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: .reached) }
             }
+        } with: { [self] priority in
+            raise(before: id, to: priority.rawValue)
         }
+        // It is its turn: nobody else can begin before it has.
+        return begin(id)
     }
 
-    // What is inlined in two places is in the frame of a waiting task twice.
+    /// Waits for the turn of a task, and begins it; leaves at once if the task is cancelled.
+    ///
+    /// - Returns: Whether it has begun. If not, it was cancelled.
     @inline(never)
-    private nonisolated(nonsending) func parkUntilCalledOrCancelled(_ id: ID) async {
+    nonisolated(nonsending) func waitForTurnOrCancellation(_ id: ID) async -> Bool {
         await withTaskCancellationHandler {
-            await parkUntilCalled(id)
+            await waitForTurn(id)
         } onCancel: {
             // May come before the waiter has parked: then it does not.
             leave(id)
-        }
-    }
-
-    private nonisolated(nonsending) func parkUntilCalled(_ id: ID) async {
-        _ = await withUnsafeContinuation { (waiter: Waiter) in
-            if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: .reached) }
         }
     }
 
@@ -119,7 +111,10 @@ final class TurnStorage: Sendable {
         let place = state.withLock { $0.enqueue(level: level, guest: guest, isGuest: true) }
         let id = place.id
         if place.isUrgent { raise(before: id, to: level) }
-        guard await waitForTurn(id, leavesWhenCancelled: true) else {
+        if Task.isCancelled { leave(id) }
+        var hasBegun = begin(id)
+        if !hasBegun { hasBegun = await waitForTurnOrCancellation(id) }
+        guard hasBegun else {
             await waitUntilUnpinned(id)
             return nil
         }
