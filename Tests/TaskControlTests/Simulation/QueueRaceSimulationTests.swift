@@ -185,5 +185,39 @@ struct QueueRaceSimulationTests {
         }
     }
 
+    /// Those that had to wait are resumed elsewhere, and must be back on their actor before they begin: on the way others would overtake.
+    @Test func beginningOnAnActorAfterAWait() async throws {
+        try await race { sim in
+            let (place, queue, log) = (Place(), ActorQueue<Place>(), OrderRecorder<Int>())
+            queue.adoptExecutionContext(of: place)
+            let tasks = (0..<5).map { number in
+                Task(priority: number % 2 == 0 ? .background : .high, on: queue) { _ in
+                    log.record(2 * number)
+                    log.record(2 * number + 1)
+                    await Task.yield()
+                }
+            }
+            for task in tasks { await task.value }
+            sim.expect(log.events == Array(0..<10))
+        }
+    }
+
+    @Test func beginningOnTheMainActorAfterAWait() async throws {
+        try await race { sim in
+            // Not `MainActor.queue`: tests that really run share that.
+            let (queue, log) = (ActorQueue<MainActor>(), OrderRecorder<Int>())
+            queue.adoptExecutionContext(of: MainActor.shared)
+            let tasks = (0..<5).map { number in
+                Task(on: queue) {
+                    log.record(2 * number)
+                    log.record(2 * number + 1)
+                    await Task.yield()
+                }
+            }
+            for task in tasks { await task.value }
+            sim.expect(log.events == Array(0..<10))
+        }
+    }
+
     private actor Place {}
 }

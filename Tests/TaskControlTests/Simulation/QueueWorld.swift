@@ -57,6 +57,8 @@ final class QueueWorld: Sendable {
     private let fifo: FIFOQueue
     private let place = Place()
     private let ordered = ActorQueue<Place>()
+    /// Not `MainActor.queue`: tests that really run share that.
+    private let main = ActorQueue<MainActor>()
     private let cancellable: CancellableQueue<FIFOQueue>
     private let cancellableOrdered: CancellableQueue<ActorQueue<Place>>
 
@@ -64,6 +66,7 @@ final class QueueWorld: Sendable {
         (self.sim, self.face) = (sim, face)
         fifo = FIFOQueue(maxConcurrentTasks: face.capacity ?? 1)
         ordered.adoptExecutionContext(of: place)
+        main.adoptExecutionContext(of: MainActor.shared)
         cancellable = CancellableQueue(underlyingQueue: fifo)
         cancellableOrdered = CancellableQueue(underlyingQueue: ordered)
     }
@@ -89,7 +92,7 @@ final class QueueWorld: Sendable {
         switch face {
         case .fifo, .twoAtOnce: Task(on: fifo) { await self.perform(number, work) }
         case .actor: Task(on: ordered) { _ in await self.perform(number, work) }
-        case .mainActor: Task(on: MainActor.queue) { await self.perform(number, work) }
+        case .mainActor: Task(on: main) { await self.perform(number, work) }
         case .cancellableFIFO: Task(on: cancellable) { await self.perform(number, work) }
         case .cancellableActor: Task(on: cancellableOrdered) { _ in await self.perform(number, work) }
         }
@@ -99,7 +102,7 @@ final class QueueWorld: Sendable {
         switch face {
         case .fifo, .twoAtOnce: Task(on: fifo) { () throws in await self.perform(number, work) }
         case .actor: Task(on: ordered) { _ throws in await self.perform(number, work) }
-        case .mainActor: Task(on: MainActor.queue) { () throws in await self.perform(number, work) }
+        case .mainActor: Task(on: main) { () throws in await self.perform(number, work) }
         case .cancellableFIFO: Task(on: cancellable) { () throws in await self.perform(number, work) }
         case .cancellableActor: Task(on: cancellableOrdered) { _ throws in await self.perform(number, work) }
         }

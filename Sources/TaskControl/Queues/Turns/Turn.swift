@@ -22,17 +22,15 @@ struct Turn: Sendable {
 
     /// Begins, if it is this one's turn.
     ///
-    /// - Returns: Whether it has begun. If not, the task is to wait.
+    /// - Returns: Whether it has begun. If not, the task is to wait, and to try again.
     @usableFromInline
     func begin() -> Bool { turns.begin(id) }
 
-    /// - Returns: Whether it has begun, as it always has in the end.
     @usableFromInline
-    nonisolated(nonsending) func waitForTurn() async -> Bool { await turns.waitForTurn(id) }
+    nonisolated(nonsending) func waitUntilCalled() async { await turns.waitUntilCalled(id) }
 
-    /// - Returns: Whether it has begun. If not, it was cancelled.
     @usableFromInline
-    nonisolated(nonsending) func waitForTurnOrCancellation() async -> Bool { await turns.waitForTurnOrCancellation(id) }
+    nonisolated(nonsending) func waitUntilCalledOrCancelled() async { await turns.waitUntilCalledOrCancelled(id) }
 
     /// Passes the turn on, if it had begun.
     @usableFromInline

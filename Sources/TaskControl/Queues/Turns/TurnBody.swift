@@ -18,10 +18,7 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     @inline(__always)
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
         defer { turn.finish() }
-        var mayRun = turn.begin()
-        if !mayRun {
-            mayRun = Self.mayFail ? await turn.waitForTurnOrCancellation() : await turn.waitForTurn()
-        }
+        let mayRun = await begins(isolation: #isolation)
         // Law 8, for a cancellation that came when the turn did.
         if Self.mayFail, !mayRun || Task.isCancelled || turn.isCancelled { throw Self.cancellation }
         guard let held = turn.held else { return try await work.run() }
@@ -32,6 +29,19 @@ struct TurnBody<Work: TaskBody>: TaskBody {
         } catch {
             preconditionFailure("Work fails with its failure, not with \(error).")
         }
+    }
+
+    /// Waits for the turn, and begins it.
+    ///
+    /// Its isolation is spelled out, so that a task that was resumed elsewhere is back on its actor before it begins: on the way there
+    /// others could begin before its first word. Without that the compiler may leave the way back to the caller.
+    ///
+    /// - Returns: Whether it has begun. If not, it was cancelled.
+    @inlinable
+    func begins(isolation: isolated (any Actor)?) async -> Bool {
+        if turn.begin() { return true }
+        if Self.mayFail { await turn.waitUntilCalledOrCancelled() } else { await turn.waitUntilCalled() }
+        return turn.begin()
     }
 
     @inlinable static var cancellation: Work.Failure {

@@ -40,7 +40,7 @@ final class TurnStorage: Sendable {
 
     /// Begins the turn of a task, if it is its turn.
     ///
-    /// - Returns: Whether it has begun. If not, the task is to call `waitForTurn`.
+    /// - Returns: Whether it has begun. If not, the task is to wait, and to try again.
     @inline(__always)
     func begin(_ id: ID) -> Bool {
         guard case .run(let calling) = state.withLock({ $0.begin(id) }) else { return false }
@@ -50,11 +50,8 @@ final class TurnStorage: Sendable {
 
     // A task that waits is to fit into the memory that every task has: each function here is one frame of it.
 
-    /// Waits for the turn of a task, and begins it.
-    ///
-    /// - Returns: Whether it has begun. If not, it had left.
-    @inline(never)
-    nonisolated(nonsending) func waitForTurn(_ id: ID) async -> Bool {
+    /// Returns when it is the turn of a task, which then can begin, or when it has left.
+    nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
         await raising {
             _ = await withUnsafeContinuation { (waiter: Waiter) in
                 if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: .reached) }
@@ -62,17 +59,12 @@ final class TurnStorage: Sendable {
         } with: { [self] priority in
             raise(before: id, to: priority.rawValue)
         }
-        // It is its turn: nobody else can begin before it has.
-        return begin(id)
     }
 
-    /// Waits for the turn of a task, and begins it; leaves at once if the task is cancelled.
-    ///
-    /// - Returns: Whether it has begun. If not, it was cancelled.
-    @inline(never)
-    nonisolated(nonsending) func waitForTurnOrCancellation(_ id: ID) async -> Bool {
+    /// As the other; a task that is cancelled leaves, at once.
+    nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
         await withTaskCancellationHandler {
-            await waitForTurn(id)
+            await waitUntilCalled(id)
         } onCancel: {
             // May come before the waiter has parked: then it does not.
             leave(id)
@@ -113,7 +105,10 @@ final class TurnStorage: Sendable {
         if place.isUrgent { raise(before: id, to: level) }
         if Task.isCancelled { leave(id) }
         var hasBegun = begin(id)
-        if !hasBegun { hasBegun = await waitForTurnOrCancellation(id) }
+        if !hasBegun {
+            await waitUntilCalledOrCancelled(id)
+            hasBegun = begin(id)
+        }
         guard hasBegun else {
             await waitUntilUnpinned(id)
             return nil
