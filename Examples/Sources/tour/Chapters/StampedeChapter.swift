@@ -172,7 +172,7 @@ struct StampedeChapter: Chapter {
 
         var lines: [String] {
             [
-                "ordinary test: passes \(passed) of \(runs) times, in \(milliseconds(time))",
+                "ordinary test: passes \(passed) of \(runs) times, in \(time.inMilliseconds)",
                 "simulated: \(simulated.line)",
             ] + (replay.map { ["replayed twice: \($0)"] } ?? []) + [
                 "on a server: refreshed \(refreshesOnServer == 1 ? "once" : "\(refreshesOnServer) times")"
@@ -186,7 +186,7 @@ struct StampedeChapter: Chapter {
         let time: Duration
 
         var outcome: String { failure.map { "seed \($0.seed) fails, try \(tried)" } ?? "\(tried) seeds, none fails" }
-        var line: String { "\(outcome), in \(milliseconds(time))" }
+        var line: String { "\(outcome), in \(time.inMilliseconds)" }
     }
 
     private struct Replay: CustomStringConvertible {
@@ -224,10 +224,6 @@ extension Array {
     fileprivate func suffix(while isSo: (Element) -> Bool) -> ArraySlice<Element> {
         self[(lastIndex { !isSo($0) }.map { $0 + 1 } ?? startIndex)...]
     }
-}
-
-private func milliseconds(_ duration: Duration) -> String {
-    "\(Int((duration / .milliseconds(1)).rounded(.up))) ms"
 }
 
 /// HTTP, as in the app.
