@@ -19,5 +19,6 @@ enum Chapters {
         SearchChapter(),
         RefreshChapter(),
         StampedeChapter(),
+        LogChapter(),
     ]
 }

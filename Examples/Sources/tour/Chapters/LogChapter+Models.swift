@@ -1,0 +1,54 @@
+import Foundation
+import TaskControl
+
+/// Something to log, as urgent as what it tells of.
+struct LogEvent: Sendable {
+    let number: Int
+    var priority: TaskPriority?
+
+    var line: String { "\(number) \(priority == .high ? "tapped" : "synced")\n" }
+}
+
+/// A log that is written to from synchronous code, which cannot wait.
+protocol EventLog: Actor {
+    /// - Parameter file: Is there, and empty.
+    init(file: URL) throws
+    /// - Returns: What the event started, so that the chapter knows when it is over.
+    nonisolated func write(_ event: LogEvent) -> Task<Void, any Error>
+}
+
+/// As people write it today. Each line finds its own way to the actor, and the actor takes the urgent ones first.
+actor NaiveLog: EventLog {
+    private let file: FileHandle
+
+    init(file: URL) throws {
+        self.file = try FileHandle(forWritingTo: file)
+    }
+
+    nonisolated func write(_ event: LogEvent) -> Task<Void, any Error> {
+        Task(priority: event.priority) { try await append(event.line) }
+    }
+
+    private func append(_ line: String) throws {
+        try file.write(contentsOf: Data(line.utf8))
+    }
+}
+
+/// With an `ActorQueue`: a line's place is that of the call. What is before an urgent one becomes as urgent.
+actor OrderedLog: EventLog {
+    private let file: FileHandle
+    private let queue = ActorQueue<OrderedLog>()
+
+    init(file: URL) throws {
+        self.file = try FileHandle(forWritingTo: file)
+        queue.adoptExecutionContext(of: self)
+    }
+
+    nonisolated func write(_ event: LogEvent) -> Task<Void, any Error> {
+        Task(priority: event.priority, on: queue) { log in try log.append(event.line) }
+    }
+
+    private func append(_ line: String) throws {
+        try file.write(contentsOf: Data(line.utf8))
+    }
+}
