@@ -20,5 +20,6 @@ enum Chapters {
         RefreshChapter(),
         StampedeChapter(),
         LogChapter(),
+        SaveChapter(),
     ]
 }
