@@ -6,10 +6,11 @@ import Foundation
 struct TourCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tour",
-        abstract: "What becomes of a task that outlives the line that started it, measured on a real HTTP server.",
+        abstract:
+            "What becomes of a task that outlives the line that started it, measured on a real HTTP server and real files.",
         discussion: """
             Each chapter is played first as people write it today, then with TaskControl. All numbers are measured: the server's own \
-            counters, the client's state, and what tests and simulations came to.
+            counters, the client's state, what files hold, and what tests and simulations came to.
 
             Exit codes: 0 if every claim holds, 1 if one does not, 64 for a bad argument, 74 if the results could not be written.
             """
