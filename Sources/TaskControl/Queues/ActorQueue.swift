@@ -16,6 +16,9 @@
 /// A bare `Task { await log.append(line) }` keeps no order. Here each task starts on the actor at once, without a hop, up to its first
 /// suspension; then the next one may begin, as actors are used to. So a task may await others of its own queue.
 ///
+/// The operation is handed the actor, since it is the actor's code although it was written outside it. `await Task(on: queue) { _ in }.value`
+/// returns when all that was sent before has begun.
+///
 /// Safe to use from any thread and any isolation.
 ///
 /// Siblings: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(on: actor)` needs no queue, and keeps the order among tasks of
@@ -99,6 +102,9 @@ extension MainActor {
     /// Task(on: MainActor.queue) { label.text = "half way" }
     /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
     /// ```
+    ///
+    /// There is one in a process: tests that run beside each other share its line. A simulation is better off with an `ActorQueue<MainActor>`
+    /// of its own.
     public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
 }
 

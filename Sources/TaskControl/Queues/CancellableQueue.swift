@@ -1,4 +1,4 @@
-/// A queue whose tasks can be cancelled all together: those that run, and those that wait.
+/// A group of tasks within a queue that can be cancelled all together: those that run, and those that wait.
 ///
 /// ```swift
 /// let uploads = CancellableQueue(underlyingQueue: FIFOQueue())

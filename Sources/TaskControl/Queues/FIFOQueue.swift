@@ -35,7 +35,7 @@
 /// ## Cancellation
 /// Each task is cancelled by its own handle. A *throwing* one that has not begun leaves at once: its value is a `CancellationError`, its
 /// operation never runs, its place is free, and the others keep their order. One that cannot throw owes a value: it runs when it is its
-/// turn, with `Task.isCancelled` true. Releasing the queue cancels nothing: what was sent still runs.
+/// turn, with `Task.isCancelled` true. So a `try` in an operation decides whether it may be skipped. Releasing the queue cancels nothing: what was sent still runs.
 public final class FIFOQueue: Sendable {
     /// What ``QueueReentrancyError`` and those who look at the queue know it by.
     public let name: String?
@@ -83,6 +83,10 @@ public final class FIFOQueue: Sendable {
     ///     return try await fetchBalance()
     /// }
     /// ```
+    ///
+    /// ## Ordering
+    /// Its place is that of the moment when it is called: `Task { try await queue.run { … } }` and `async let` call it only when their
+    /// task gets going, behind all that was sent meanwhile. `Task(on:)` takes its place at once.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before its turn leaves at once, without running `body`. From then on it is up to `body`.

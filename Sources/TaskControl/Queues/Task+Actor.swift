@@ -1,9 +1,11 @@
 extension Task where Failure == Never {
-    /// Runs an operation on an actor, from wherever this is called: no queue to declare, nothing to adopt.
+    /// Runs an operation on an actor, from wherever this is called, in order among those of equal priority.
     ///
     /// ```swift
     /// Task(on: log) { log in log.append(line) }
     /// ```
+    ///
+    /// There is no queue to declare, and nothing to adopt.
     ///
     /// ## Ordering
     /// Tasks of equal priority begin in the order of the calls. Where priorities differ, or calls and other tasks of the actor are to keep
@@ -28,7 +30,9 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Runs an operation that may fail on an actor, from wherever this is called: no queue to declare, nothing to adopt.
+    /// Runs an operation that may fail on an actor, from wherever this is called, in order among those of equal priority.
+    ///
+    /// There is no queue to declare, and nothing to adopt.
     ///
     /// ## Ordering
     /// Tasks of equal priority begin in the order of the calls. Where priorities differ, or calls and other tasks of the actor are to keep
