@@ -21,7 +21,8 @@ extension TaskHandle {
 
         /// The task that asks; `nil` outside all tasks. A child's memory is its parent's, so no reference keeps that alive.
         static var current: Unowned? {
-            withUnsafeCurrentTask { $0.map { Unowned(unsafeBitCast($0, to: TaskHandle.self)) } }
+            // Both are a reference, or nothing.
+            withUnsafeCurrentTask { unsafeBitCast($0, to: Unowned?.self) }
         }
 
         var owned: TaskHandle {

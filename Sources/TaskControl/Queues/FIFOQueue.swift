@@ -105,10 +105,10 @@ public final class FIFOQueue: Sendable {
         guard let guest = await turns.beginGuest() else { throw CancellationError() }
         do {
             let value = try await guest.turn.holding(body)
-            await guest.finish()
+            if guest.finish() { await guest.waitUntilUnpinned() }
             return value
         } catch {
-            await guest.finish()
+            if guest.finish() { await guest.waitUntilUnpinned() }
             throw error
         }
     }

@@ -18,7 +18,8 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     @inline(__always)
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
         defer { turn.finish() }
-        let mayRun = await begins(isolation: #isolation)
+        var mayRun = turn.begin()
+        if !mayRun { mayRun = await waitAndBegin(isolation: #isolation) }
         // Law 8, for a cancellation that came when the turn did.
         if Self.mayFail, !mayRun || Task.isCancelled || turn.isCancelled { throw Self.cancellation }
         guard let held = turn.held else { return try await work.run() }
@@ -38,8 +39,7 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     ///
     /// - Returns: Whether it has begun. If not, it was cancelled.
     @inlinable
-    func begins(isolation: isolated (any Actor)?) async -> Bool {
-        if turn.begin() { return true }
+    func waitAndBegin(isolation: isolated (any Actor)?) async -> Bool {
         if Self.mayFail { await turn.waitUntilCalledOrCancelled() } else { await turn.waitUntilCalled() }
         return turn.begin()
     }

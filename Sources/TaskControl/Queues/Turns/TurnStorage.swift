@@ -98,32 +98,34 @@ final class TurnStorage: Sendable {
     /// - Returns: `nil`: the caller was cancelled before its turn.
     @usableFromInline
     nonisolated(nonsending) func beginGuest() async -> Guest? {
-        let level = Task.currentPriority.rawValue
-        let guest = Job.current
-        let place = state.withLock { $0.enqueue(level: level, guest: guest, isGuest: true) }
-        let id = place.id
-        if place.isUrgent { raise(before: id, to: level) }
-        if Task.isCancelled { leave(id) }
-        var hasBegun = begin(id)
-        if !hasBegun {
-            await waitUntilCalledOrCancelled(id)
-            hasBegun = begin(id)
+        guard let held, !Task.isCancelled else { return nil }
+        let (level, job) = (Task.currentPriority.rawValue, Job.current)
+        let (place, mustWait) = state.withLock { machine in
+            let place = machine.enqueue(level: level, guest: job, isGuest: true)
+            // If it can begin, it is the last in line, and there is nobody to call.
+            if case .run = machine.begin(place.id) { return (place, false) }
+            return (place, true)
         }
-        guard hasBegun else {
-            await waitUntilUnpinned(id)
-            return nil
-        }
-        return held.map { Guest(turns: self, id: id, turn: $0.turn(id)) }
+        let guest = Guest(turns: self, id: place.id, turn: held.turn(place.id))
+        guard mustWait else { return guest }
+        if place.isUrgent { raise(before: place.id, to: level) }
+        await waitUntilCalledOrCancelled(place.id)
+        if begin(place.id) { return guest }
+        await waitUntilUnpinned(place.id)
+        return nil
     }
 
-    fileprivate nonisolated(nonsending) func finishGuest(_ id: ID) async {
+    /// Passes the turn of a guest on.
+    ///
+    /// - Returns: Whether the guest is to call `waitUntilUnpinned`.
+    fileprivate func finishGuest(_ id: ID) -> Bool {
         let departure = state.withLock { $0.finish(id) }
         carryOut(departure)
-        if departure.isPinned { await waitUntilUnpinned(id) }
+        return departure.isPinned
     }
 
     /// Returns when nobody is raising a guest that has left: until then its handle is in use, and its task must not end.
-    private nonisolated(nonsending) func waitUntilUnpinned(_ id: ID) async {
+    fileprivate nonisolated(nonsending) func waitUntilUnpinned(_ id: ID) async {
         _ = await withUnsafeContinuation { (waiter: Waiter) in
             if !state.withLock({ $0.parkPinned(id, waiter) }) { waiter.resume(returning: .reached) }
         }
@@ -195,6 +197,12 @@ struct Guest: Sendable {
     let id: TurnStorage.ID
     @usableFromInline let turn: HeldTurn
 
+    /// Passes the turn on.
+    ///
+    /// - Returns: Whether the task has to wait with `waitUntilUnpinned` before it goes on.
     @usableFromInline
-    nonisolated(nonsending) func finish() async { await turns.finishGuest(id) }
+    func finish() -> Bool { turns.finishGuest(id) }
+
+    @usableFromInline
+    nonisolated(nonsending) func waitUntilUnpinned() async { await turns.waitUntilUnpinned(id) }
 }
