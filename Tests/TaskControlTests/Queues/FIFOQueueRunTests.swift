@@ -173,6 +173,22 @@ struct FIFOQueueRunTests {
         #expect(try await survivor.value == 1)
         await next.value
     }
+
+    /// The runtime knows a task-local by its address.
+    @Test func noOtherTaskLocalTakesTheMarkOfATurnForItsOwn() async throws {
+        let gate = Gate()
+        var queue: FIFOQueue? = FIFOQueue()
+        let survivor = try await queue!.run {
+            Task {
+                try await gate.wait()
+                return (0..<1_000).map { _ in TaskLocal<(UInt64, UInt64, UInt64)?>(wrappedValue: nil) }
+                    .filter { $0.get() != nil }.count
+            }
+        }
+        queue = nil
+        gate.open()
+        #expect(try await survivor.value == 0)
+    }
 }
 
 /// Law 12. A task that is to be raised waits until it has been, so what is not raised runs into the time limit.
