@@ -22,3 +22,9 @@ func raise(_ jobs: [TaskHandle], to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     for job in jobs { job.escalatePriority(to: priority) }
 }
+
+/// What a task has that is made here without a priority: the base priority of the task that makes it, whatever that has been raised to, and
+/// not that of the user interface, which is not passed on.
+var inheritedPriority: TaskPriority {
+    min(Task.basePriority ?? Task.currentPriority, .userInitiated)
+}

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlTesting
 import Testing
 
@@ -211,6 +212,73 @@ struct QueueRaisingTests {
         #expect(log.events == [0, 1, 2, 3])
     }
 
+    /// Not only when it comes to wait: that it cannot while its actor is busy.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aTaskRaisesWhatIsBeforeItWhenItIsSent() async throws {
+        let (queue, place, begun, gate) = (FIFOQueue(), Place(), Gate(), Gate())
+        let raised = OrderRecorder<TaskPriority>()
+        Task(priority: .background, on: queue) { await raised.recordRises(of: begun, until: gate) }
+        await begun.waitIgnoringCancellation()
+        await Task(on: place) { place in
+            Task(priority: .high, on: queue, isolatedTo: place) { _ in }
+            #expect(raised.events == [.high])
+        }.value
+        gate.open()
+        try await queue.drain()
+    }
+
+    private actor Place {}
+
+    /// Raised between its place and its making, as from another thread.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aTaskWhoseHandleComesLateIsRaisedThen() async {
+        let (turns, begun, gate) = (TurnStorage(capacity: 1), Gate(), Gate())
+        let raised = OrderRecorder<TaskPriority>()
+        let id = turns.enqueue(priority: .background)
+        _ = turns.enqueue(priority: .high)
+        let task = Task(priority: .background) { await raised.recordRises(of: begun, until: gate) }
+        await begun.waitIgnoringCancellation()
+        turns.attach(id, task.handle)
+        #expect(raised.events == [.high])
+        gate.open()
+        await task.value
+    }
+
+    /// Else those behind it, who stop at somebody of their own priority, would not raise what it has overtaken.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aRunThatBeginsAtOnceRaisesWhatRunsBeforeIt() async throws {
+        let (queue, begun, isInside, gate) = (FIFOQueue(maxConcurrentTasks: 2), Gate(), Gate(), Gate())
+        Task(priority: .background, on: queue) {
+            begun.open()
+            await untilRaised(to: .high)
+        }
+        await begun.waitIgnoringCancellation()
+        let run = Task(priority: .high) {
+            try await queue.run {
+                isInside.open()
+                await gate.waitIgnoringCancellation()
+            }
+        }
+        await isInside.waitIgnoringCancellation()
+        await Task(priority: .high, on: queue) {}.value
+        gate.open()
+        try await run.value
+    }
+
+    /// A task that is made without a priority does not get what its maker has been raised to.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aTaskOfARaisedSenderIsRaised() async {
+        let (queue, sent) = (FIFOQueue(), Gate())
+        let sender = Task(priority: .background) {
+            await untilRaised(to: .medium)
+            Task(on: queue) { await untilRaised(to: .medium) }
+            sent.open()
+        }
+        sender.escalatePriority(to: .medium)
+        await sent.waitIgnoringCancellation()
+        await Task(priority: .medium, on: queue) {}.value
+    }
+
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aRiseOfATaskThatWaitsIsPassedOn() async {
         let (queue, begun) = (FIFOQueue(), Gate())
@@ -250,6 +318,35 @@ struct QueueRaisingTests {
         try await guest.value
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aRunThatIsBeingRaisedStaysUntilThatIsOver() async throws {
+        let (queue, begun, isRaised, log) = (FIFOQueue(), Gate(), Gate(), OrderRecorder<String>())
+        let guest = Task(priority: .background) {
+            try await withTaskPriorityEscalationHandler {
+                try await queue.run {
+                    begun.open()
+                    // Not suspended: the runtime itself lets nobody resume who is being raised.
+                    while !isRaised.isOpen { sched_yield() }
+                }
+                log.record("gone on")
+            } onPriorityEscalated: { _, _ in
+                isRaised.open()
+                // It leaves the line, and has time enough to go on if it may.
+                while queue.count > 1 { sched_yield() }
+                for _ in 0..<1_000 { sched_yield() }
+                log.record("raised")
+            }
+        }
+        // On a thread that may be kept busy.
+        try await offThePool {
+            while !begun.isOpen { sched_yield() }
+            Task(priority: .high, on: queue) {}
+        }
+        try await guest.value
+        #expect(log.events == ["raised", "gone on"])
+        try await queue.drain()
+    }
+
     /// Guests that end at once while others raise them, among them children whose memory is their parent's.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func guestsThatAreBeingRaisedMayEnd() async throws {
@@ -275,5 +372,18 @@ extension Task {
     fileprivate func escalated(to priority: TaskPriority) -> Self {
         escalatePriority(to: priority)
         return self
+    }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension OrderRecorder where Event == TaskPriority {
+    /// Opens a gate, and notes to what its task is raised until another is opened.
+    fileprivate func recordRises(of begun: Gate, until gate: Gate) async {
+        await withTaskPriorityEscalationHandler {
+            begun.open()
+            await gate.waitIgnoringCancellation()
+        } onPriorityEscalated: { _, priority in
+            self.record(priority)
+        }
     }
 }

@@ -24,7 +24,7 @@ final class TurnStorage: Sendable {
     /// Gives a task that is about to be made its place: the order of these calls is the order of the queue.
     @inline(__always)
     func enqueue(priority: TaskPriority?) -> ID {
-        let level = priority?.rawValue ?? Task.currentPriority.rawValue
+        let level = priority?.rawValue ?? inheritedPriority.rawValue
         let place = state.withLock { $0.enqueue(level: level) }
         if place.isUrgent { raise(before: place.id, to: level) }
         return place.id
