@@ -178,15 +178,24 @@ final class TurnStorage: Sendable {
     }
 
     private func raise(_ event: (inout Machine) -> Machine.Raising) {
+        let pinned = raiseTasks(event)
+        guard !pinned.isEmpty else { return }
+        for guest in state.withLock({ $0.unpin(pinned) }) { guest.resume(returning: .reached) }
+    }
+
+    /// Raises tasks, and lets their handles go before it returns: once a guest is unpinned its memory may be somebody else's, and letting
+    /// go of it would write there. (A variable of the caller's would live to the end of its scope, beyond the unpinning.)
+    ///
+    /// - Returns: Whom to unpin.
+    @inline(never)
+    private func raiseTasks(_ event: (inout Machine) -> Machine.Raising) -> [ID] {
         // Owned under the lock: who is in line lives, and may end as soon as the lock is free.
         let (raising, tasks) = state.withLock { machine in
             let raising = event(&machine)
             return (raising, raising.jobs.map(\.owned))
         }
-        guard !tasks.isEmpty else { return }
-        TaskControl.raise(tasks, to: TaskPriority(rawValue: raising.level))
-        guard !raising.pinned.isEmpty else { return }
-        for guest in state.withLock({ $0.unpin(raising.pinned) }) { guest.resume(returning: .reached) }
+        if !tasks.isEmpty { TaskControl.raise(tasks, to: TaskPriority(rawValue: raising.level)) }
+        return raising.pinned
     }
 }
 
