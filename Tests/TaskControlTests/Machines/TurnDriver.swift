@@ -162,9 +162,7 @@ struct TurnDriver {
             case .runs: events.append(.finish(person.number))
             case .sleeps, .pinned, .waitsForUnpin: break
             }
-            if !person.hasBegun {
-                for level in levels where level > person.level { events.append(.raise(person.number, level)) }
-            }
+            for level in levels where level > person.level { events.append(.raise(person.number, level)) }
         }
         for person in model.leaving where person.stage == .pinned { events.append(.parkPinned(person.number)) }
         for number in ids.indices { events.append(.leave(number)) }
@@ -198,6 +196,7 @@ struct TurnDriver {
         }
         #expect(machine.count == model.line.count)
         #expect(machine.runningCount == model.running)
+        #expect(machine.entries.count == model.line.count + model.leaving.count)
         for (number, id) in ids.enumerated() {
             #expect(machine.isRunning(id) == (model.index(number).map { model.line[$0].hasBegun } ?? false))
         }
@@ -287,7 +286,10 @@ struct TurnDriver {
     }
 
     private mutating func raise(_ number: Int, _ level: UInt8) {
-        guard let index = model.index(number) else { return }
+        guard let index = model.index(number), !model.line[index].hasBegun else {
+            // Late: it waits no more.
+            return #expect(machine.raise(before: ids[number], to: level).jobs.isEmpty)
+        }
         model.line[index].level = max(model.line[index].level, level)
         check(machine.raise(before: ids[number], to: level), model.raise(below: index, to: level))
     }

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlTesting
 import Testing
 
@@ -30,6 +31,24 @@ struct CancellableQueueTests {
         #expect(await owed.value)
         #expect(await !later.value)
         #expect(log.events == ["owed", "later"])
+        try await queue.drained()
+    }
+
+    @Test func whatHasEndedIsNotCounted() async throws {
+        let queue = CancellableQueue(underlyingQueue: FIFOQueue())
+        await Task(on: queue) {}.value
+        await #expect(throws: MarkedError()) { try await Task(on: queue) { throw MarkedError() }.value }
+        let (gate, begun) = (Gate(), Gate())
+        Task(on: queue) {
+            begun.open()
+            await gate.waitIgnoringCancellation()
+        }
+        let dropped = Task(on: queue) { () throws in }
+        await begun.waitIgnoringCancellation()
+        dropped.cancel()
+        _ = await dropped.result
+        #expect(queue.count == 1)
+        gate.open()
         try await queue.drained()
     }
 
@@ -68,6 +87,30 @@ struct CancellableQueueTests {
         }
         try await line.drain()
         #expect(log.events == ["sent by the handler"])
+    }
+
+    /// Also while the call is still busy with the handlers of others.
+    @Test func nothingThatMayFailBeginsOnceTheCallHasBegun() async throws {
+        let (line, begun, gate, log) = (FIFOQueue(maxConcurrentTasks: 2), Gate(), Gate(), OrderRecorder<String>())
+        let queue = CancellableQueue(underlyingQueue: line)
+        Task(on: line) { await gate.waitIgnoringCancellation() }
+        let running = Task(on: queue) {
+            try await withTaskCancellationHandler {
+                begun.open()
+                try await Gate().wait()
+            } onCancel: {
+                // The other turn is passed on, and what gets it ends, before its own task hears of the cancellation.
+                gate.open()
+                while line.count > 1 { sched_yield() }
+            }
+        }
+        let waiting = Task(on: queue) { () throws in log.record("never") }
+        await begun.waitIgnoringCancellation()
+        // On a thread that may be kept busy.
+        try await offThePool { queue.cancelTasks() }
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await #expect(throws: CancellationError.self) { try await running.value }
+        #expect(log.events.isEmpty)
     }
 
     private actor Place {

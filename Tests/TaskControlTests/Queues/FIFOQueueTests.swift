@@ -103,11 +103,55 @@ struct FIFOQueueTests {
         #expect(await none.value == .background)
         #expect(await own.value == .utility)
         #expect(try await failing.value == .background)
+        let counter = Counter()
+        let onActor = Task(on: queue, isolatedTo: counter) { _ in Task.basePriority }
+        let failingOnActor = Task(on: queue, isolatedTo: counter) { _ throws in Task.basePriority }
+        #expect(await onActor.value == .background)
+        #expect(try await failingOnActor.value == .background)
+        let group = CancellableQueue(underlyingQueue: queue)
+        let member = Task(on: group) { Task.basePriority }
+        let failingMember = Task(on: group) { () throws in Task.basePriority }
+        let memberOnActor = Task(on: group, isolatedTo: counter) { _ in Task.basePriority }
+        let failingMemberOnActor = Task(on: group, isolatedTo: counter) { _ throws in Task.basePriority }
+        #expect(await (member.value, memberOnActor.value) == (.background, .background))
+        #expect(try await (failingMember.value, failingMemberOnActor.value) == (.background, .background))
         #expect(queue.name == "slow")
     }
 
     private actor Counter {
         var count = 0
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func everyFormNamesItsTask() async throws {
+        let (queue, counter, journal) = (FIFOQueue(), Counter(), ActorQueue<Counter>())
+        journal.adoptExecutionContext(of: counter)
+        let (group, actors) = (CancellableQueue(underlyingQueue: queue), CancellableQueue(underlyingQueue: journal))
+        let mains = CancellableQueue(underlyingQueue: MainActor.queue)
+        let tasks = [
+            Task(name: "n", on: queue) { Task.name },
+            Task(name: "n", on: queue, isolatedTo: counter) { _ in Task.name },
+            Task(name: "n", on: journal) { _ in Task.name },
+            Task(name: "n", on: MainActor.queue) { Task.name },
+            Task(name: "n", on: counter) { _ in Task.name },
+            Task(name: "n", on: group) { Task.name },
+            Task(name: "n", on: group, isolatedTo: counter) { _ in Task.name },
+            Task(name: "n", on: actors) { _ in Task.name },
+            Task(name: "n", on: mains) { Task.name },
+        ]
+        for task in tasks { #expect(await task.value == "n") }
+        let throwing = [
+            Task(name: "n", on: queue) { () throws in Task.name },
+            Task(name: "n", on: queue, isolatedTo: counter) { _ throws in Task.name },
+            Task(name: "n", on: journal) { _ throws in Task.name },
+            Task(name: "n", on: MainActor.queue) { () throws in Task.name },
+            Task(name: "n", on: counter) { _ throws in Task.name },
+            Task(name: "n", on: group) { () throws in Task.name },
+            Task(name: "n", on: group, isolatedTo: counter) { _ throws in Task.name },
+            Task(name: "n", on: actors) { _ throws in Task.name },
+            Task(name: "n", on: mains) { () throws in Task.name },
+        ]
+        for task in throwing { #expect(try await task.value == "n") }
     }
 
     @Test func anOperationRunsOnTheActorThatItIsIsolatedTo() async throws {
@@ -293,6 +337,14 @@ struct FIFOQueueTests {
         later.open()
         try await queue.drain()
         try await queue.drain()
+    }
+
+    @Test func aDrainOfACancelledCallerThrowsThoughThereIsNothingToWaitFor() async {
+        let drain = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await FIFOQueue().drain()
+        }
+        await #expect(throws: CancellationError.self) { try await drain.value }
     }
 
     @Test func aCancelledDrainLeavesAtOnceAndTheQueueGoesOn() async throws {
