@@ -102,8 +102,9 @@ final class TurnStorage: Sendable {
         let (level, job) = (Task.currentPriority.rawValue, Job.current)
         let (place, mustWait) = state.withLock { machine in
             let place = machine.enqueue(level: level, guest: job, isGuest: true)
-            // If it can begin, it is the last in line, and there is nobody to call.
-            if case .run = machine.begin(place.id) { return (place, false) }
+            // If it can begin, it is the last in line, and there is nobody to call. An urgent one raises first, since who has begun raises
+            // nobody: those who come to wait behind it stop raising at it, and count on it to have raised what is before.
+            if !place.isUrgent, case .run = machine.begin(place.id) { return (place, false) }
             return (place, true)
         }
         let guest = Guest(turns: self, id: place.id, turn: held.turn(place.id))
