@@ -288,7 +288,8 @@ struct TurnDriver {
     private mutating func raise(_ number: Int, _ level: UInt8) {
         guard let index = model.index(number), !model.line[index].hasBegun else {
             // Late: it waits no more.
-            return #expect(machine.raise(before: ids[number], to: level).jobs.isEmpty)
+            let late = machine.raise(before: ids[number], to: level).jobs
+            return #expect(late.isEmpty)
         }
         model.line[index].level = max(model.line[index].level, level)
         check(machine.raise(before: ids[number], to: level), model.raise(below: index, to: level))

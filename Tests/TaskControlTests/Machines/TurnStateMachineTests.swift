@@ -69,6 +69,20 @@ struct TurnStateMachineTests {
         #expect(machine.isRunning(new))
     }
 
+    /// It waits for nobody any more.
+    @Test func aLateRiseOfOneThatRunsRaisesNobody() {
+        var machine = TurnMachine(capacity: 2)
+        let ids = (0..<2).map { number in
+            let id = machine.enqueue(level: 5).id
+            _ = machine.attach(id, number)
+            return id
+        }
+        for id in ids { _ = machine.begin(id) }
+        let late = machine.raise(before: ids[1], to: 9).jobs
+        #expect(late.isEmpty)
+        machine.checkInvariants()
+    }
+
     /// However many wait, each is raised once to each priority.
     @Test func aLineIsRaisedOnceToEachPriority() {
         var machine = TurnMachine(capacity: 1)
