@@ -34,7 +34,8 @@
 ///
 /// ## Cancellation
 /// Each task is cancelled by its own handle. A *throwing* one that has not begun leaves at once: its value is a `CancellationError`, its
-/// operation never runs, its place is free, and the others keep their order. One that cannot throw owes a value: it runs when it is its
+/// operation never runs, its place is free, and the others keep their order. (One that has not
+/// been given a thread yet leaves when it is.) One that cannot throw owes a value: it runs when it is its
 /// turn, with `Task.isCancelled` true. So a `try` in an operation decides whether it may be skipped. Releasing the queue cancels nothing: what was sent still runs.
 public final class FIFOQueue: Sendable {
     /// What ``QueueReentrancyError`` and those who look at the queue know it by.
