@@ -33,10 +33,10 @@
 /// What is before a task with a higher priority is raised to it while it waits, where the system can (macOS 26, Linux).
 ///
 /// ## Cancellation
-/// Each task is cancelled by its own handle. A *throwing* one that has not begun leaves at once: its value is a `CancellationError`, its
-/// operation never runs, its place is free, and the others keep their order. (One that has not
-/// been given a thread yet leaves when it is.) One that cannot throw owes a value: it runs when it is its
-/// turn, with `Task.isCancelled` true. So a `try` in an operation decides whether it may be skipped. Releasing the queue cancels nothing: what was sent still runs.
+/// Each task is cancelled by its own handle. A *throwing* one that has not begun leaves at once (or, if it has not been given a thread
+/// yet, when it is): its value is a `CancellationError`, its operation never runs, its place is free, and the others keep their order. One
+/// that cannot throw owes a value: it runs when it is its turn, with `Task.isCancelled` true. So a `try` in an operation decides whether
+/// it may be skipped. Releasing the queue cancels nothing: what was sent still runs.
 public final class FIFOQueue: Sendable {
     /// What ``QueueReentrancyError`` and those who look at the queue know it by.
     public let name: String?
