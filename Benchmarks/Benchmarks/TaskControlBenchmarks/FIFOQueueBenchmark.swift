@@ -20,12 +20,7 @@ func registerFIFOQueue() {
                 await Heap.allocations(of: .bareTask, tasks: Scale.tasks, depth: depth),
                 await Heap.allocations(of: ordered, tasks: Scale.tasks, depth: depth)
             )
-            let (bare, pending) = (await Heap.weight(tasks: Scale.tasks) { .bareTask }, await weighPending(Scale.tasks))
-            row.weight = Row.Weight(
-                live: pending.live - bare.live,
-                left: pending.left - bare.left,
-                liveAtMost: bare.live * 0.2
-            )
+            row.weight = await weigh { queue, ended in Task(on: queue) { ended.hit() } }
             return row
         }
         Benchmark.row("FIFOQueue, one suspension, depth \(depth)") {
@@ -51,17 +46,30 @@ func registerFIFOQueue() {
             return row
         }
     }
-    Benchmark.row("FIFOQueue.run") {
+    Benchmark.row("FIFOQueue, throwing, depth 100") {
         let queue = FIFOQueue()
+        var row = await Contender.compare(
+            "`Task(on: fifoQueue) { try … }`, depth 100",
+            .started { countdown in Task(on: queue) { () throws in countdown.hit() } },
+            to: "`Task { try … }`",
+            .started { countdown in Task { () throws in countdown.hit() } },
+            depth: 100
+        )
+        row.target = .ratio(atMost: 1.25)
+        row.weight = await weigh { queue, ended in Task(on: queue) { () throws in ended.hit() } }
+        return row
+    }
+    Benchmark.row("FIFOQueue.run") {
+        let (queue, place) = (FIFOQueue(), Place())
         var row = Row(
             primitive: "`queue.run { }`, uncontended",
-            baseline: "the call of an `async` function",
+            baseline: "`await actor.f()`, uncontended",
             turns: await Turns.take(
                 operations: Scale.tasks,
-                baseline: { await ContinuousClock().measure { for _ in 0..<Scale.tasks { await nothing() } } },
+                baseline: { await ContinuousClock().measure { for _ in 0..<Scale.tasks { await place.nothing() } } },
                 primitive: {
                     await ContinuousClock().measure {
-                        for _ in 0..<Scale.tasks { try? await queue.run { await nothing() } }
+                        for _ in 0..<Scale.tasks { try? await queue.run {} }
                     }
                 }
             )
@@ -71,16 +79,30 @@ func registerFIFOQueue() {
     }
 }
 
-@inline(never) private func nothing() async {}
+private actor Place {
+    private var visits = 0
 
-/// The heap bytes of tasks that wait for their turn, and what is left when they have had it: both in bytes a task.
-@concurrent private func weighPending(_ tasks: Int) async -> (live: Double, left: Double) {
+    func nothing() { visits += 1 }
+}
+
+/// The heap bytes of tasks that wait for their turn beyond those of bare ones that wait for something, and what is left when they have
+/// had it: both in bytes a task. A fifth of a bare one is what they may have more.
+@concurrent private func weigh(_ send: @Sendable (FIFOQueue, Countdown) -> Void) async -> Row.Weight {
+    let bare = await Heap.weight(tasks: Scale.tasks) { .bareTask }
+    let pending = await weighPending(Scale.tasks, send)
+    return Row.Weight(live: pending.live - bare.live, left: pending.left - bare.left, liveAtMost: bare.live * 0.2)
+}
+
+@concurrent private func weighPending(
+    _ tasks: Int,
+    _ send: (FIFOQueue, Countdown) -> Void
+) async -> (live: Double, left: Double) {
     var least = (live: Int.max, left: Int.max)
     for _ in 0..<3 {
         let (queue, lot, ended) = (FIFOQueue(), ParkingLot(1), Countdown(tasks))
         Heap.start()
         Task(on: queue) { await lot.park(0) }
-        for _ in 0..<tasks { Task(on: queue) { ended.hit() } }
+        for _ in 0..<tasks { send(queue, ended) }
         await lot.waitUntilFull()
         least.live = min(least.live, await Heap.settledBytes())
         lot.letAllGo()
