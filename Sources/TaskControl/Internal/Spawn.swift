@@ -59,8 +59,7 @@ func received<Success>(
 
 /// What a task of ours does, around the operation that it was made for. A struct rather than a closure: the task then allocates once for it.
 ///
-/// What is generic in here is inlinable: code that does not know the type of what it returns takes three times as long, and its task
-/// twice the memory.
+/// What is generic in here is inlinable: code that does not know the type of what it returns costs a multiple, in time and in memory.
 @usableFromInline
 protocol TaskBody<Success, Failure>: Sendable {
     associatedtype Success: Sendable
@@ -104,6 +103,7 @@ func spawn<Body: TaskBody>(
         let body = body
         return Task(name: name, priority: priority) { try await body.run() }
     }
+    // The same cast, for the same reason.
     let there = There<Body, any Error>(spawn: Isolated.spawn)
     return unsafeBitCast(there, to: Here<Body, any Error>.self).spawn(isolation, name, priority, body)
 }

@@ -12,7 +12,8 @@ extension Task {
 extension TaskHandle {
     /// A task that is not kept alive: to be used only while it is known to live.
     struct Unowned: @unchecked Sendable {
-        // Sendable, as the task is.
+        // Sendable, as the task is: this is its address, and whoever makes an owned handle of it holds the lock under which the task is
+        // known to live. The casts are between references to one object: a task, and a struct of nothing but that reference.
         private let task: Unmanaged<AnyObject>
 
         init(_ task: TaskHandle) {

@@ -195,6 +195,15 @@ struct FIFOQueueRunTests {
 /// Law 12. A task that is to be raised waits until it has been, so what is not raised runs into the time limit.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueRaisingTests {
+    /// What the books take a task's priority for is what it has: the one of the user interface is not passed on.
+    @Test(arguments: [9, 17, 21, 25, 33] as [UInt8])
+    func theInheritedPriorityIsTheOneThatATaskHas(priority: UInt8) async {
+        let (expected, actual) = await Task(priority: TaskPriority(rawValue: priority)) {
+            (inheritedPriority, await Task { Task.basePriority }.value)
+        }.value
+        #expect(actual == expected)
+    }
+
     private func untilRaised(to priority: TaskPriority) async {
         while Task.currentPriority < priority { await Task.yield() }
     }

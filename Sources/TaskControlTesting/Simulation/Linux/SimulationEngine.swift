@@ -106,6 +106,7 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
     private static func words<Reference>(
         _ reference: Reference
     ) -> (UnsafeMutableRawPointer, UnsafeMutableRawPointer) {
+        // A reference to an executor is two words, by ABI: the object, and its witness.
         unsafeBitCast(reference, to: (UnsafeMutableRawPointer, UnsafeMutableRawPointer).self)
     }
 
