@@ -30,7 +30,7 @@ struct Turn: Sendable {
     nonisolated(nonsending) func waitUntilCalled() async { await turns.waitUntilCalled(id) }
 
     @usableFromInline
-    nonisolated(nonsending) func waitUntilCalledOrCancelled() async { await turns.waitUntilCalledOrCancelled(id) }
+    func leave() { turns.leave(id) }
 
     /// Passes the turn on, if it had begun.
     @usableFromInline
@@ -40,7 +40,7 @@ struct Turn: Sendable {
     }
 
     /// Whether its group has been cancelled, which its task may be about to hear of.
-    @usableFromInline var isCancelled: Bool { membership?.isCancelled ?? false }
+    @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
 
     /// What marks the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline var held: HeldTurn? { turns.held?.turn(id) }

@@ -21,7 +21,14 @@ struct TurnBody<Work: TaskBody>: TaskBody {
         var mayRun = turn.begin()
         if !mayRun { mayRun = await waitAndBegin(isolation: #isolation) }
         // Law 8, for a cancellation that came when the turn did.
-        if Self.mayFail, !mayRun || Task.isCancelled || turn.isCancelled { throw Self.cancellation }
+        if Self.mayFail, !mayRun || turn.isCancelled { throw Self.cancellation }
+        return try await runWork()
+    }
+
+    // Apart, so that what it needs is not kept while the task waits.
+    @inlinable
+    @inline(never)
+    nonisolated(nonsending) func runWork() async throws(Work.Failure) -> Work.Success {
         guard let held = turn.held else { return try await work.run() }
         do {
             return try await held.holding { try await work.run() }
@@ -39,8 +46,20 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     ///
     /// - Returns: Whether it has begun. If not, it was cancelled.
     @inlinable
+    @inline(__always)
     func waitAndBegin(isolation: isolated (any Actor)?) async -> Bool {
-        if Self.mayFail { await turn.waitUntilCalledOrCancelled() } else { await turn.waitUntilCalled() }
+        // Written out in here, and inlined: a task that waits is to fit into the memory that every task has, and each call that it waits in
+        // is a frame of that.
+        if Self.mayFail {
+            await withTaskCancellationHandler { [turn] in
+                await turn.waitUntilCalled()
+            } onCancel: { [turn] in
+                // May come before the waiter has parked: then it does not.
+                turn.leave()
+            }
+        } else {
+            await turn.waitUntilCalled()
+        }
         return turn.begin()
     }
 

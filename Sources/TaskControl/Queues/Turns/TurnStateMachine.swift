@@ -11,7 +11,7 @@
 /// goes on: it brings its handle along, and may end as soon as it has left.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial that is never used again, so a late event finds nothing (law 3).
+/// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing (law 3).
 /// 2. The line is linked by `older` and `newer`, in the order of `enqueue`, with those that run: at most `capacity`, all before `next`.
 /// 3. Nobody begins before everybody before it has: only `next` is ever called, and only with room for it.
 /// 4. If there is room, `next` is not parked: nobody sleeps through its turn.
@@ -22,9 +22,19 @@ struct TurnStateMachine<Waiter, Job> {
     typealias Slot = SlotTable<Entry>.Index
 
     struct ID: Hashable, Sendable {
-        // The larger one first: whoever keeps an ID can put something into the gap behind it.
-        let serial: UInt64
-        let slot: Slot
+        // In one word: every frame of a task that waits has a copy.
+        private let bits: UInt64
+        private static var slotBits: UInt64 { 26 }
+
+        init(serial: UInt64, slot: Slot) {
+            insist(slot >> Self.slotBits == 0, "A queue holds at most \(1 << Self.slotBits) tasks at once.")
+            bits = serial << Self.slotBits | UInt64(slot)
+        }
+
+        var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
+
+        /// Whether it was made with this serial, or one that is 2³⁸ away from it.
+        func has(serial: UInt64) -> Bool { bits >> Self.slotBits == (serial << Self.slotBits) >> Self.slotBits }
     }
 
     enum Phase: UInt8 {
@@ -324,7 +334,7 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     private func isInTable(_ id: ID) -> Bool {
-        entries.isOccupied(id.slot) && entries[id.slot].serial == id.serial
+        entries.isOccupied(id.slot) && id.has(serial: entries[id.slot].serial)
     }
 }
 

@@ -71,7 +71,7 @@ final class TurnStorage: Sendable {
         }
     }
 
-    private func leave(_ id: ID) {
+    func leave(_ id: ID) {
         carryOut(state.withLock { $0.leave(id) })
     }
 
