@@ -8,7 +8,7 @@
 /// in between is kept for it, so nothing is missed and nobody is resumed twice. Pure: handing a waiter out is all it does.
 package struct WaiterTable<Waiter, Outcome> {
     package struct ID: Hashable, Sendable {
-        fileprivate let serial: UInt64
+        fileprivate let place: PlaceInLine
     }
 
     private enum State {
@@ -17,42 +17,46 @@ package struct WaiterTable<Waiter, Outcome> {
         case settled(Outcome)
     }
 
-    private var states: [ID: State] = [:]
-    private var nextSerial: UInt64 = 0
+    private var states = Line<State>()
 
     package init() {}
 
     package var count: Int { states.count }
 
     package mutating func enroll() -> ID {
-        defer { nextSerial += 1 }
-        let id = ID(serial: nextSerial)
-        states[id] = .enrolled
-        return id
+        ID(place: states.append(.enrolled))
     }
 
     /// Parks the waiter, or says with what it is to be resumed at once.
     package mutating func park(_ id: ID, _ waiter: Waiter) -> Outcome? {
-        switch states[id] {
+        switch states[id.place] {
         case .enrolled:
-            states[id] = .parked(waiter)
+            states[id.place] = .parked(waiter)
             return nil
         case .settled(let outcome):
-            forget(id)
+            states.remove(id.place)
             return outcome
         case .parked, nil:
             preconditionFailure("A waiter enrolls, and then parks once.")
         }
     }
 
+    /// Whether it has been told nothing yet.
+    package func isWaiting(_ id: ID) -> Bool {
+        switch states[id.place] {
+        case .enrolled, .parked: true
+        case .settled, nil: false
+        }
+    }
+
     /// One waiter leaves. Hands it out if it was parked; it may be gone already.
     package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
-        switch states[id] {
+        switch states[id.place] {
         case .enrolled:
-            states[id] = .settled(outcome)
+            states[id.place] = .settled(outcome)
             return nil
         case .parked(let waiter):
-            forget(id)
+            states.remove(id.place)
             return waiter
         case .settled, nil:
             return nil
@@ -63,22 +67,19 @@ package struct WaiterTable<Waiter, Outcome> {
     ///
     /// - Complexity: O(*n*) in the number of waiters; O(1) when there are none.
     package mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
-        guard !states.isEmpty else { return [] }
-        var woken: [(ID, Waiter)] = []
-        for (id, state) in states {
+        var woken: [Waiter] = []
+        states.removeAll { state in
             switch state {
-            case .enrolled: states[id] = .settled(outcome)
-            case .parked(let waiter): woken.append((id, waiter))
-            case .settled: break
+            case .enrolled:
+                state = .settled(outcome)
+                return false
+            case .parked(let waiter):
+                woken.append(waiter)
+                return true
+            case .settled:
+                return false
             }
         }
-        for (id, _) in woken { forget(id) }
-        return woken.sorted { $0.0.serial < $1.0.serial }.map(\.1)
-    }
-
-    /// The last one takes the memory of a burst along.
-    private mutating func forget(_ id: ID) {
-        states[id] = nil
-        if states.isEmpty { states = [:] }
+        return woken
     }
 }

@@ -33,11 +33,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     public var count: Int { registry.liveCount }
 
     /// Whether a task that has neither finished nor been cancelled has this ID.
-    public func contains(_ id: ID) -> Bool { registry.isLive(RegistryKey(id)) }
+    public func contains(_ id: ID) -> Bool { registry.isLive(ErasedKey(id)) }
 
     /// Cancels the task with this ID, if there is one. The ID is free at once.
     public func cancel(id: ID) {
-        registry.cancel(key: RegistryKey(id))
+        registry.cancel(key: ErasedKey(id))
     }
 
     /// Cancels every task in the bag and empties it. The bag can be used again.
@@ -97,11 +97,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     /// - Complexity: O(1).
     @discardableResult
     public func add(_ task: Task<Void, Never>, id: ID) -> Bool {
-        registry.adopt(task, key: RegistryKey(id))
+        registry.adopt(task, key: ErasedKey(id))
     }
 
     private func add(_ id: ID, _ making: TaskRegistry.Making, _ operation: @escaping Operation) -> Bool {
-        registry.add(key: RegistryKey(id), behavior: .preferPrevious, making, operation).isAdded
+        registry.add(key: ErasedKey(id), behavior: .preferPrevious, making, operation).isAdded
     }
 }
 

@@ -69,7 +69,7 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
         priority: TaskPriority? = nil,
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        let key = RegistryKey(key)
+        let key = ErasedKey(key)
         let making = TaskRegistry.Making(name: name, priority: priority)
         let placement = registry.add(key: key, behavior: duplicateKeyBehavior, making, received(operation))
         switch placement {
@@ -84,7 +84,7 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func cancelTask(forKey key: Key) {
-        registry.cancel(key: RegistryKey(key))
+        registry.cancel(key: ErasedKey(key))
     }
 
     /// Cancels what runs and what waits, under every key. May be called from a cancellation handler that it triggers.

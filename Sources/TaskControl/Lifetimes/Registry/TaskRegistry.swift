@@ -3,7 +3,7 @@
 /// The faces (`AsyncLifetime`, `TaskBag`, `IdentifiableTaskBag`, `TaskStore`) add words to it, not logic. A registry outlives its face for as
 /// long as tasks of it run; the face's `deinit` shuts it.
 final class TaskRegistry: Sendable {
-    typealias Key = RegistryKey
+    typealias Key = ErasedKey
     typealias Job = TaskHandle
     typealias Waiter = UnsafeContinuation<Bool, Never>
     typealias Machine = TaskRegistryStateMachine<Key, Job, Waiter>

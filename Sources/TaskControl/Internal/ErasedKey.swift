@@ -1,8 +1,8 @@
 /// A key of any type, so that the engine is compiled once, for all of them, instead of being interpreted for each.
 ///
-/// Within one registry all keys have one type. The user's `hash(into:)` runs when a key is made, before the lock is taken. `==`, of keys
+/// Keys of two types are never equal, whatever they say themselves (`1 as Int` is not `1.0`). The user's `hash(into:)` runs when a key is made, before the lock is taken. `==`, of keys
 /// that hash alike, runs under it: the one piece of code of others that does, and as in a dictionary it must not come back.
-struct RegistryKey: Hashable, Sendable {
+struct ErasedKey: Hashable, Sendable {
     /// Beside the box, so that a growing table need not open each.
     private let hash: Int
     private let box: Box
@@ -14,11 +14,11 @@ struct RegistryKey: Hashable, Sendable {
 
     /// The key that this was made of.
     func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
-        guard let box = box as? TypedBox<Key> else { preconditionFailure("A registry's keys have one type.") }
+        guard let box = box as? TypedBox<Key> else { preconditionFailure("A key is asked for as what it was made of.") }
         return box.key
     }
 
-    static func == (one: RegistryKey, other: RegistryKey) -> Bool {
+    static func == (one: ErasedKey, other: ErasedKey) -> Bool {
         one.box === other.box || (one.hash == other.hash && one.box.equals(other.box))
     }
 
@@ -41,7 +41,7 @@ struct RegistryKey: Hashable, Sendable {
         }
 
         override func equals(_ other: Box) -> Bool {
-            key == unsafeDowncast(other, to: TypedBox.self).key
+            type(of: other) == TypedBox.self && key == unsafeDowncast(other, to: TypedBox.self).key
         }
     }
 }
