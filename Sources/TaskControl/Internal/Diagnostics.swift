@@ -19,6 +19,8 @@ enum TaskIncident: Sendable {
     /// A task that had been cancelled ended with another error than `CancellationError`: nearly always what its cancellation looks
     /// like from below, so it goes to observers and is not printed.
     case errorAfterCancellation(any Error, in: StaticString)
+    /// Work has ended that did so after its time limit, when nobody waited for it any more; and with what error.
+    case abandonedWorkEnded((any Error)?, in: StaticString)
 }
 
 extension TaskIncident: CustomStringConvertible {
@@ -30,6 +32,8 @@ extension TaskIncident: CustomStringConvertible {
             "AsyncTask: dropped and cancelled; choose .bind(to:), .store(in:) or .detached() where it is created, or keep it."
         case .errorAfterCancellation(let error, let origin):
             "\(origin): a cancelled task ended with another error than CancellationError: \(error)"
+        case .abandonedWorkEnded(let error, let origin):
+            "\(origin): work that was abandoned has ended" + (error.map { ": \($0)" } ?? ".")
         }
     }
 }

@@ -2,11 +2,13 @@
 ///
 /// Keys of two types are never equal, whatever they say themselves (`1 as Int` is not `1.0`). The user's `hash(into:)` runs when a key is made, before the lock is taken. `==`, of keys
 /// that hash alike, runs under it: the one piece of code of others that does, and as in a dictionary it must not come back.
+@usableFromInline
 struct ErasedKey: Hashable, Sendable {
     /// Beside the box, so that a growing table need not open each.
     private let hash: Int
     private let box: Box
 
+    @usableFromInline
     init<Key: Hashable & Sendable>(_ key: Key) {
         hash = key.hashValue
         box = TypedBox(key)
@@ -18,10 +20,12 @@ struct ErasedKey: Hashable, Sendable {
         return box.key
     }
 
+    @usableFromInline
     static func == (one: ErasedKey, other: ErasedKey) -> Bool {
         one.box === other.box || (one.hash == other.hash && one.box.equals(other.box))
     }
 
+    @usableFromInline
     func hash(into hasher: inout Hasher) {
         hasher.combine(hash)
     }

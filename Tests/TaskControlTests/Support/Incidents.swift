@@ -71,7 +71,7 @@ func readable(_ name: String) -> String? {
 }
 
 /// An error that belongs to one test.
-struct MarkedError: Error, Equatable {
+struct MarkedError: Error, Hashable {
     let mark: String
 
     init(_ mark: String = #function) {

@@ -1,0 +1,131 @@
+/// A number of permits, for as many as may do something at once.
+///
+/// ```swift
+/// let connections = AsyncSemaphore(value: 4)
+///
+/// let page = try await connections.withPermit {     // the fifth waits here, without blocking a thread
+///     try await fetch(url)
+/// }
+/// ```
+///
+/// What is large can take several permits at once: `withPermit(3) { … }`.
+///
+/// Safe to use from any thread and any isolation.
+///
+/// Siblings: a ``FIFOQueue`` with `maxConcurrentTasks` makes tasks that begin in order, sees re-entry, and raises what an urgent task waits
+/// for. A semaphore can't: permits have no owner, since one task may release what another has acquired. Inside a permit, asking the same
+/// semaphore for another waits for ever when there is none left.
+///
+/// ## Ordering
+/// Strictly in the order of the calls, whatever the priorities. Nobody overtakes one who waits, not even with a smaller request: so a
+/// large one is served in the end. (The rules of Go's `semaphore.Weighted`.)
+///
+/// ## Cancellation
+/// A caller that is cancelled leaves the line at once, and those behind it move up. A permit that is granted in the same moment is given
+/// back.
+public final class AsyncSemaphore: Sendable {
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
+
+    private let state: Locked<PermitStateMachine<Waiter>>
+    private let value: Int
+
+    /// - Parameter value: How many permits there are: 1 or more.
+    public init(value: Int) {
+        insist(value >= 1, "AsyncSemaphore: with \(value) permits nobody would ever get one. Make 1 or more.")
+        self.value = value
+        state = Locked(PermitStateMachine(size: value))
+    }
+
+    /// How many permits are there to be taken. It may have changed when the caller looks at it.
+    public var available: Int { state.withLock { $0.available } }
+
+    /// How many callers wait. It may have changed when the caller looks at it.
+    public var waiterCount: Int { state.withLock { $0.waiterCount } }
+
+    /// Runs `body` with a permit, or several, and gives them back when it has ended.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled before it has its permits leaves at once, without running `body`. From then on it is up to `body`.
+    ///
+    /// - Parameters:
+    ///   - weight: How many permits: from 1 to as many as the semaphore has.
+    ///   - body: Runs in the caller's task and isolation.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws; `CancellationError` if the caller was cancelled before it had its permits.
+    /// - Complexity: O(1), and O(*n*) in the number of those who get theirs afterwards.
+    @inlinable
+    public nonisolated(nonsending) func withPermit<Value>(
+        _ weight: Int = 1,
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        try await acquire(weight)
+        defer { release(weight) }
+        return try await body()
+    }
+
+    /// Takes a permit, or several: now if they are there and nobody waits, otherwise when it is the caller's turn.
+    ///
+    /// Each permit that was acquired is to be released, or is lost for ever. ``withPermit(_:_:)`` does that by itself.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once, and has no permit. So does one that was cancelled before it called, even if there are permits.
+    ///
+    /// - Parameter weight: How many permits: from 1 to as many as the semaphore has.
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Complexity: O(1).
+    public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws {
+        check(weight)
+        try Task.checkCancellation()
+        guard let id = state.withLock({ $0.acquire(weight) }) else { return }
+        try await wait(id, weight)
+    }
+
+    private nonisolated(nonsending) func wait(_ id: PermitStateMachine<Waiter>.ID, _ weight: Int) async throws {
+        let outcome = await withTaskCancellationHandler {
+            await withUnsafeContinuation { (waiter: Waiter) in
+                if let outcome = state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: outcome) }
+            }
+        } onCancel: {
+            // May come before the waiter has parked: then it does not.
+            let leaving = state.withLock { $0.leave(id) }
+            leaving.waiter?.resume(returning: .left)
+            for waiter in leaving.granted { waiter.resume(returning: .reached) }
+        }
+        guard Task.isCancelled else { return }
+        // Granted in the same moment: the caller is to hear of its cancellation, and somebody else can use the permits.
+        if outcome == .reached { release(weight) }
+        throw CancellationError()
+    }
+
+    /// Takes a permit, or several, if they are there and nobody waits. Never waits, and overtakes nobody.
+    ///
+    /// - Parameter weight: How many permits: from 1 to as many as the semaphore has.
+    /// - Returns: Whether the caller has them now.
+    /// - Complexity: O(1).
+    public func tryAcquire(_ weight: Int = 1) -> Bool {
+        check(weight)
+        return state.withLock { $0.tryAcquire(weight) }
+    }
+
+    /// Gives permits back. May be called from anywhere, and by others than those who acquired them; what was acquired together may be given
+    /// back in parts.
+    ///
+    /// - Parameter weight: How many permits: not more than have been acquired.
+    /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
+    public func release(_ weight: Int = 1) {
+        check(weight)
+        guard let granted = state.withLock({ $0.release(weight) }) else {
+            fatalError(
+                "AsyncSemaphore: more permits are released than were acquired. Release each once, or use withPermit { }, which does."
+            )
+        }
+        for waiter in granted { waiter.resume(returning: .reached) }
+    }
+
+    private func check(_ weight: Int) {
+        insist(
+            (1...value).contains(weight),
+            "AsyncSemaphore: \(weight) permits are asked for, of one that has \(value). Ask for 1 to \(value), or make a larger one."
+        )
+    }
+}

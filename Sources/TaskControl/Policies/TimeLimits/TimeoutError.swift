@@ -1,0 +1,15 @@
+/// Work took longer than its time limit.
+///
+/// Never a cancellation: whoever catches `CancellationError` to say nothing does not swallow a time limit.
+public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The limit. With nested limits it tells which of them it was.
+    public let duration: Duration
+
+    /// - Parameter duration: The limit.
+    public init(duration: Duration) {
+        self.duration = duration
+    }
+
+    /// How long the limit was.
+    public var description: String { "took longer than its time limit of \(duration)" }
+}

@@ -1,0 +1,159 @@
+/// Runs an operation with a time limit, as structured work: whatever happens, it has ended when this returns.
+///
+/// ```swift
+/// let page = try await withTimeout(.seconds(10)) {
+///     try await fetch(url)
+/// }
+/// ```
+///
+/// When the time is over the operation is cancelled, and awaited. One that ignores its cancellation is waited for as long as it likes:
+/// ``withDetachedTimeout(_:clock:name:operation:)`` is for that, and returns at the limit.
+///
+/// Limits can be nested: the nearest wins, and each caller sees its own ``TimeoutError``.
+///
+/// ## Cancellation
+/// A caller that is cancelled cancels the operation, waits for its end, and gets `CancellationError` if it fails, in whatever words.
+///
+/// ## Ordering
+/// In a tie between the operation and its limit, the first to come wins: what the operation returned or threw in time counts, even if the
+/// limit is over when the caller hears of it; and what it returns or throws after the limit does not count.
+///
+/// - Parameters:
+///   - duration: The limit: zero or more. With zero the operation does not begin. What is longer than 100 years is 100 years.
+///   - clock: Measures the time.
+///   - operation: Runs in the caller's isolation, in a child task.
+/// - Returns: What the operation returns.
+/// - Throws: ``TimeoutError`` at the limit; what the operation throws before; `CancellationError` if the caller is cancelled.
+@inlinable
+public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
+    _ duration: Duration,
+    clock: C = ContinuousClock(),
+    operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value where C.Duration == Duration {
+    let lent = TimeLimit.Lent<Value, C>(run: TimeLimit.run)
+    return try await unsafeBitCast(lent, to: TimeLimit.Borrowed<Value, C>.self).run(duration, clock, operation)
+}
+
+@usableFromInline
+enum TimeLimit {
+    // What belongs to the caller, the operation and its result, is used by a child task of the caller's, in the caller's isolation, while
+    // the caller waits. The compiler does not know that: the cast drops `@Sendable` from the type of the operation, where it is no part of
+    // how a closure is represented or called. From struct to struct, since a function that passes through a generic one is wrapped.
+
+    @usableFromInline struct Lent<Value, C: Clock> where C.Duration == Duration {
+        @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
+
+        @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
+
+        @inlinable
+        init(run: nonisolated(nonsending) @escaping (Duration, C, Operation) async throws -> Value) {
+            self.run = run
+        }
+    }
+
+    @usableFromInline struct Borrowed<Value, C: Clock> where C.Duration == Duration {
+        @usableFromInline typealias Operation = nonisolated(nonsending) () async throws -> Value
+
+        @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
+    }
+
+    @inlinable
+    nonisolated(nonsending) static func run<Value, C: Clock>(
+        _ duration: Duration,
+        _ clock: C,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value where C.Duration == Duration {
+        try check(duration)
+        let deadline = clock.now.advanced(by: wait(for: duration))
+        return try await withoutActuallyEscaping(operation) { operation in
+            let race = Race(operation)
+            let isolation = #isolation
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await race.run(isolation: isolation) }
+                group.addTask {
+                    // Throws when the operation has ended, or the caller was cancelled.
+                    guard (try? await clock.sleep(until: deadline, tolerance: nil)) != nil else { return }
+                    race.expire()
+                }
+                await group.next()
+                group.cancelAll()
+            }
+            return try race.outcome(of: duration)
+        }
+    }
+
+    /// What can be said before anything has begun.
+    @usableFromInline
+    static func check(_ duration: Duration) throws {
+        insist(
+            duration >= .zero,
+            "A time limit of \(duration) was over before it began. Give zero or more: max(.zero, remaining) for what is left of a deadline."
+        )
+        try Task.checkCancellation()
+        if duration == .zero { throw TimeoutError(duration: duration) }
+    }
+
+    @usableFromInline
+    static func wait(for duration: Duration) -> Duration { duration.saturated }
+
+    /// An operation and its limit: the first to come wins.
+    ///
+    /// Sendable: the result is written by one child task, and read when that has ended.
+    @usableFromInline
+    final class Race<Value>: @unchecked Sendable {
+        @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
+
+        @usableFromInline let operation: Operation
+        @usableFromInline var result: Result<Value, any Error>?
+        @usableFromInline let phase = RacePhase()
+
+        @inlinable
+        init(_ operation: @escaping Operation) {
+            self.operation = operation
+        }
+
+        @inlinable
+        func run(isolation: isolated (any Actor)?) async {
+            do {
+                // Law 8.
+                try Task.checkCancellation()
+                result = .success(try await operation())
+            } catch {
+                result = .failure(error)
+            }
+            phase.end()
+        }
+
+        @inlinable
+        func expire() { phase.expire() }
+
+        @inlinable
+        func outcome(of duration: Duration) throws -> Value {
+            if case .success(let value) = result, !phase.isExpired { return value }
+            // One cancellation error (law 10).
+            try Task.checkCancellation()
+            if phase.isExpired { throw TimeoutError(duration: duration) }
+            guard let result else { preconditionFailure("The operation has ended.") }
+            return try result.get()
+        }
+    }
+
+    @usableFromInline
+    struct RacePhase: Sendable {
+        private enum Phase { case running, ended, expired }
+
+        private let phase = Locked(Phase.running)
+
+        @usableFromInline init() {}
+
+        @usableFromInline func end() { move(to: .ended) }
+
+        @usableFromInline func expire() { move(to: .expired) }
+
+        @usableFromInline var isExpired: Bool { phase.withLock { $0 == .expired } }
+
+        private func move(to next: Phase) {
+            phase.withLock { if $0 == .running { $0 = next } }
+        }
+    }
+}

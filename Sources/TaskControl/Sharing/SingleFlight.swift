@@ -1,0 +1,99 @@
+/// Runs work once for all who ask for it at the same time.
+///
+/// ```swift
+/// let profiles = SingleFlight<UserID, Profile>()
+///
+/// let profile = try await profiles.run(id) {      // ten views ask, one request is made
+///     try await api.fetchProfile(id)
+/// }
+/// ```
+///
+/// The first caller of a key begins a *flight*: the operation, in a task of its own. Those who come before it has ended join it, and all get
+/// the same value, or the same error. Nothing is kept: who comes after the end begins anew. It is not a cache.
+///
+/// Safe to use from any thread and any isolation.
+///
+/// Siblings: ``withSingleFlight(key:operation:)`` needs no object: its flights are shared by the whole process. A ``TaskStore`` with
+/// `.preferPrevious` starts work once too, and gives its callers a task instead of a value.
+///
+/// ## Cancellation
+/// Every caller can leave, the first one too: one that is cancelled gets `CancellationError` at once, and the others and the work go on. The
+/// last one to leave cancels the work (see ``Abandonment``). From that moment on the flight is nobody's: who comes then begins a new one,
+/// even while the old one is still on its way out. In a tie between a result and a cancellation, the result counts.
+///
+/// ## Priorities
+/// A flight has its first caller's priority, and is raised to that of a caller who has more, where the system can (macOS 26, Linux).
+public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// What becomes of work that everybody has left.
+    public enum Abandonment: Sendable {
+        /// It is cancelled: nobody wants it any more.
+        case cancel
+        /// It goes on, and can be joined: for work that is worth its end, such as filling a cache. An error that nobody is there to receive
+        /// is reported to diagnostics.
+        case runToCompletion
+    }
+
+    @usableFromInline let flights: FlightStorage
+
+    /// - Parameter abandonment: What becomes of work that everybody has left.
+    public init(abandonment: Abandonment = .cancel) {
+        flights = FlightStorage(origin: "SingleFlight", runsToCompletion: abandonment == .runToCompletion)
+    }
+
+    /// Gets the value of a key: from the flight that is in the air, or from a new one.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once. The last one to leave cancels the work. One that is cancelled before it calls begins nothing.
+    ///
+    /// - Parameters:
+    ///   - key: Its `==` is called under a lock, when hashes are alike; as in a dictionary it must not come back here.
+    ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task name. Not
+    ///     called if there is a flight to join. Not begun if everybody has left before.
+    /// - Returns: What the flight returns.
+    /// - Throws: What the flight throws, to all of its callers; `CancellationError` if the caller is cancelled, or by ``cancelAll()``;
+    ///   ``SingleFlightError/reentrant(key:)`` if the caller is inside the flight of its own key.
+    /// - Complexity: O(1).
+    @inlinable
+    public nonisolated(nonsending) func run(
+        _ key: Key,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
+    ) async throws -> Value {
+        try await flights.run(
+            ErasedKey(key),
+            reentrancy: .reentrant(key: key),
+            operation: received(operation)
+        )
+    }
+
+    /// Lets the next caller of a key begin a new flight, as when what the old one fetches is known to be out of date.
+    ///
+    /// Those who are on the old one keep it.
+    public func forget(_ key: Key) {
+        flights.forget(ErasedKey(key))
+    }
+
+    /// How many flights are in the air, forgotten ones included and cancelled ones not. It may have changed when the caller looks at it.
+    public var inFlightCount: Int { flights.count }
+
+    /// Cancels all flights, also those that are to run to their completion. Their callers get `CancellationError` at once.
+    public func cancelAll() {
+        flights.cancelAll()
+    }
+}
+
+/// A call that can't be answered by a flight.
+public enum SingleFlightError: Error, Sendable, CustomStringConvertible {
+    /// From inside the flight of a key, that flight was asked for, and would have waited for itself for ever. Inside is also a child task, the flight of another
+    /// key that was asked for there, and a new `Task` made there, for as long as the flight lasts; and two flights that ask for each other
+    /// are inside each other.
+    case reentrant(key: any Hashable & Sendable)
+
+    /// Which key it was, and what to do.
+    public var description: String {
+        switch self {
+        case .reentrant(let key):
+            "The flight of the key \(String(reflecting: key)) was asked for from inside itself: that would wait for itself for ever. Do the "
+                + "work in the flight that is there, or give it another key."
+        }
+    }
+}

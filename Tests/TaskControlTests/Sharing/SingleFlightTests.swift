@@ -1,0 +1,415 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// What flights promise; the same is asked of both faces where both have it.
+@Suite(.timeLimit(.minutes(5)))
+struct SingleFlightTests {
+    private let flights = SingleFlight<String, Int>()
+    private let runs = OrderRecorder<Int>()
+
+    /// Waits until so many callers are on the flights of an engine.
+    private func waitForCallers(_ count: Int, on flights: FlightStorage) async {
+        while flights.callerCount < count { await Task.yield() }
+    }
+
+    // MARK: One run
+
+    @Test func tenThousandCallersGiveOneRun() async throws {
+        let gate = Gate()
+        let callers = (0..<10_000).map { _ in
+            Task {
+                try await flights.run("token") {
+                    runs.record(1)
+                    try await gate.wait()
+                    return 42
+                }
+            }
+        }
+        await waitForCallers(10_000, on: flights.flights)
+        #expect(flights.inFlightCount == 1)
+        for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) { caller.cancel() }
+        for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) {
+            await #expect(throws: CancellationError.self) { try await caller.value }
+        }
+        #expect(flights.inFlightCount == 1, "the others keep it")
+        gate.open()
+        for (index, caller) in callers.enumerated() where !index.isMultiple(of: 2) {
+            #expect(try await caller.value == 42)
+        }
+        #expect(runs.count == 1)
+        #expect(flights.inFlightCount == 0)
+    }
+
+    @Test func everybodyGetsTheSameErrorAndItIsNotKept() async throws {
+        let gate = Gate()
+        let callers = (0..<5).map { _ in
+            Task {
+                try await flights.run("token") {
+                    runs.record(1)
+                    try await gate.wait()
+                    throw MarkedError()
+                }
+            }
+        }
+        await waitForCallers(5, on: flights.flights)
+        gate.open()
+        var errors: Set<MarkedError> = []
+        for caller in callers {
+            let error = await #expect(throws: MarkedError.self) { try await caller.value }
+            if let error { errors.insert(error) }
+        }
+        #expect(errors.count == 1)
+        #expect(try await flights.run("token") { 7 } == 7, "who comes after the end begins anew")
+    }
+
+    @Test func keysAreApart() async throws {
+        async let one = flights.run("a") { 1 }
+        async let other = flights.run("b") { 2 }
+        #expect(try await (one, other) == (1, 2))
+    }
+
+    @Test func keysOfTheProcessAreApartByTypeAndByValue() async throws {
+        let gate = Gate()
+        async let int = withSingleFlight(key: 1) { () async throws -> String in
+            try await gate.wait()
+            return "Int"
+        }
+        async let double = withSingleFlight(key: 1.0) { () async throws -> String in
+            try await gate.wait()
+            return "Double"
+        }
+        async let value = withSingleFlight(key: 1) { () async throws -> Int in
+            try await gate.wait()
+            return 1
+        }
+        try await gate.waitForWaiters(count: 3)
+        #expect(SingleFlightRegistry.shared.inFlightCount() >= 3)
+        gate.open()
+        #expect(try await (int, double, value) == ("Int", "Double", 1))
+    }
+
+    // MARK: Leaving
+
+    @Test func theFirstCallerCanLeave() async throws {
+        let gate = Gate()
+        let first = Task { try await flights.run("token") { try await self.work(until: gate) } }
+        try await gate.waitForWaiters()
+        let second = Task { try await flights.run("token") { 0 } }
+        await waitForCallers(2, on: flights.flights)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.open()
+        #expect(try await second.value == 42, "the work goes on")
+    }
+
+    @Test func theLastCallerTakesTheWorkAlong() async throws {
+        let (gate, ended) = (Gate(), Gate())
+        let callers = (0..<3).map { _ in
+            Task {
+                try await flights.run("token") {
+                    defer { ended.open() }
+                    return try await self.work(until: gate)
+                }
+            }
+        }
+        await waitForCallers(3, on: flights.flights)
+        try await gate.waitForWaiters()
+        callers[0].cancel()
+        callers[1].cancel()
+        _ = await (callers[0].result, callers[1].result)
+        #expect(!ended.isOpen && flights.inFlightCount == 1)
+        callers[2].cancel()
+        await #expect(throws: CancellationError.self) { try await callers[2].value }
+        try await ended.wait()
+        #expect(flights.inFlightCount == 0)
+    }
+
+    @Test func nobodyJoinsADyingFlight() async throws {
+        let (gate, deaf) = (Gate(), Gate())
+        let first = Task {
+            try await flights.run("token") {
+                gate.open()
+                await deaf.waitIgnoringCancellation()
+                return 1
+            }
+        }
+        try await gate.wait()
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(flights.inFlightCount == 0, "cancelled is not counted, although it still runs")
+        let inside = Gate()
+        let second = Task {
+            try await flights.run("token") {
+                try await inside.wait()
+                return 2
+            }
+        }
+        try await inside.waitForWaiters()
+        deaf.open()
+        while flights.flights.liveCount > 1 { await Task.yield() }
+        let third = Task { try await flights.run("token") { 3 } }
+        await waitForCallers(2, on: flights.flights)
+        inside.open()
+        #expect(try await second.value == 2)
+        #expect(try await third.value == 2, "the old flight's end did not take the new one out of the books")
+    }
+
+    @Test func whoIsCancelledBeforehandBeginsNothing() async throws {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await flights.run("token") {
+                runs.record(1)
+                return 1
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(runs.count == 0 && flights.inFlightCount == 0)
+    }
+
+    @Test func anErrorOfTheWorkReachesACancelledCallerAsItsCancellation() async throws {
+        let gate = Gate()
+        let caller = Task {
+            try await flights.run("token") {
+                await gate.waitIgnoringCancellation()
+                throw MarkedError()
+            }
+        }
+        try await gate.waitForWaiters()
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        gate.open()
+    }
+
+    @Test func aCancellationErrorOfTheWorkIsAnErrorLikeOthers() async throws {
+        await #expect(throws: CancellationError.self) { try await flights.run("token") { throw CancellationError() } }
+        #expect(!Task.isCancelled)
+    }
+
+    @Test func workThatIsWorthItsEndRunsToIt() async throws {
+        let flights = SingleFlight<String, Int>(abandonment: .runToCompletion)
+        let gate = Gate()
+        let first = Task { try await flights.run("cache") { try await self.work(until: gate) } }
+        try await gate.waitForWaiters()
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(flights.inFlightCount == 1)
+        let second = Task { try await flights.run("cache") { 0 } }
+        await waitForCallers(1, on: flights.flights)
+        gate.open()
+        #expect(try await second.value == 42, "it was joined")
+    }
+
+    @Test func anErrorThatNobodyIsThereToReceiveIsReported() async throws {
+        let flights = SingleFlight<String, Int>(abandonment: .runToCompletion)
+        let (gate, error) = (Gate(), MarkedError())
+        let first = Task(name: "first") {
+            try await flights.run("cache") {
+                await gate.waitIgnoringCancellation()
+                throw error
+            }
+        }
+        try await gate.waitForWaiters()
+        first.cancel()
+        _ = await first.result
+        gate.open()
+        while Incidents.shared.unhandled(error).isEmpty { await Task.yield() }
+        #expect(Incidents.shared.unhandled(error) == [readable("first")], "once, by the name of the first caller")
+    }
+
+    // MARK: Forgetting
+
+    @Test func whatIsForgottenIsKeptByThoseWhoAreOnIt() async throws {
+        let (old, new) = (Gate(), Gate())
+        let first = Task {
+            try await flights.run("config") {
+                try await old.wait()
+                return 1
+            }
+        }
+        try await old.waitForWaiters()
+        flights.forget("config")
+        flights.forget("config")
+        let second = Task {
+            try await flights.run("config") {
+                try await new.wait()
+                return 2
+            }
+        }
+        try await new.waitForWaiters()
+        #expect(flights.inFlightCount == 2)
+        old.open()
+        #expect(try await first.value == 1)
+        let third = Task { try await flights.run("config") { 3 } }
+        await waitForCallers(2, on: flights.flights)
+        new.open()
+        #expect(try await (second.value, third.value) == (2, 2))
+    }
+
+    @Test func cancelAllLetsEverybodyGo() async throws {
+        for abandonment in [SingleFlight<String, Int>.Abandonment.cancel, .runToCompletion] {
+            let flights = SingleFlight<String, Int>(abandonment: abandonment)
+            let (gate, cancelled) = (Gate(), Gate())
+            let callers = (0..<4).map { number in
+                Task {
+                    try await flights.run("\(number % 2)") {
+                        await withTaskCancellationHandler {
+                            await gate.waitIgnoringCancellation()
+                            return 1
+                        } onCancel: {
+                            cancelled.open()
+                        }
+                    }
+                }
+            }
+            await waitForCallers(4, on: flights.flights)
+            try await gate.waitForWaiters(count: 2)
+            flights.cancelAll()
+            for caller in callers { await #expect(throws: CancellationError.self) { try await caller.value } }
+            #expect(flights.inFlightCount == 0 && cancelled.isOpen)
+            #expect(try await flights.run("0") { 2 } == 2, "it can be used again")
+            gate.open()
+        }
+    }
+
+    // MARK: What reaches the work
+
+    @TaskLocal private static var request = "none"
+
+    @Test func theFirstCallersContextReachesTheWork() async throws {
+        let value = try await Self.$request.withValue("first") {
+            try await Task(name: "caller", priority: .low) {
+                try await SingleFlight<String, [String]>().run("key") {
+                    [Self.request, Diagnostics.currentTaskName ?? "", "\(Task.basePriority == .low)"]
+                }
+            }.value
+        }
+        #expect(value == ["first", "caller", "true"])
+    }
+
+    @Test @MainActor func workRunsWhereItIsWritten() async throws {
+        var count = 0
+        let value = try await SingleFlight<String, Int>().run("key") {
+            MainActor.assertIsolated()
+            count += 1
+            return count
+        }
+        #expect(value == 1)
+        _ = try await withSingleFlight(key: "workRunsWhereItIsWritten") {
+            MainActor.assertIsolated()
+            count += 1
+        }
+        #expect(count == 2)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aJoinerRaisesTheFlight() async throws {
+        let (gate, raised) = (Gate(), Gate())
+        let first = Task(priority: .low) {
+            try await flights.run("token") {
+                try await withTaskPriorityEscalationHandler {
+                    try await self.work(until: gate)
+                } onPriorityEscalated: { _, _ in
+                    raised.open()
+                }
+            }
+        }
+        try await gate.waitForWaiters()
+        let second = Task(priority: .high) { try await flights.run("token") { 0 } }
+        try await raised.wait()
+        gate.open()
+        #expect(try await first.value == 42)
+        #expect(try await second.value == 42)
+    }
+
+    // MARK: Re-entry
+
+    @Test func askingForOneselfIsAnError() async throws {
+        let error = await #expect(throws: SingleFlightError.self) {
+            try await flights.run("a") { try await flights.run("a") { 1 } }
+        }
+        guard case .reentrant(let key) = error else { return }
+        #expect(key as? String == "a")
+        #expect("\(error!)".contains("\"a\""))
+        await #expect(throws: SingleFlightError.self) {
+            try await withSingleFlight(key: "asking") { try await withSingleFlight(key: "asking") { 1 } }
+        }
+    }
+
+    @Test func askingForOneselfThroughOthersIsAnError() async throws {
+        let others = SingleFlight<String, Int>()
+        await #expect(throws: SingleFlightError.self, "a child task") {
+            try await flights.run("a") {
+                async let value = flights.run("a") { 1 }
+                return try await value
+            }
+        }
+        await #expect(throws: SingleFlightError.self, "another key's flight, and another object's") {
+            try await flights.run("a") {
+                try await flights.run("b") { try await others.run("a") { try await flights.run("a") { 1 } } }
+            }
+        }
+        #expect(try await flights.run("a") { try await others.run("a") { 5 } } == 5, "the same key elsewhere is another flight")
+    }
+
+    @Test func flightsThatAskForEachOtherAreAnErrorForOneOfThem() async throws {
+        let (a, b) = (Gate(), Gate())
+        let one = Task {
+            try await flights.run("a") {
+                a.open()
+                try await b.wait()
+                return try await flights.run("b") { 0 }
+            }
+        }
+        let other = Task {
+            try await flights.run("b") {
+                b.open()
+                try await a.wait()
+                return try await flights.run("a") { 0 }
+            }
+        }
+        let results = await [one.result, other.result]
+        let errors = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        #expect(errors.count == 2 && errors.allSatisfy { $0 is SingleFlightError }, "the one fails, and the other with it")
+    }
+
+    @Test func whatOutlivesItsFlightIsNotInside() async throws {
+        let gate = Gate()
+        let after = Locked<Task<Int, any Error>?>(nil)
+        _ = try await flights.run("a") {
+            let task = Task {
+                await gate.waitIgnoringCancellation()
+                return try await flights.run("a") { 2 }
+            }
+            after.withLock { $0 = task }
+            return 1
+        }
+        gate.open()
+        #expect(try await after.withLock { $0 }?.value == 2)
+    }
+
+    // MARK: Nothing grows
+
+    @Test func aChainOfFlightsDoesNotGrow() async throws {
+        // Each begins the next one, and ends before that does.
+        let (done, most) = (Gate(), Locked(0))
+        @Sendable func next(_ number: Int) {
+            Task {
+                _ = try await flights.run("\(number)") {
+                    most.withLock { $0 = max($0, HeldFlight.held.count) }
+                    if number == 1_000 { done.open() } else { next(number + 1) }
+                    return number
+                }
+            }
+        }
+        next(0)
+        try await done.wait()
+        #expect(most.withLock { $0 } < 50)
+    }
+
+    private func work(until gate: Gate) async throws -> Int {
+        try await gate.wait()
+        return 42
+    }
+}
