@@ -111,7 +111,7 @@ struct LineTests {
         }
         for id in gone {
             line[id] = 0
-            #expect(line[id] == nil && line.remove(id) == nil, "what has left is not found, also when its slot is somebody else's")
+            #expect(line[id] == nil && line.remove(id) == nil, "what has left is not found, whoever has its slot")
         }
         #expect(line.count == model.count)
     }
