@@ -52,6 +52,18 @@ final class Incidents: Sendable {
         }
     }
 
+    func abandoned(_ error: MarkedError) -> [String?] {
+        state.withLock { incidents in
+            incidents.compactMap { incident, name in
+                if case .abandonedWorkEnded(let other as MarkedError, _) = incident, other == error {
+                    .some(name)
+                } else {
+                    nil
+                }
+            }
+        }
+    }
+
     func afterCancellation(_ error: MarkedError) -> Int {
         state.withLock { incidents in
             incidents.filter { incident, _ in

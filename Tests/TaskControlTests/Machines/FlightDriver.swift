@@ -1,0 +1,217 @@
+import Testing
+
+@testable import TaskControl
+
+typealias FlightMachine = FlightStateMachine<Int, Int, Int, Int>
+
+/// Lists of flights and callers that are searched through for each answer: what the machine of flights is to do.
+struct FlightModel: Hashable {
+    enum Phase: Hashable {
+        case current, forgotten, cancelled
+    }
+
+    struct Flight: Hashable {
+        let number: Int
+        let key: Int?
+        var phase: Phase
+        var level: UInt8
+        var hasJob = false
+    }
+
+    struct Caller: Hashable {
+        let number: Int
+        let flight: Int
+        /// The flight inside which it asked.
+        let origin: Int?
+        var isParked = false
+        /// It has been told that it is off the flight, and what it is to hear when it parks.
+        var isLeft = false
+    }
+
+    let runsToCompletion: Bool
+    /// Those that have not ended.
+    var flights: [Flight] = []
+    /// Those that have not been resumed.
+    var callers: [Caller] = []
+
+    func flight(_ number: Int) -> Flight? { flights.first { $0.number == number } }
+
+    func current(_ key: Int) -> Flight? { flights.first { $0.key == key && $0.phase == .current } }
+
+    func callers(on flight: Int) -> [Caller] { callers.filter { $0.flight == flight && !$0.isLeft } }
+
+    /// Whether a flight waits for another, or is it.
+    func waits(_ flight: Int, for other: Int) -> Bool {
+        var (reached, open): (Set<Int>, [Int]) = ([], [flight])
+        while let next = open.popLast() {
+            guard reached.insert(next).inserted else { continue }
+            open += callers.filter { $0.origin == next && !$0.isLeft && self.flight($0.flight) != nil }.map(\.flight)
+        }
+        return reached.contains(other)
+    }
+
+    mutating func update(_ number: Int, _ change: (inout Flight) -> Void) {
+        if let index = flights.firstIndex(where: { $0.number == number }) { change(&flights[index]) }
+    }
+}
+
+enum FlightEvent: Hashable {
+    case join(key: Int?, inside: Int?)
+    case attach(Int)
+    case park(Int)
+    case leave(Int)
+    case raise(Int, UInt8)
+    case finish(Int)
+    case forget(Int)
+    case cancelAll
+}
+
+/// Plays events to the machine and to the model, and compares what they say. The payload and the job of a flight are its number, and so
+/// is the waiter of a caller.
+struct FlightDriver {
+    private var machine: FlightMachine
+    private(set) var model: FlightModel
+    private var flights: [FlightMachine.ID] = []
+    private var callers: [FlightMachine.Caller] = []
+
+    init(runsToCompletion: Bool) {
+        machine = FlightMachine(runsToCompletion: runsToCompletion)
+        model = FlightModel(runsToCompletion: runsToCompletion)
+    }
+
+    /// Two drivers of one signature have the same future, but for their numbers.
+    var signature: Int {
+        var hasher = Hasher()
+        hasher.combine(model)
+        hasher.combine(flights.count)
+        hasher.combine(callers.count)
+        return hasher.finalize()
+    }
+
+    /// What may happen now; cancellations, rises and late words come whenever they like.
+    func possibleEvents(callers most: Int, keys: [Int?], levels: [UInt8], nesting: Bool) -> [FlightEvent] {
+        var events: [FlightEvent] = []
+        if callers.count < most {
+            for key in keys {
+                events.append(.join(key: key, inside: nil))
+                // Ended flights too: what outlives its flight is not inside.
+                if nesting { events += flights.indices.map { .join(key: key, inside: $0) } }
+            }
+        }
+        for flight in model.flights {
+            if !flight.hasJob { events.append(.attach(flight.number)) }
+            events.append(.finish(flight.number))
+            for level in levels where level > flight.level { events.append(.raise(flight.number, level)) }
+        }
+        // The first of all: it has often ended.
+        if !flights.isEmpty, model.flight(0) == nil { events += [.attach(0), .raise(0, 99)] }
+        for caller in model.callers where !caller.isParked { events.append(.park(caller.number)) }
+        events += callers.indices.map { .leave($0) }
+        events += keys.compactMap { $0.map { .forget($0) } }
+        if !model.flights.isEmpty { events.append(.cancelAll) }
+        return events
+    }
+
+    mutating func play(_ event: FlightEvent) {
+        switch event {
+        case .join(let key, let origin): join(key, inside: origin)
+        case .attach(let number): attach(number)
+        case .park(let number): park(number)
+        case .leave(let number): leave(number)
+        case .raise(let number, let level):
+            let owed = model.flight(number).flatMap { $0.level < level && $0.hasJob ? number : nil }
+            model.update(number) { $0.level = max($0.level, level) }
+            let raised = machine.raise(flights[number], to: level)
+            #expect(raised == owed)
+        case .finish(let number): finish(number)
+        case .forget(let key):
+            if let flight = model.current(key) { model.update(flight.number) { $0.phase = .forgotten } }
+            machine.forget(key)
+        case .cancelAll: cancelAll()
+        }
+        #expect(machine.count == model.flights.count { $0.phase != .cancelled })
+        #expect(machine.flights.count == model.flights.count)
+        #expect(machine.callerCount == model.flights.reduce(0) { $0 + model.callers(on: $1.number).count })
+        machine.checkInvariants()
+    }
+
+    private mutating func join(_ key: Int?, inside origin: Int?) {
+        let current = key.flatMap { model.current($0) }
+        let origin = origin.flatMap { model.flight($0) }?.number
+        let answer = machine.join(key, inside: origin.map { [flights[$0]] } ?? [], level: 5) { flights.count }
+        switch answer {
+        case .begun(let caller, let payload):
+            #expect(current == nil && payload == flights.count)
+            flights.append(caller.flight)
+            model.flights.append(.init(number: payload, key: key, phase: key == nil ? .forgotten : .current, level: 5))
+            enter(caller, on: payload, origin)
+        case .joined(let caller, let payload):
+            #expect(current?.number == payload && caller.flight == flights[payload])
+            if let origin { #expect(!model.waits(payload, for: origin), "it does not wait for itself") }
+            enter(caller, on: payload, origin)
+        case .reentrant:
+            #expect(current.flatMap { current in origin.map { model.waits(current.number, for: $0) } } == true)
+        }
+    }
+
+    private mutating func enter(_ caller: FlightMachine.Caller, on flight: Int, _ origin: Int?) {
+        model.callers.append(.init(number: callers.count, flight: flight, origin: origin))
+        callers.append(caller)
+    }
+
+    private mutating func attach(_ number: Int) {
+        let attachment = machine.attach(flights[number], number)
+        let flight = model.flight(number)
+        #expect(attachment.isCancelled == (flight?.phase == .cancelled))
+        #expect(attachment.level == flight?.level ?? 0)
+        model.update(number) { $0.hasJob = true }
+    }
+
+    private mutating func park(_ number: Int) {
+        guard let index = model.callers.firstIndex(where: { $0.number == number }) else { return }
+        let caller = model.callers[index]
+        let outcome = machine.park(callers[number], number)
+        if model.flight(caller.flight) == nil {
+            #expect(outcome == .reached, "the result is there")
+        } else {
+            #expect(outcome == (caller.isLeft ? .left : nil))
+        }
+        if outcome == nil { model.callers[index].isParked = true } else { model.callers.remove(at: index) }
+    }
+
+    private mutating func leave(_ number: Int) {
+        let leaving = machine.leave(callers[number])
+        guard let index = model.callers.firstIndex(where: { $0.number == number && !$0.isLeft }),
+            let flight = model.flight(model.callers[index].flight)
+        else { return #expect(leaving.waiter == nil && leaving.cancelling == nil, "it has left, or been told") }
+        #expect(leaving.waiter == (model.callers[index].isParked ? number : nil))
+        if model.callers[index].isParked { model.callers.remove(at: index) } else { model.callers[index].isLeft = true }
+        let isLast = model.callers(on: flight.number).isEmpty && !model.runsToCompletion
+        #expect(leaving.cancelling == (isLast && flight.hasJob ? flight.number : nil))
+        if isLast { model.update(flight.number) { $0.phase = .cancelled } }
+    }
+
+    private mutating func finish(_ number: Int) {
+        let landing = machine.finish(flights[number])
+        let there = model.callers(on: number)
+        #expect(landing.waiters == there.filter(\.isParked).map(\.number), "in the order of joining")
+        #expect(landing.isUnheard == there.isEmpty)
+        #expect(landing.remains.payload == number)
+        model.flights.removeAll { $0.number == number }
+        model.callers.removeAll { $0.flight == number && $0.isParked }
+    }
+
+    private mutating func cancelAll() {
+        let (jobs, waiters) = machine.cancelAll()
+        let live = model.flights.filter { $0.phase != .cancelled }
+        #expect(Set(jobs) == Set(live.filter(\.hasJob).map(\.number)) && jobs.count == Set(jobs).count)
+        let there = live.flatMap { model.callers(on: $0.number) }
+        #expect(Set(waiters) == Set(there.filter(\.isParked).map(\.number)) && waiters.count == Set(waiters).count)
+        for flight in live { model.update(flight.number) { $0.phase = .cancelled } }
+        let numbers = Set(there.map(\.number))
+        model.callers.removeAll { numbers.contains($0.number) && $0.isParked }
+        for index in model.callers.indices where numbers.contains(model.callers[index].number) {
+            model.callers[index].isLeft = true
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+@Suite(.timeLimit(.minutes(5)))
+struct FlightStateMachineTests {
+    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
+    @Test(arguments: [
+        (runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false, depth: 12),
+        (runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false, depth: 10),
+        (runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true, depth: 6),
+        (runsToCompletion: false, callers: 4, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true, depth: 5),
+        (runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9] as [UInt8], nesting: false, depth: 9),
+    ])
+    func everyShortSequenceAgreesWithTheModel(
+        runsToCompletion: Bool,
+        callers: Int,
+        keys: [Int?],
+        levels: [UInt8],
+        nesting: Bool,
+        depth: Int
+    ) {
+        var frontier = [FlightDriver(runsToCompletion: runsToCompletion)]
+        var seen = Set<Int>()
+        var steps = 0
+        for _ in 0..<depth {
+            var next: [FlightDriver] = []
+            for driver in frontier {
+                for event in driver.possibleEvents(callers: callers, keys: keys, levels: levels, nesting: nesting) {
+                    var copy = driver
+                    copy.play(event)
+                    steps += 1
+                    if seen.insert(copy.signature).inserted { next.append(copy) }
+                }
+            }
+            frontier = next
+        }
+        #expect(steps > 1_000)
+    }
+
+    /// Long programs with many callers, which the search above does not reach.
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var driver = FlightDriver(runsToCompletion: seed.isMultiple(of: 4))
+        for _ in 0..<400 {
+            let events = driver.possibleEvents(callers: 60, keys: [1, 2, 3, nil], levels: [9, 17], nesting: true)
+            // Most may leave or end at any time, and few do.
+            let few = events.filter {
+                switch $0 {
+                case .leave, .finish: random.next() % 20 == 0
+                case .cancelAll, .forget: random.next() % 50 == 0
+                default: true
+                }
+            }
+            driver.play((few.isEmpty ? events : few).randomElement(using: &random)!)
+        }
+    }
+
+    /// A flight that begins in the slot of one that has ended hears nothing of that one's late events.
+    @Test func aLateWordIsNotTakenForAnothers() {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(let old, _) = machine.join(1, { 1 }) else { return #expect(Bool(false)) }
+        #expect(machine.park(old, 10) == nil)
+        #expect(machine.finish(old.flight).waiters == [10])
+        guard case .begun(let new, _) = machine.join(1, { 2 }) else { return #expect(Bool(false)) }
+        #expect(new.flight.slot == old.flight.slot, "or this tests nothing")
+        #expect(machine.leave(old).cancelling == nil)
+        #expect(machine.raise(old.flight, to: 99) == nil)
+        #expect(machine.attach(new.flight, 2).level == 0)
+        #expect(machine.count == 1 && machine.callerCount == 1)
+    }
+}

@@ -1,0 +1,150 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+@Suite(.timeLimit(.minutes(5)))
+struct PermitStateMachineTests {
+    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
+    @Test(arguments: [
+        (size: 1, callers: 4, depth: 12), (size: 2, callers: 4, depth: 10), (size: 3, callers: 5, depth: 8),
+    ])
+    func everyShortSequenceAgreesWithTheModel(size: Int, callers: Int, depth: Int) {
+        var frontier = [PermitDriver(size: size)]
+        var seen = Set<Int>()
+        var steps = 0
+        for _ in 0..<depth {
+            var next: [PermitDriver] = []
+            for driver in frontier {
+                for event in driver.possibleEvents(callers: callers) {
+                    var copy = driver
+                    copy.play(event)
+                    steps += 1
+                    if seen.insert(copy.signature).inserted { next.append(copy) }
+                }
+            }
+            frontier = next
+        }
+        #expect(steps > 1_000)
+    }
+
+    /// Long programs with many callers, which the search above does not reach.
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var driver = PermitDriver(size: [1, 2, 5, 12][Int(seed % 4)])
+        for _ in 0..<600 {
+            let events = driver.possibleEvents(callers: 120)
+            // Any may leave at any time, and few do.
+            let few = events.filter { if case .leave = $0 { random.next() % 30 == 0 } else { true } }
+            driver.play((few.isEmpty ? events : few).randomElement(using: &random)!)
+        }
+    }
+}
+
+private enum PermitEvent: Hashable {
+    case acquire(Int), tryAcquire(Int), park(Int), leave(Int), release(Int), releaseTooMuch
+}
+
+/// A list that is searched through for each answer: what the machine of permits is to do.
+private struct PermitModel: Hashable {
+    struct Request: Hashable {
+        let number: Int
+        let weight: Int
+        var isParked = false
+    }
+
+    let size: Int
+    var taken = 0
+    var line: [Request] = []
+    /// Who has been told before they had parked, and what.
+    var told: [Int: WaitOutcome] = [:]
+
+    /// - Returns: Who is woken.
+    mutating func grant() -> [Int] {
+        var woken: [Int] = []
+        while let first = line.first, taken + first.weight <= size {
+            line.removeFirst()
+            taken += first.weight
+            if first.isParked { woken.append(first.number) } else { told[first.number] = .reached }
+        }
+        return woken
+    }
+}
+
+/// Plays events to the machine and to the model, and compares what they say.
+private struct PermitDriver {
+    private var machine: PermitStateMachine<Int>
+    private var model: PermitModel
+    private var ids: [Int: PermitStateMachine<Int>.ID] = [:]
+    private var comers = 0
+
+    init(size: Int) {
+        machine = PermitStateMachine(size: size)
+        model = PermitModel(size: size)
+    }
+
+    var signature: Int {
+        var hasher = Hasher()
+        hasher.combine(model)
+        hasher.combine(comers)
+        return hasher.finalize()
+    }
+
+    func possibleEvents(callers: Int) -> [PermitEvent] {
+        var events: [PermitEvent] = [.releaseTooMuch]
+        if comers < callers { events += (1...model.size).flatMap { [.acquire($0), .tryAcquire($0)] } }
+        events += model.line.filter { !$0.isParked }.map { .park($0.number) } + model.told.keys.sorted().map { .park($0) }
+        events += ids.keys.sorted().map { .leave($0) }
+        if model.taken > 0 { events += (1...model.taken).map { .release($0) } }
+        return events
+    }
+
+    mutating func play(_ event: PermitEvent) {
+        switch event {
+        case .acquire(let weight):
+            comers += 1
+            let isFree = model.line.isEmpty && model.taken + weight <= model.size
+            let id = machine.acquire(weight)
+            #expect((id == nil) == isFree)
+            if let id {
+                ids[comers] = id
+                model.line.append(.init(number: comers, weight: weight))
+            } else {
+                model.taken += weight
+            }
+        case .tryAcquire(let weight):
+            comers += 1
+            let isFree = model.line.isEmpty && model.taken + weight <= model.size
+            let hasThem = machine.tryAcquire(weight)
+            #expect(hasThem == isFree)
+            if hasThem { model.taken += weight }
+        case .park(let number):
+            let outcome = machine.park(ids[number]!, number)
+            let expected = model.told.removeValue(forKey: number)
+            #expect(outcome == expected)
+            if let index = model.line.firstIndex(where: { $0.number == number }) { model.line[index].isParked = true }
+        case .leave(let number):
+            let leaving = machine.leave(ids[number]!)
+            guard let index = model.line.firstIndex(where: { $0.number == number }) else {
+                return #expect(leaving.waiter == nil && leaving.granted.isEmpty, "it has its permits, or has left")
+            }
+            let request = model.line.remove(at: index)
+            if !request.isParked { model.told[number] = .left }
+            #expect(leaving.waiter == (request.isParked ? number : nil))
+            let woken = model.grant()
+            #expect(leaving.granted == woken, "those behind it move up")
+        case .release(let weight):
+            model.taken -= weight
+            let woken = model.grant()
+            let granted = machine.release(weight)
+            #expect(granted == woken)
+        case .releaseTooMuch:
+            let granted = machine.release(model.taken + 1)
+            #expect(granted == nil)
+        }
+        #expect(machine.available == model.size - model.taken)
+        #expect(machine.waiterCount == model.line.count)
+        machine.checkInvariants()
+    }
+}

@@ -1,0 +1,149 @@
+import TaskControl
+import TaskControlTesting
+import Testing
+
+/// What a semaphore promises.
+@Suite(.timeLimit(.minutes(5)))
+struct AsyncSemaphoreTests {
+    private func waitForWaiters(_ count: Int, at semaphore: AsyncSemaphore) async {
+        while semaphore.waiterCount != count { await Task.yield() }
+    }
+
+    @Test func noMoreThanItsPermitsAreInside() async throws {
+        let semaphore = AsyncSemaphore(value: 3)
+        let steps = OrderRecorder<Int>()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try await semaphore.withPermit {
+                        steps.record(1)
+                        await Task.yield()
+                        steps.record(-1)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        var (inside, most) = (0, 0)
+        for step in steps.events {
+            inside += step
+            most = max(most, inside)
+        }
+        #expect(steps.count == 400 && most <= 3)
+        #expect(semaphore.available == 3 && semaphore.waiterCount == 0)
+    }
+
+    @Test func permitsAreGivenInTheOrderOfTheCalls() async throws {
+        let (semaphore, order) = (AsyncSemaphore(value: 1), OrderRecorder<Int>())
+        try await semaphore.acquire()
+        var waiters: [Task<Void, any Error>] = []
+        for number in 0..<20 {
+            let priority: TaskPriority = number.isMultiple(of: 2) ? .low : .high
+            waiters.append(Task(priority: priority) { try await semaphore.withPermit { order.record(number) } })
+            await waitForWaiters(number + 1, at: semaphore)
+        }
+        semaphore.release()
+        for waiter in waiters { try await waiter.value }
+        #expect(order.events == Array(0..<20))
+    }
+
+    @Test func nobodyOvertakesALargeRequest() async throws {
+        let semaphore = AsyncSemaphore(value: 3)
+        try await semaphore.acquire(2)
+        let large = Task { try await semaphore.acquire(3) }
+        await waitForWaiters(1, at: semaphore)
+        #expect(!semaphore.tryAcquire(), "there is one, and somebody in line")
+        let small = Task { try await semaphore.acquire(1) }
+        await waitForWaiters(2, at: semaphore)
+        #expect(semaphore.available == 1)
+        semaphore.release()
+        #expect(semaphore.waiterCount == 2 && semaphore.available == 2)
+        semaphore.release()
+        try await large.value
+        #expect(semaphore.waiterCount == 1 && semaphore.available == 0)
+        // What was acquired together is given back in parts.
+        semaphore.release(1)
+        try await small.value
+        semaphore.release(2)
+        semaphore.release(1)
+        #expect(semaphore.available == 3)
+    }
+
+    @Test func aCancelledWaiterLeavesAtOnceAndThoseBehindMoveUp() async throws {
+        let semaphore = AsyncSemaphore(value: 3)
+        try await semaphore.acquire(2)
+        let large = Task { try await semaphore.acquire(2) }
+        await waitForWaiters(1, at: semaphore)
+        let small = Task { try await semaphore.acquire(1) }
+        await waitForWaiters(2, at: semaphore)
+        large.cancel()
+        await #expect(throws: CancellationError.self) { try await large.value }
+        try await small.value
+        #expect(semaphore.available == 0 && semaphore.waiterCount == 0)
+    }
+
+    @Test func whoIsCancelledBeforehandTakesNothing() async throws {
+        let semaphore = AsyncSemaphore(value: 1)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await semaphore.withPermit { _ = Issue.record("it does not run") }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(semaphore.available == 1)
+    }
+
+    @Test func anErrorInsideGivesThePermitBack() async throws {
+        let semaphore = AsyncSemaphore(value: 2)
+        await #expect(throws: MarkedError.self) { try await semaphore.withPermit(2) { throw MarkedError() } }
+        #expect(semaphore.available == 2)
+    }
+
+    @Test func tryAcquireTakesWhatIsThere() {
+        let semaphore = AsyncSemaphore(value: 2)
+        #expect(semaphore.tryAcquire(2))
+        #expect(!semaphore.tryAcquire())
+        semaphore.release(2)
+        #expect(semaphore.tryAcquire())
+    }
+
+    private actor Account {
+        private let semaphore = AsyncSemaphore(value: 1)
+        private var log = NotSendable()
+
+        /// Touches the actor's state inside, and returns what is not Sendable.
+        func touch() async throws -> Int {
+            let inside = try await semaphore.withPermit {
+                assertIsolated()
+                log.count += 1
+                await Task.yield()
+                return log
+            }
+            return inside.count
+        }
+    }
+
+    private final class NotSendable { var count = 0 }
+
+    @Test func theBodyIsInTheCallersIsolation() async throws {
+        #expect(try await Account().touch() == 1)
+    }
+
+    @Test func badInputTraps() async {
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = AsyncSemaphore(value: 0)
+        }
+        #expect(text(result).contains("Make 1 or more"))
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await AsyncSemaphore(value: 2).acquire(3)
+        }
+        #expect(text(result).contains("3 permits are asked for, of one that has 2"))
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = AsyncSemaphore(value: 2).tryAcquire(0)
+        }
+        #expect(text(result).contains("Ask for 1 to 2"))
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            AsyncSemaphore(value: 2).release()
+        }
+        #expect(text(result).contains("more permits are released than were acquired"))
+    }
+}

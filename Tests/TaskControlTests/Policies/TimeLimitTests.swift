@@ -1,0 +1,234 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// What time limits promise, on a clock that the test moves.
+@Suite(.timeLimit(.minutes(5)))
+struct TimeLimitTests {
+    private let clock = TestClock()
+    private let limit = Duration.seconds(10)
+
+    // MARK: withTimeout
+
+    @Test func aValueThatComesInTimeWins() async throws {
+        #expect(try await withTimeout(limit, clock: clock) { 7 } == 7)
+        #expect(clock.sleeperCount == 0, "the limit is over with it")
+    }
+
+    @Test func anErrorThatComesInTimeIsItself() async throws {
+        await #expect(throws: MarkedError.self) { try await withTimeout(limit, clock: clock) { throw MarkedError() } }
+    }
+
+    @Test func atTheLimitTheOperationIsCancelledAndAwaited() async throws {
+        let (gate, deaf) = (Gate(), Gate())
+        let task = Task {
+            try await withTimeout(limit, clock: clock) {
+                do { try await gate.wait() } catch { #expect(Task.isCancelled) }
+                await deaf.waitIgnoringCancellation()
+                return 1
+            }
+        }
+        try await gate.waitForWaiters()
+        try await clock.waitForSleepers()
+        await clock.advance(by: limit)
+        try await deaf.waitForWaiters()
+        deaf.open()
+        let error = await #expect(throws: TimeoutError.self) { try await task.value }
+        #expect(error == TimeoutError(duration: limit), "a value that comes after the limit does not count")
+        #expect("\(error!)".contains("10"))
+    }
+
+    @Test func whatTheOperationThrowsAfterTheLimitDoesNotCount() async throws {
+        let gate = Gate()
+        let task = Task {
+            try await withTimeout(limit, clock: clock) {
+                do { try await gate.wait() } catch { throw MarkedError() }
+            }
+        }
+        try await gate.waitForWaiters()
+        try await clock.waitForSleepers()
+        await clock.advance(by: limit)
+        await #expect(throws: TimeoutError.self) { try await task.value }
+    }
+
+    @Test func aCancelledCallerGetsItsCancellation() async throws {
+        let gate = Gate()
+        let task = Task {
+            try await withTimeout(limit, clock: clock) {
+                do { try await gate.wait() } catch { throw MarkedError() }
+            }
+        }
+        try await gate.waitForWaiters()
+        task.cancel()
+        await #expect(throws: CancellationError.self, "in whatever words it failed") { try await task.value }
+    }
+
+    @Test func aCancellationErrorOfTheOperationIsAnErrorLikeOthers() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await withTimeout(limit, clock: clock) { throw CancellationError() }
+        }
+    }
+
+    @Test func whoIsCancelledBeforehandBeginsNothing() async throws {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await withTimeout(limit, clock: clock) { _ = Issue.record("it does not run") }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func withNoTimeNothingBegins() async throws {
+        await #expect(throws: TimeoutError(duration: .zero)) {
+            try await withTimeout(.zero, clock: clock) { _ = Issue.record("it does not run") }
+        }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(1e18), .seconds(3_155_760_000)])
+    func anAbsurdLimitIsALimitLikeAnyOther(limit: Duration) async throws {
+        #expect(try await withTimeout(limit) { 1 } == 1)
+        #expect(try await withDetachedTimeout(limit) { 1 } == 1)
+        let gate = Gate()
+        let task = Task { try await withTimeout(limit, clock: clock) { try await gate.wait() } }
+        try await clock.waitForSleepers()
+        await clock.advance(by: .seconds(3_155_760_000))
+        await #expect(throws: TimeoutError(duration: limit), "a century is enough") { try await task.value }
+    }
+
+    @Test func theNearestOfTwoLimitsWinsAndEachCallerSeesItsOwn() async throws {
+        for (outer, inner) in [(5, 10), (10, 5)] as [(Int, Int)] {
+            let (clock, gate) = (TestClock(), Gate())
+            let seenInside = OrderRecorder<Bool>()
+            let task = Task {
+                try await withTimeout(.seconds(outer), clock: clock) {
+                    do {
+                        try await withTimeout(.seconds(inner), clock: clock) { try await gate.wait() }
+                    } catch {
+                        seenInside.record(error is TimeoutError)
+                        throw error
+                    }
+                }
+            }
+            try await clock.waitForSleepers(count: 2)
+            await clock.advance(by: .seconds(5))
+            let error = await #expect(throws: TimeoutError.self) { try await task.value }
+            #expect(error?.duration == .seconds(5))
+            #expect(seenInside.events == [inner < outer], "for the one inside, the outer limit is a cancellation")
+        }
+    }
+
+    private actor Account {
+        private var log = NotSendable()
+
+        func touch(_ clock: TestClock) async throws -> Int {
+            var local = 0
+            let inside = try await withTimeout(.seconds(1), clock: clock) {
+                assertIsolated()
+                log.count += 1
+                await Task.yield()
+                assertIsolated()
+                local += 1
+                return log
+            }
+            return inside.count + local
+        }
+    }
+
+    private final class NotSendable { var count = 0 }
+
+    @Test func theOperationIsInTheCallersIsolation() async throws {
+        #expect(try await Account().touch(clock) == 2)
+        try await onTheMainActor()
+    }
+
+    @MainActor private func onTheMainActor() async throws {
+        try await withTimeout(limit, clock: clock) {
+            MainActor.assertIsolated()
+            await isolatedToMain()
+        }
+    }
+
+    /// Isolated to whoever calls it: a time limit between must not change that.
+    private nonisolated(nonsending) func isolatedToMain() async {
+        #expect(#isolation === MainActor.shared)
+    }
+
+    @TaskLocal private static var request = "none"
+
+    @Test func theOperationHasTheCallersTaskLocals() async throws {
+        try await Self.$request.withValue("mine") {
+            let inside = try await withTimeout(limit, clock: clock) { Self.request }
+            let detached = try await withDetachedTimeout(limit, clock: clock) { Self.request }
+            #expect(inside == "mine" && detached == "mine")
+        }
+    }
+
+    // MARK: withDetachedTimeout
+
+    @Test func itReturnsAtTheLimitWhateverTheWorkDoes() async throws {
+        let (deaf, cancelled, error) = (Gate(), Gate(), MarkedError())
+        let task = Task {
+            try await withDetachedTimeout(limit, clock: clock, name: "legacy") {
+                await withTaskCancellationHandler {
+                    await deaf.waitIgnoringCancellation()
+                } onCancel: {
+                    cancelled.open()
+                }
+                throw error
+            }
+        }
+        try await clock.waitForSleepers()
+        try await deaf.waitForWaiters()
+        await clock.advance(by: limit)
+        await #expect(throws: TimeoutError(duration: limit)) { try await task.value }
+        #expect(cancelled.isOpen)
+        #expect(Incidents.shared.abandoned(error).isEmpty, "it still runs")
+        deaf.open()
+        while Incidents.shared.abandoned(error).isEmpty { await Task.yield() }
+        #expect(Incidents.shared.abandoned(error) == [readable("legacy")])
+    }
+
+    @Test func aCancelledCallerLeavesDetachedWorkAtOnce() async throws {
+        let deaf = Gate()
+        let task = Task {
+            try await withDetachedTimeout(limit, clock: clock) { await deaf.waitIgnoringCancellation() }
+        }
+        try await deaf.waitForWaiters()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        deaf.open()
+    }
+
+    @Test func detachedWorkThatEndsInTimeIsNoNews() async throws {
+        #expect(try await withDetachedTimeout(limit, clock: clock) { 7 } == 7)
+        await #expect(throws: MarkedError.self) {
+            try await withDetachedTimeout(limit, clock: clock) { throw MarkedError() }
+        }
+        #expect(Incidents.shared.abandoned(MarkedError()).isEmpty)
+        await #expect(throws: TimeoutError.self) {
+            try await withDetachedTimeout(.zero, clock: clock) { _ = Issue.record("it does not run") }
+        }
+    }
+
+    @Test @MainActor func detachedWorkRunsWhereItIsWritten() async throws {
+        var count = 0
+        try await withDetachedTimeout(limit, clock: clock) {
+            MainActor.assertIsolated()
+            count += 1
+        }
+        #expect(count == 1)
+    }
+
+    // MARK: Bad input
+
+    @Test func aNegativeLimitTraps() async {
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await withTimeout(.seconds(-1)) {}
+        }
+        #expect(text(result).contains("max(.zero, remaining)"))
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await withDetachedTimeout(.seconds(-1)) {}
+        }
+        #expect(text(result).contains("max(.zero, remaining)"))
+    }
+}
