@@ -11,7 +11,7 @@ struct FlightStateMachineTests {
         (runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false, depth: 10),
         (runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true, depth: 6),
         (runsToCompletion: false, callers: 4, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true, depth: 5),
-        (runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9] as [UInt8], nesting: false, depth: 9),
+        (runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9], nesting: false, depth: 9),
     ])
     func everyShortSequenceAgreesWithTheModel(
         runsToCompletion: Bool,

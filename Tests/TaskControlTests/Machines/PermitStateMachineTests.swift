@@ -94,7 +94,8 @@ private struct PermitDriver {
     func possibleEvents(callers: Int) -> [PermitEvent] {
         var events: [PermitEvent] = [.releaseTooMuch]
         if comers < callers { events += (1...model.size).flatMap { [.acquire($0), .tryAcquire($0)] } }
-        events += model.line.filter { !$0.isParked }.map { .park($0.number) } + model.told.keys.sorted().map { .park($0) }
+        events += model.line.filter { !$0.isParked }.map { .park($0.number) }
+        events += model.told.keys.sorted().map { .park($0) }
         events += ids.keys.sorted().map { .leave($0) }
         if model.taken > 0 { events += (1...model.taken).map { .release($0) } }
         return events

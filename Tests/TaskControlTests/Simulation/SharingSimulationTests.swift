@@ -128,7 +128,10 @@ struct SharingSimulationTests {
     /// Whatever the schedule, it ends as the arithmetic says, and when.
     @Test func timeLimitsAgreeWithTheModel() async throws {
         try await check({
-            (program: TimeLimitProgram(&$0, depth: 3), cancellation: Duration.nanoseconds(Int.random(in: 1...2_000_000_000, using: &$0)))
+            (
+                program: TimeLimitProgram(&$0, depth: 3),
+                cancellation: Duration.nanoseconds(Int.random(in: 1...2_000_000_000, using: &$0))
+            )
         }) { sim, plan in
             let start = ContinuousClock.now
             let task = Task { try await plan.program.run() }

@@ -17,14 +17,19 @@ indirect enum TimeLimitProgram: Sendable {
 
     /// Times in nanoseconds up to a second: no two of them meet.
     init(_ random: inout SeededGenerator, depth: Int) {
-        func duration(_ random: inout SeededGenerator) -> Duration { .nanoseconds(Int.random(in: 1...1_000_000_000, using: &random)) }
+        func duration(_ random: inout SeededGenerator) -> Duration {
+            .nanoseconds(Int.random(in: 1...1_000_000_000, using: &random))
+        }
         switch Int.random(in: 0..<(depth > 0 ? 10 : 4), using: &random) {
         case 0: self = .fails
         case 1: self = .work(duration(&random), isDeaf: true)
         case 2...4: self = .work(duration(&random), isDeaf: false)
         default:
             let limit = duration(&random)
-            self = .limit(limit, (0..<Int.random(in: 1...2, using: &random)).map { _ in Self(&random, depth: depth - 1) })
+            self = .limit(
+                limit,
+                (0..<Int.random(in: 1...2, using: &random)).map { _ in Self(&random, depth: depth - 1) }
+            )
         }
     }
 
