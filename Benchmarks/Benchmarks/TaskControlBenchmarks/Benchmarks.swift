@@ -10,5 +10,7 @@ let benchmarks: @Sendable () -> Void = {
     registerCancelAll()
     registerFIFOQueue()
     registerActorQueue()
+    registerSingleFlight()
+    registerPolicies()
     registerSimulation()
 }

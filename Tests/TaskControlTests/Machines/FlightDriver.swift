@@ -73,6 +73,7 @@ struct FlightDriver {
     private(set) var model: FlightModel
     private var flights: [FlightMachine.ID] = []
     private var callers: [FlightMachine.Caller] = []
+    private var keys: [FlightMachine.ID: Int?] = [:]
 
     init(runsToCompletion: Bool) {
         machine = FlightMachine(runsToCompletion: runsToCompletion)
@@ -125,8 +126,10 @@ struct FlightDriver {
             #expect(raised == owed)
         case .finish(let number): finish(number)
         case .forget(let key):
-            if let flight = model.current(key) { model.update(flight.number) { $0.phase = .forgotten } }
-            machine.forget(key)
+            let current = model.current(key)?.number
+            if let current { model.update(current) { $0.phase = .forgotten } }
+            let payload = machine.forget(key)
+            #expect(payload == current)
         case .cancelAll: cancelAll()
         }
         #expect(machine.count == model.flights.count { $0.phase != .cancelled })
@@ -143,6 +146,7 @@ struct FlightDriver {
         case .begun(let caller, let payload):
             #expect(current == nil && payload == flights.count)
             flights.append(caller.flight)
+            keys[caller.flight] = key
             model.flights.append(.init(number: payload, key: key, phase: key == nil ? .forgotten : .current, level: 5))
             enter(caller, on: payload, origin)
         case .joined(let caller, let payload):
@@ -160,10 +164,10 @@ struct FlightDriver {
     }
 
     private mutating func attach(_ number: Int) {
-        let attachment = machine.attach(flights[number], number)
+        let attachment = machine.attach(flights[number], number, level: 5)
         let flight = model.flight(number)
         #expect(attachment.isCancelled == (flight?.phase == .cancelled))
-        #expect(attachment.level == flight?.level ?? 0)
+        #expect(attachment.level == (flight.map { $0.level > 5 ? $0.level : 0 } ?? 0))
         model.update(number) { $0.hasJob = true }
     }
 
@@ -171,16 +175,16 @@ struct FlightDriver {
         guard let index = model.callers.firstIndex(where: { $0.number == number }) else { return }
         let caller = model.callers[index]
         let outcome = machine.park(callers[number], number)
-        if model.flight(caller.flight) == nil {
-            #expect(outcome == .reached, "the result is there")
+        if caller.isLeft {
+            #expect(outcome == .left)
         } else {
-            #expect(outcome == (caller.isLeft ? .left : nil))
+            #expect(outcome == (model.flight(caller.flight) == nil ? .reached : nil))
         }
         if outcome == nil { model.callers[index].isParked = true } else { model.callers.remove(at: index) }
     }
 
     private mutating func leave(_ number: Int) {
-        let leaving = machine.leave(callers[number])
+        let leaving = machine.leave(callers[number], of: keys[callers[number].flight] ?? nil)
         guard let index = model.callers.firstIndex(where: { $0.number == number && !$0.isLeft }),
             let flight = model.flight(model.callers[index].flight)
         else { return #expect(leaving.waiter == nil && leaving.cancelling == nil, "it has left, or been told") }
@@ -192,17 +196,19 @@ struct FlightDriver {
     }
 
     private mutating func finish(_ number: Int) {
-        let landing = machine.finish(flights[number])
+        let wasCurrent = model.flight(number)?.phase == .current
+        let landing = machine.finish(flights[number], of: keys[flights[number]] ?? nil)
         let there = model.callers(on: number)
         #expect(landing.waiters == there.filter(\.isParked).map(\.number), "in the order of joining")
         #expect(landing.isUnheard == there.isEmpty)
-        #expect(landing.remains.payload == number)
+        #expect(landing.payload == (wasCurrent ? number : nil))
         model.flights.removeAll { $0.number == number }
         model.callers.removeAll { $0.flight == number && $0.isParked }
     }
 
     private mutating func cancelAll() {
-        let (jobs, waiters) = machine.cancelAll()
+        let clearing = machine.cancelAll()
+        let (jobs, waiters) = (clearing.jobs, clearing.waiters)
         let live = model.flights.filter { $0.phase != .cancelled }
         #expect(Set(jobs) == Set(live.filter(\.hasJob).map(\.number)) && jobs.count == Set(jobs).count)
         let there = live.flatMap { model.callers(on: $0.number) }

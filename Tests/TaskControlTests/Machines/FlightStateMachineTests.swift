@@ -63,12 +63,12 @@ struct FlightStateMachineTests {
         var machine = FlightMachine(runsToCompletion: false)
         guard case .begun(let old, _) = machine.join(1, { 1 }) else { return #expect(Bool(false)) }
         #expect(machine.park(old, 10) == nil)
-        #expect(machine.finish(old.flight).waiters == [10])
+        #expect(machine.finish(old.flight, of: 1).waiters == [10])
         guard case .begun(let new, _) = machine.join(1, { 2 }) else { return #expect(Bool(false)) }
         #expect(new.flight.slot == old.flight.slot, "or this tests nothing")
-        #expect(machine.leave(old).cancelling == nil)
+        #expect(machine.leave(old, of: 1).cancelling == nil)
         #expect(machine.raise(old.flight, to: 99) == nil)
-        #expect(machine.attach(new.flight, 2).level == 0)
+        #expect(machine.attach(new.flight, 2, level: 0).level == 0)
         #expect(machine.count == 1 && machine.callerCount == 1)
     }
 }

@@ -33,14 +33,15 @@ struct FlightBody<Value: Sendable>: TaskBody {
 
     @inlinable
     nonisolated(nonsending) func run() async {
+        var failure: (any Error)?
         do {
             // Law 8: what everybody has left before it began does not begin.
             try Task.checkCancellation()
             result.result = .success(try await flight.holding { try await operation() })
-            await flight.finish(nil)
         } catch {
             result.result = .failure(error)
-            await flight.finish(error)
+            failure = error
         }
+        if !flight.finish() { await flight.report(failure) }
     }
 }

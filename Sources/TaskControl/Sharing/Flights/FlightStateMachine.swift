@@ -6,29 +6,30 @@
 ///                 │                    │                        │
 ///                 └──────finish────────┴────────finish──────────┴──▶ (gone)      its callers are handed out
 ///
-/// A flight is there before its task is (law 2); `attach` brings the task's handle, and is told what was missed. Its callers enroll with
-/// `join`, in the step that shows them the flight, and may leave before they have parked.
+/// A flight is there before its task is (law 2); `attach` brings the task's handle, and is told what was missed. Its callers are on it
+/// from `join`, the step that shows them the flight, and may leave before they have parked.
+///
+/// Flights and callers stand in two tables, and hold nothing that has to be retained: whatever ends one brings the key along.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial that is never used again, so a late event finds nothing (law 3).
-/// 2. The flight that a key leads to has that key, and is current; a current flight is the one that its key leads to.
+/// 2. A key leads to a flight that is current, and to each current flight leads one key.
 /// 3. A cancelled flight is not current, and has no callers: nobody joins a flight that is dying (law 7).
 /// 4. A flight without callers is cancelled, unless it is to run to its completion.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
-    typealias Slot = SlotTable<Flight>.Index
-
     struct ID: Hashable, Sendable {
         let serial: UInt64
         let slot: Slot
     }
 
+    /// Somebody on a flight.
     struct Caller: Hashable, Sendable {
         let flight: ID
-        fileprivate let waiter: WaiterTable<Waiter, WaitOutcome>.ID
-        /// The flight inside which it asked.
-        fileprivate let origin: ID?
+        fileprivate let id: ID
     }
+
+    typealias Slot = SlotTable<Flight>.Index
 
     enum Phase: UInt8 {
         case current, forgotten, cancelled
@@ -36,28 +37,43 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     struct Flight {
         let serial: UInt64
-        /// `nil`: it is not shared.
-        let key: Key?
-        /// Where its result will be.
-        let payload: Payload
         var job: Job?
-        var callers = WaiterTable<Waiter, WaitOutcome>()
-        var callerCount = 0
+        var oldest = none
+        var newest = none
+        var callerCount: Int32 = 0
         var phase: Phase
         /// The priority that it has, or has been raised to for the sake of a caller.
         var level: UInt8
-        /// The flights that callers inside this one wait for.
-        var waitsFor: [ID] = []
-        /// Where those callers asked who were inside a flight.
-        var awaitedBy: [ID] = []
     }
+
+    enum Stage: UInt8 {
+        case expected, parked
+        /// Not on the flight any more, and to be told so when it parks.
+        case reached, left
+    }
+
+    struct Wait {
+        let serial: UInt64
+        let flight: Slot
+        var older: Slot
+        var newer = none
+        var stage = Stage.expected
+        var waiter: Waiter?
+    }
+
+    static var none: Slot { -1 }
 
     let runsToCompletion: Bool
 
     private(set) var flights = SlotTable<Flight>()
-    private var current: [Key: Slot] = [:]
+    private var waits = SlotTable<Wait>()
+    private var current: [Key: (slot: Slot, payload: Payload)] = [:]
+    /// Which flight waits for which, because a caller inside it does; and which caller that is.
+    private var nesting = FlightNesting<ID>()
     /// How many are in the air: have not ended, and are not cancelled.
     private(set) var count = 0
+    /// How many wait for flights.
+    private(set) var callerCount = 0
     private var nextSerial: UInt64 = 0
 
     init(runsToCompletion: Bool) {
@@ -83,40 +99,32 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///   - payload: For a new flight.
     /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
     mutating func join(_ key: Key?, inside origins: [ID] = [], level: UInt8 = 0, _ payload: () -> Payload) -> Joining {
-        let origins = origins.filter(isThere)
-        if let key, let slot = current[key] {
+        let origins = origins.isEmpty ? origins : origins.filter(isThere)
+        if let key, let (slot, payload) = current[key] {
             let id = ID(serial: flights[slot].serial, slot: slot)
-            guard !waits(id, for: origins) else { return .reentrant }
-            return .joined(enroll(in: id, from: origins.last), flights[slot].payload)
+            guard origins.isEmpty || !nesting.leads(from: id, to: origins) else { return .reentrant }
+            return .joined(enter(id, from: origins.last), payload)
         }
         let payload = payload()
         let phase: Phase = key == nil ? .forgotten : .current
-        let flight = Flight(serial: nextSerial, key: key, payload: payload, phase: phase, level: level)
-        let slot = flights.insert(flight)
-        let id = ID(serial: nextSerial, slot: slot)
+        let id = ID(serial: nextSerial, slot: flights.insert(Flight(serial: nextSerial, phase: phase, level: level)))
         nextSerial += 1
         count += 1
-        if let key { current[key] = slot }
-        return .begun(enroll(in: id, from: origins.last), payload)
+        if let key { current[key] = (id.slot, payload) }
+        return .begun(enter(id, from: origins.last), payload)
     }
 
-    private mutating func enroll(in id: ID, from origin: ID?) -> Caller {
+    private mutating func enter(_ id: ID, from origin: ID?) -> Caller {
+        let older = flights[id.slot].newest
+        let slot = waits.insert(Wait(serial: nextSerial, flight: id.slot, older: older))
+        if older == Self.none { flights[id.slot].oldest = slot } else { waits[older].newer = slot }
+        flights[id.slot].newest = slot
         flights[id.slot].callerCount += 1
-        if let origin {
-            flights[origin.slot].waitsFor.append(id)
-            flights[id.slot].awaitedBy.append(origin)
-        }
-        return Caller(flight: id, waiter: flights[id.slot].callers.enroll(), origin: origin)
-    }
-
-    private func waits(_ id: ID, for origins: [ID]) -> Bool {
-        guard !origins.isEmpty else { return false }
-        var (seen, open): (Set<ID>, [ID]) = ([], [id])
-        while let next = open.popLast() {
-            if origins.contains(next) { return true }
-            if isThere(next), seen.insert(next).inserted { open += flights[next.slot].waitsFor }
-        }
-        return false
+        callerCount += 1
+        let caller = Caller(flight: id, id: ID(serial: nextSerial, slot: slot))
+        nextSerial += 1
+        if let origin { nesting.insert(from: origin, to: id, by: caller.id) }
+        return caller
     }
 
     struct Attachment {
@@ -127,19 +135,33 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     /// Brings the handle of the task that has been made for a flight, or does nothing if that has ended already.
-    mutating func attach(_ id: ID, _ job: Job) -> Attachment {
+    ///
+    /// - Parameter level: What the task has.
+    mutating func attach(_ id: ID, _ job: Job, level: UInt8) -> Attachment {
         guard isThere(id) else { return Attachment() }
         flights[id.slot].job = job
-        return Attachment(isCancelled: flights[id.slot].phase == .cancelled, level: flights[id.slot].level)
+        let owed = flights[id.slot].level
+        return Attachment(isCancelled: flights[id.slot].phase == .cancelled, level: owed > level ? owed : 0)
     }
 
     // MARK: Waiting
 
     /// - Returns: With what the waiter is to be resumed at once.
     mutating func park(_ caller: Caller, _ waiter: Waiter) -> WaitOutcome? {
-        // What has ended has its result: that counts, also for one who was about to leave.
-        guard isThere(caller.flight) else { return .reached }
-        return flights[caller.flight.slot].callers.park(caller.waiter, waiter)
+        guard isWaiting(caller.id) else { preconditionFailure("A caller parks once.") }
+        switch waits[caller.id.slot].stage {
+        case .expected:
+            waits[caller.id.slot].stage = .parked
+            waits[caller.id.slot].waiter = waiter
+            return nil
+        case .reached:
+            waits.discard(caller.id.slot)
+            return .reached
+        case .left:
+            waits.discard(caller.id.slot)
+            return .left
+        case .parked: preconditionFailure("A caller parks once.")
+        }
     }
 
     struct Leaving {
@@ -147,27 +169,44 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var waiter: Waiter?
         /// It was the last.
         var cancelling: Job?
+        /// What the table had of the flight, to be let go outside.
+        var payload: Payload?
     }
 
     /// A caller leaves. The last one takes the flight along. A second report, or a late one, finds nothing.
     ///
+    /// - Parameter key: Of the flight.
     /// - Complexity: O(1), and O(*n*) in the number of flights that its own flight waits for.
-    mutating func leave(_ caller: Caller) -> Leaving {
+    mutating func leave(_ caller: Caller, of key: Key?) -> Leaving {
+        guard isWaiting(caller.id) else { return Leaving() }
+        let stage = waits[caller.id.slot].stage
+        guard stage == .expected || stage == .parked else { return Leaving() }
         let id = caller.flight
-        guard isThere(id), flights[id.slot].callers.isWaiting(caller.waiter) else { return Leaving() }
-        var leaving = Leaving(waiter: flights[id.slot].callers.leave(caller.waiter, with: .left))
+        let (older, newer) = (waits[caller.id.slot].older, waits[caller.id.slot].newer)
+        if older == Self.none { flights[id.slot].oldest = newer } else { waits[older].newer = newer }
+        if newer == Self.none { flights[id.slot].newest = older } else { waits[newer].older = older }
         flights[id.slot].callerCount -= 1
-        if let origin = caller.origin {
-            Self.removeOne(origin, from: &flights[id.slot].awaitedBy)
-            if isThere(origin) { Self.removeOne(id, from: &flights[origin.slot].waitsFor) }
+        callerCount -= 1
+        if !nesting.isEmpty { nesting.remove(to: id, by: caller.id) }
+        var leaving = Leaving(waiter: tell(caller.id.slot, .left))
+        if flights[id.slot].callerCount == 0, !runsToCompletion {
+            leaving.payload = unlink(id, key)
+            leaving.cancelling = cancel(id)
         }
-        if flights[id.slot].callerCount == 0, !runsToCompletion { leaving.cancelling = cancel(id) }
         return leaving
     }
 
-    // Static: a copy of the machine, kept for the call, would make the change copy what is in it.
-    private static func removeOne(_ id: ID, from ids: inout [ID]) {
-        if let index = ids.firstIndex(of: id) { ids.remove(at: index) }
+    /// Tells a caller that it is off its flight.
+    ///
+    /// - Returns: The waiter, if it is parked.
+    private mutating func tell(_ slot: Slot, _ stage: Stage) -> Waiter? {
+        guard waits[slot].stage == .parked else {
+            waits[slot].stage = stage
+            return nil
+        }
+        let waiter = waits[slot].waiter
+        waits.discard(slot)
+        return waiter
     }
 
     /// A caller has been raised. So is its flight.
@@ -186,99 +225,118 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         /// Nobody was there to receive its result.
         let isUnheard: Bool
         /// What the table had of it, to be let go outside.
-        let remains: Flight
+        let payload: Payload?
     }
 
     /// The work of a flight has ended.
     ///
+    /// - Parameter key: Of the flight.
     /// - Complexity: O(*n*) in the number of its callers.
-    mutating func finish(_ id: ID) -> Landing {
+    mutating func finish(_ id: ID, of key: Key?) -> Landing {
         guard isThere(id) else { preconditionFailure("A flight ends once.") }
-        unlink(id)
+        let payload = unlink(id, key)
         if flights[id.slot].phase != .cancelled { count -= 1 }
-        var flight = flights.remove(id.slot)
-        let waiters = flight.callers.wakeAll(with: .reached)
-        for origin in flight.awaitedBy where isThere(origin) {
-            Self.removeOne(id, from: &flights[origin.slot].waitsFor)
+        let isUnheard = flights[id.slot].callerCount == 0
+        let waiters = isUnheard ? [] : tellAll(id, .reached)
+        if !nesting.isEmpty { nesting.removeAll(of: id) }
+        flights.discard(id.slot)
+        return Landing(waiters: waiters, isUnheard: isUnheard, payload: payload)
+    }
+
+    /// - Returns: Those who are parked, in the order of joining.
+    private mutating func tellAll(_ id: ID, _ stage: Stage) -> [Waiter] {
+        var waiters: [Waiter] = []
+        var slot = flights[id.slot].oldest
+        while slot != Self.none {
+            let newer = waits[slot].newer
+            if let waiter = tell(slot, stage) { waiters.append(waiter) }
+            slot = newer
         }
-        return Landing(waiters: waiters, isUnheard: flight.callerCount == 0, remains: flight)
+        callerCount -= Int(flights[id.slot].callerCount)
+        flights[id.slot].callerCount = 0
+        (flights[id.slot].oldest, flights[id.slot].newest) = (Self.none, Self.none)
+        return waiters
     }
 
     /// Lets the next caller of a key begin a flight of its own. Who is there keeps the old one.
-    mutating func forget(_ key: Key) {
-        guard let slot = current[key] else { return }
-        unlink(ID(serial: flights[slot].serial, slot: slot))
+    ///
+    /// - Returns: What the table had of it, to be let go outside.
+    mutating func forget(_ key: Key) -> Payload? {
+        guard let (slot, payload) = current.removeValue(forKey: key) else { return nil }
         flights[slot].phase = .forgotten
+        return payload
+    }
+
+    struct Clearing {
+        var jobs: [Job] = []
+        var waiters: [Waiter] = []
+        /// What the table had, to be let go outside.
+        var remains: [Key: (slot: Slot, payload: Payload)] = [:]
     }
 
     /// Cancels everything. The callers leave.
     ///
     /// - Complexity: O(*n*) in the number of flights and callers.
-    mutating func cancelAll() -> (jobs: [Job], waiters: [Waiter]) {
-        var (jobs, waiters): ([Job], [Waiter]) = ([], [])
+    mutating func cancelAll() -> Clearing {
+        var clearing = Clearing()
+        swap(&clearing.remains, &current)
         for slot in 0..<flights.extent where flights.isOccupied(slot) && flights[slot].phase != .cancelled {
             let id = ID(serial: flights[slot].serial, slot: slot)
-            waiters += flights[slot].callers.wakeAll(with: .left)
-            for origin in flights[slot].awaitedBy where isThere(origin) {
-                Self.removeOne(id, from: &flights[origin.slot].waitsFor)
-            }
-            flights[slot].awaitedBy = []
-            flights[slot].callerCount = 0
-            if let job = cancel(id) { jobs.append(job) }
+            clearing.waiters += tellAll(id, .left)
+            nesting.removeAll(to: id)
+            if let job = cancel(id) { clearing.jobs.append(job) }
         }
-        return (jobs, waiters)
+        return clearing
     }
 
     private mutating func cancel(_ id: ID) -> Job? {
-        unlink(id)
         flights[id.slot].phase = .cancelled
         count -= 1
         return flights[id.slot].job
     }
 
-    private mutating func unlink(_ id: ID) {
-        guard flights[id.slot].phase == .current, let key = flights[id.slot].key else { return }
-        current[key] = nil
+    private mutating func unlink(_ id: ID, _ key: Key?) -> Payload? {
+        guard let key, flights[id.slot].phase == .current else { return nil }
+        return current.removeValue(forKey: key)?.payload
     }
 
     // MARK: Looking
 
-    /// How many wait for flights.
-    ///
-    /// - Complexity: O(*n*) in the number of flights.
-    var callerCount: Int {
-        (0..<flights.extent).reduce(0) { $0 + (flights.isOccupied($1) ? flights[$1].callerCount : 0) }
-    }
-
     /// Whether it has not ended.
     func isThere(_ id: ID) -> Bool {
         flights.isOccupied(id.slot) && flights[id.slot].serial == id.serial
+    }
+
+    private func isWaiting(_ id: ID) -> Bool {
+        waits.isOccupied(id.slot) && waits[id.slot].serial == id.serial
     }
 }
 
 extension FlightStateMachine {
     /// Traps if an invariant does not hold. O(*n*²).
     func checkInvariants() {
-        var (inTheAir, linked) = (0, 0)
+        var (inTheAir, linked, callers) = (0, 0, 0)
         for slot in 0..<flights.extent where flights.isOccupied(slot) {
             let flight = flights[slot]
-            let id = ID(serial: flight.serial, slot: slot)
             if flight.phase != .cancelled { inTheAir += 1 }
-            if flight.phase == .current {
-                linked += 1
-                precondition(flight.key.map { current[$0] == slot } ?? false, "a current flight is found by its key")
-            }
-            if flight.phase == .cancelled { precondition(flight.callerCount == 0, "nobody is on a cancelled flight") }
+            if flight.phase == .current { linked += 1 }
+            precondition(flight.callerCount == 0 || flight.phase != .cancelled, "nobody is on a cancelled flight")
             precondition(
                 flight.callerCount > 0 || flight.phase == .cancelled || runsToCompletion,
                 "a flight that nobody waits for is cancelled"
             )
-            precondition(!flight.waitsFor.contains { waits($0, for: [id]) }, "no flight waits for itself")
-            for other in flight.waitsFor where isThere(other) {
-                precondition(flights[other.slot].awaitedBy.contains(id), "both sides know who waits for whom")
+            var (wait, before, number) = (flight.oldest, Self.none, 0)
+            while wait != Self.none {
+                precondition(waits[wait].flight == slot && waits[wait].older == before, "callers are linked both ways")
+                precondition(waits[wait].stage == .expected || waits[wait].stage == .parked, "who has been told is not on it")
+                (before, wait, number) = (wait, waits[wait].newer, number + 1)
             }
+            precondition(flight.newest == before && Int(flight.callerCount) == number, "callers are counted")
+            callers += number
         }
-        precondition(count == inTheAir, "what is in the air is counted")
-        precondition(current.count == linked, "a key leads to a current flight")
+        precondition(current.values.allSatisfy { flights[$0.slot].phase == .current }, "a key leads to a current flight")
+        precondition(current.count == linked, "to each current flight leads one key")
+        precondition(count == inTheAir && callerCount == callers, "what is in the air is counted")
+        precondition(!nesting.isCircular, "no flight waits for itself")
     }
 }

@@ -4,7 +4,9 @@
 @usableFromInline
 final class FlightStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    typealias Machine = FlightStateMachine<ErasedKey, FlightResult, Waiter, TaskHandle>
+    /// Who is in the air lives: a flight leaves the books before its task ends.
+    typealias Job = TaskHandle.Unowned
+    typealias Machine = FlightStateMachine<ErasedKey, FlightResult, Waiter, Job>
     typealias ID = Machine.ID
 
     private let state: Locked<Machine>
@@ -58,52 +60,70 @@ final class FlightStorage: Sendable {
     /// - Returns: `nil`: the caller would wait for itself.
     @usableFromInline
     func board(_ key: ErasedKey?, makeResult: () -> FlightResult) -> Passenger? {
-        let held = HeldFlight.held
-        let origins = held.isEmpty ? [] : held.filter { $0.flights === self }.map(\.id)
+        let origins = HeldFlight.innermost.map { $0.all.filter { $0.flights === self }.map(\.id) } ?? []
         let level = inheritedPriority.rawValue
         return switch state.withLock({ $0.join(key, inside: origins, level: level, makeResult) }) {
-        case .begun(let caller, let result): Passenger(flights: self, caller: caller, result: result, isFirst: true)
-        case .joined(let caller, let result): Passenger(flights: self, caller: caller, result: result, isFirst: false)
+        case .begun(let caller, let result):
+            Passenger(flights: self, key: key, caller: caller, result: result, levelOfTask: level)
+        case .joined(let caller, let result):
+            Passenger(flights: self, key: key, caller: caller, result: result, levelOfTask: nil)
         case .reentrant: nil
         }
     }
 
     /// Brings the handle of the task that has been made for a flight.
-    fileprivate func attach(_ id: ID, _ task: TaskHandle) {
-        let attachment = state.withLock { $0.attach(id, task) }
+    fileprivate func attach(_ id: ID, _ task: TaskHandle, level: UInt8) {
+        let attachment = state.withLock { $0.attach(id, Job(task), level: level) }
         if attachment.isCancelled { task.cancel() }
         if attachment.level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: attachment.level)) }
     }
 
     // MARK: Waiting
 
-    fileprivate nonisolated(nonsending) func wait(_ caller: Machine.Caller) async -> WaitOutcome {
+    fileprivate nonisolated(nonsending) func wait(_ passenger: Passenger) async -> WaitOutcome {
         await withTaskCancellationHandler {
             await raising {
                 await withUnsafeContinuation { (waiter: Waiter) in
-                    if let outcome = state.withLock({ $0.park(caller, waiter) }) { waiter.resume(returning: outcome) }
+                    let outcome = state.withLock { $0.park(passenger.caller, waiter) }
+                    if let outcome { waiter.resume(returning: outcome) }
                 }
-            } with: { [self] priority in
-                let job = state.withLock { $0.raise(caller.flight, to: priority.rawValue) }
-                if let job { TaskControl.raise([job], to: priority) }
+            } with: { [self, id = passenger.caller.flight] priority in
+                raise(id, to: priority)
             }
         } onCancel: {
             // May come before the waiter has parked, and more than once.
-            let leaving = state.withLock { $0.leave(caller) }
-            leaving.waiter?.resume(returning: .left)
-            leaving.cancelling?.cancel()
+            leave(passenger)
         }
+    }
+
+    private func raise(_ id: ID, to priority: TaskPriority) {
+        let task = state.withLock { $0.raise(id, to: priority.rawValue)?.owned }
+        if let task { TaskControl.raise([task], to: priority) }
+    }
+
+    private func leave(_ passenger: Passenger) {
+        // Owned under the lock: who is in the air lives, and may end as soon as the lock is free.
+        let (leaving, task) = state.withLock { machine in
+            let leaving = machine.leave(passenger.caller, of: passenger.key)
+            return (leaving, leaving.cancelling?.owned)
+        }
+        leaving.waiter?.resume(returning: .left)
+        task?.cancel()
     }
 
     // MARK: Ending
 
     /// The work of a flight has ended, and its result is there.
     ///
-    /// - Parameter failure: What it failed with, to be reported if nobody is there to receive it.
-    fileprivate nonisolated(nonsending) func finish(_ id: ID, _ failure: (any Error)?) async {
-        let landing = state.withLock { $0.finish(id) }
+    /// - Returns: Whether somebody was there to receive it.
+    fileprivate func finish(_ id: ID, _ key: ErasedKey?) -> Bool {
+        let landing = state.withLock { $0.finish(id, of: key) }
         for waiter in landing.waiters { waiter.resume(returning: .reached) }
-        guard landing.isUnheard else { return }
+        return !landing.isUnheard
+    }
+
+    /// - Parameter failure: What a flight failed with that nobody was there to hear of.
+    fileprivate nonisolated(nonsending) func report(_ failure: (any Error)?) async {
         if reportsAbandoned {
             Diagnostics.report(.abandonedWorkEnded(failure, in: origin), taskName: Diagnostics.currentTaskName)
         } else if let failure {
@@ -112,12 +132,15 @@ final class FlightStorage: Sendable {
     }
 
     func forget(_ key: ErasedKey) {
-        state.withLock { $0.forget(key) }
+        _ = state.withLock { $0.forget(key) }
     }
 
     func cancelAll() {
-        let (tasks, waiters) = state.withLock { $0.cancelAll() }
-        for waiter in waiters { waiter.resume(returning: .left) }
+        let (clearing, tasks) = state.withLock { machine in
+            let clearing = machine.cancelAll()
+            return (clearing, clearing.jobs.map(\.owned))
+        }
+        for waiter in clearing.waiters { waiter.resume(returning: .left) }
         for task in tasks { task.cancel() }
     }
 
@@ -138,26 +161,35 @@ final class FlightStorage: Sendable {
 @usableFromInline
 struct Passenger: Sendable {
     let flights: FlightStorage
+    let key: ErasedKey?
     let caller: FlightStorage.Machine.Caller
     @usableFromInline let result: FlightResult
-    /// Whether it is to make the flight's task.
-    @usableFromInline let isFirst: Bool
+    /// The priority of the flight's task, if this one is to make it.
+    let levelOfTask: UInt8?
 
-    @usableFromInline var flight: HeldFlight { HeldFlight(flights: flights, id: caller.flight) }
+    @usableFromInline var isFirst: Bool { levelOfTask != nil }
+
+    @usableFromInline var flight: HeldFlight { HeldFlight(flights: flights, id: caller.flight, key: key) }
 
     @usableFromInline var callersName: String? { Diagnostics.currentTaskName }
 
     @usableFromInline
-    func attach(_ task: TaskHandle) { flights.attach(caller.flight, task) }
+    func attach(_ task: TaskHandle) { flights.attach(caller.flight, task, level: levelOfTask ?? 0) }
 
     /// Waits for the result.
     ///
     /// - Returns: Whether it is there. If not, the caller was cancelled, or the flight.
     @usableFromInline
-    nonisolated(nonsending) func wait() async -> Bool { await flights.wait(caller) == .reached }
+    nonisolated(nonsending) func wait() async -> Bool { await flights.wait(self) == .reached }
 }
 
 extension HeldFlight {
+    /// Reports the end of its work, whose result is there.
+    ///
+    /// - Returns: Whether somebody was there to receive it. If not, the caller goes on with `report`.
     @usableFromInline
-    nonisolated(nonsending) func finish(_ failure: (any Error)?) async { await flights.finish(id, failure) }
+    func finish() -> Bool { flights.finish(id, key) }
+
+    @usableFromInline
+    nonisolated(nonsending) func report(_ failure: (any Error)?) async { await flights.report(failure) }
 }

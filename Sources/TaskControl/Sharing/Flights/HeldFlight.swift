@@ -3,23 +3,29 @@
 struct HeldFlight: Sendable {
     let flights: FlightStorage
     let id: FlightStorage.ID
+    let key: ErasedKey?
+    /// Those that it was begun in, the innermost last; some of them may be over.
+    private let outer: [HeldFlight]
 
-    /// The flights that the caller is inside of, the innermost last; some of them may be over.
-    @TaskLocal static var held: [HeldFlight] = []
+    /// The flight that the caller is inside of; it may be over.
+    @TaskLocal static var innermost: HeldFlight?
 
-    /// Runs the work of this flight inside it, and inside those that its first caller was in and that have not ended: a chain of flights,
-    /// each begun by the one before it, does not grow.
+    init(flights: FlightStorage, id: FlightStorage.ID, key: ErasedKey?) {
+        (self.flights, self.id, self.key) = (flights, id, key)
+        // Only those that have not ended: a chain of flights, each begun by the one before it, does not grow.
+        outer = Self.innermost.map { $0.all.filter { $0.flights.isInTheAir($0.id) } } ?? []
+    }
+
+    /// This one, and those that it was begun in; the innermost last.
+    var all: [HeldFlight] { outer + [self] }
+
+    /// Runs the work of this flight inside it.
     @inlinable
     nonisolated(nonsending) func holding<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async rethrows -> Value {
-        try await Self.local.withValue(chain, operation: body)
+        try await Self.local.withValue(self, operation: body)
     }
 
-    @usableFromInline static var local: TaskLocal<[HeldFlight]> { $held }
-
-    @usableFromInline var chain: [HeldFlight] {
-        let held = Self.held
-        return held.isEmpty ? [self] : held.filter { $0.flights.isInTheAir($0.id) } + [self]
-    }
+    @usableFromInline static var local: TaskLocal<HeldFlight?> { $innermost }
 }

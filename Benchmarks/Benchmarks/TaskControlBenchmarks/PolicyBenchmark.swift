@@ -1,0 +1,62 @@
+import Benchmark
+import TaskControl
+
+/// What a limit on time and a limit on concurrency add to work that meets neither.
+func registerPolicies() {
+    Benchmark.row("withTimeout") {
+        var row = Row(
+            primitive: "`withTimeout(.seconds(10)) { }`",
+            baseline: "a task group of the work and a sleep",
+            turns: await Turns.take(
+                operations: Scale.tasks,
+                baseline: {
+                    await ContinuousClock().measure { for number in 0..<Scale.tasks { _ = await twoChildren(number) } }
+                },
+                primitive: {
+                    await ContinuousClock().measure {
+                        for number in 0..<Scale.tasks { _ = try? await withTimeout(.seconds(10)) { number } }
+                    }
+                }
+            )
+        )
+        row.target = .ratio(atMost: 1.3)
+        return row
+    }
+    Benchmark.row("AsyncSemaphore.withPermit") {
+        let (semaphore, place) = (AsyncSemaphore(value: 4), Place())
+        let calls = Scale.tasks * 10
+        var row = Row(
+            primitive: "`semaphore.withPermit { }`, uncontended",
+            baseline: "`await actor.f()`, uncontended",
+            turns: await Turns.take(
+                operations: calls,
+                baseline: { await ContinuousClock().measure { for _ in 0..<calls { await place.nothing() } } },
+                primitive: {
+                    await ContinuousClock().measure { for _ in 0..<calls { try? await semaphore.withPermit {} } }
+                }
+            )
+        )
+        row.target = .nanoseconds(atMost: 60)
+        return row
+    }
+}
+
+/// The limit that people write by hand.
+private func twoChildren(_ number: Int) async -> Int? {
+    await withTaskGroup(of: Int?.self) { group in
+        group.addTask { number }
+        group.addTask {
+            try? await Task.sleep(for: .seconds(10))
+            return nil
+        }
+        let first = await group.next()
+        group.cancelAll()
+        return first ?? nil
+    }
+}
+
+private actor Place {
+    private var visits = 0
+
+    func nothing() { visits += 1 }
+}

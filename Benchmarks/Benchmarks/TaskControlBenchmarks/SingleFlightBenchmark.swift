@@ -1,0 +1,115 @@
+import Benchmark
+import TaskControl
+import TaskControlTesting
+
+/// Work that is shared, beside a task whose value is awaited.
+func registerSingleFlight() {
+    Benchmark.row("withSingleFlight, uncontended") {
+        var row = Row(
+            primitive: "`await withSingleFlight(key:) { }`, uncontended",
+            baseline: "`await Task { }.value`",
+            turns: await Turns.take(
+                operations: Scale.tasks,
+                baseline: {
+                    await ContinuousClock().measure { for number in 0..<Scale.tasks { _ = await Task { number }.value } }
+                },
+                primitive: {
+                    await ContinuousClock().measure {
+                        for number in 0..<Scale.tasks { _ = try? await withSingleFlight(key: "token") { number } }
+                    }
+                }
+            )
+        )
+        row.target = .ratio(atMost: 1.6)
+        return row
+    }
+    Benchmark.row("SingleFlight, joining") {
+        var row = Row(
+            primitive: "\(herd.grouped) callers on one flight",
+            baseline: "\(herd.grouped) awaiters of one task",
+            turns: await Turns.take(
+                operations: herd,
+                baseline: { await ContinuousClock().measure { await awaitOneTask() } },
+                primitive: { await ContinuousClock().measure { await joinOneFlight() } }
+            )
+        )
+        row.target = .ratio(atMost: 1.2)
+        return row
+    }
+    Benchmark.row("SingleFlight, leaving") {
+        var row = Row(
+            primitive: "leaving a flight of \(herd.grouped)",
+            baseline: "leaving a flight of \((herd / 10).grouped)",
+            turns: await Turns.take(
+                operations: leavers,
+                baseline: { await leave(herd / 10) },
+                primitive: { await leave(herd) }
+            )
+        )
+        row.target = .growth(atMost: 2)
+        return row
+    }
+}
+
+private let herd = 10_000
+private let leavers = 500
+
+/// All wait for the same; it ends when all have come.
+@concurrent private func awaitOneTask() async {
+    let (gate, come, gone) = (Gate(), Countdown(herd), Countdown(herd))
+    let shared = Task {
+        try? await gate.wait()
+        return 42
+    }
+    for _ in 0..<herd {
+        Task {
+            come.hit()
+            _ = await shared.value
+            gone.hit()
+        }
+    }
+    await come.wait()
+    gate.open()
+    await gone.wait()
+}
+
+@concurrent private func joinOneFlight() async {
+    let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
+    let (come, gone) = (Countdown(herd), Countdown(herd))
+    for _ in 0..<herd {
+        Task {
+            come.hit()
+            _ = try? await flights.run(1) {
+                // One who comes after the end begins anew, and passes.
+                try await gate.wait()
+                return 42
+            }
+            gone.hit()
+        }
+    }
+    await come.wait()
+    gate.open()
+    await gone.wait()
+}
+
+/// - Returns: How long it took that some of so many left.
+@concurrent private func leave(_ callers: Int) async -> Duration {
+    let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
+    let (come, gone) = (Countdown(callers), Countdown(callers))
+    let tasks = (0..<callers).map { _ in
+        Task {
+            come.hit()
+            _ = try? await flights.run(1) {
+                try await gate.wait()
+                return 42
+            }
+            gone.hit()
+        }
+    }
+    await come.wait()
+    try? await gate.waitForWaiters()
+    let time = ContinuousClock().measure { for task in tasks.prefix(leavers) { task.cancel() } }
+    gate.open()
+    await gone.wait()
+    return time
+}
