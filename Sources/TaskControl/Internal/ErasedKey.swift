@@ -5,10 +5,10 @@
 @usableFromInline
 struct ErasedKey: Hashable, Sendable {
     /// Beside the box, so that a growing table need not open each.
-    private let hash: Int
-    private let box: Box
+    @usableFromInline let hash: Int
+    @usableFromInline let box: Box
 
-    @usableFromInline
+    @inlinable
     init<Key: Hashable & Sendable>(_ key: Key) {
         hash = key.hashValue
         box = TypedBox(key)
@@ -31,20 +31,22 @@ struct ErasedKey: Hashable, Sendable {
     }
 
     // Sendable: immutable, and what the one subclass holds is Sendable.
-    private class Box: @unchecked Sendable {
-        func equals(_ other: Box) -> Bool {
+    @usableFromInline class Box: @unchecked Sendable {
+        @inlinable init() {}
+
+        @inlinable func equals(_ other: Box) -> Bool {
             preconditionFailure("A box has a type.")
         }
     }
 
-    private final class TypedBox<Key: Hashable & Sendable>: Box, @unchecked Sendable {
-        let key: Key
+    @usableFromInline final class TypedBox<Key: Hashable & Sendable>: Box, @unchecked Sendable {
+        @usableFromInline let key: Key
 
-        init(_ key: Key) {
+        @inlinable init(_ key: Key) {
             self.key = key
         }
 
-        override func equals(_ other: Box) -> Bool {
+        @inlinable override func equals(_ other: Box) -> Bool {
             type(of: other) == TypedBox.self && key == unsafeDowncast(other, to: TypedBox.self).key
         }
     }

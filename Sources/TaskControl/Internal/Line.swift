@@ -1,7 +1,7 @@
 /// Elements in the order in which they came, each of which may leave from anywhere in O(1). Pure.
 struct Line<Element> {
-    typealias ID = PlaceInLine
-    private typealias Slot = PlaceInLine.Slot
+    typealias ID = Ticket
+    private typealias Slot = Ticket.Slot
 
     private struct Entry {
         let serial: UInt64
@@ -42,7 +42,7 @@ struct Line<Element> {
     }
 
     func contains(_ id: ID) -> Bool {
-        entries.isOccupied(id.slot) && entries[id.slot].serial == id.serial
+        entries.isOccupied(id.slot) && id.has(serial: entries[id.slot].serial)
     }
 
     /// The one that came first.
@@ -76,12 +76,4 @@ struct Line<Element> {
         if entry.newer == Self.none { newest = entry.older } else { entries[entry.newer].older = entry.older }
         return entry.element
     }
-}
-
-/// What has left its place is never found there again (law 3).
-struct PlaceInLine: Hashable, Sendable {
-    fileprivate typealias Slot = SlotTable<Void>.Index
-
-    fileprivate let serial: UInt64
-    fileprivate let slot: Slot
 }

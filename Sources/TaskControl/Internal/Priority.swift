@@ -2,7 +2,8 @@
 ///
 /// Below macOS 26 and its siblings the system offers no way to raise a task, except by awaiting it.
 ///
-/// - Parameter raise: Told the priority, at the start and whenever it rises; from any thread, and perhaps after the wait has ended.
+/// - Parameter raise: Told the priority, at the start and whenever it rises; from any thread, and perhaps after the wait has ended. Escaping,
+///   so that what it captures is not in a frame of the task that waits (see `TurnBody`).
 nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
     with raise: @escaping @Sendable (TaskPriority) -> Void

@@ -8,7 +8,7 @@
 /// in between is kept for it, so nothing is missed and nobody is resumed twice. Pure: handing a waiter out is all it does.
 package struct WaiterTable<Waiter, Outcome> {
     package struct ID: Hashable, Sendable {
-        fileprivate let place: PlaceInLine
+        fileprivate let place: Ticket
     }
 
     private enum State {

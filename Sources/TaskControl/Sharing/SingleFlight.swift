@@ -58,11 +58,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _ key: Key,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
-        try await flights.run(
+        try await flights.board(
             ErasedKey(key),
             reentrancy: .reentrant(key: key),
             operation: received(operation)
-        )
+        ).value(of: Value.self)
     }
 
     /// Lets the next caller of a key begin a new flight, as when what the old one fetches is known to be out of date.

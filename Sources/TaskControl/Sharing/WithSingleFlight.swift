@@ -29,11 +29,11 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     key: Key,
     @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value {
-    try await SingleFlightRegistry.shared.flights.run(
+    try await SingleFlightRegistry.shared.flights.board(
         ErasedKey(SharedKey<Key, Value>(key)),
         reentrancy: .reentrant(key: key),
         operation: received(operation)
-    )
+    ).value(of: Value.self)
 }
 
 /// What ``withSingleFlight(key:operation:)`` has in the air: for tests, and for a look at a running program.

@@ -74,6 +74,7 @@ struct FlightDriver {
     private var flights: [FlightMachine.ID] = []
     private var callers: [FlightMachine.Caller] = []
     private var keys: [FlightMachine.ID: Int?] = [:]
+    private var flightsOfCallers: [Int] = []
 
     init(runsToCompletion: Bool) {
         machine = FlightMachine(runsToCompletion: runsToCompletion)
@@ -141,16 +142,16 @@ struct FlightDriver {
     private mutating func join(_ key: Int?, inside origin: Int?) {
         let current = key.flatMap { model.current($0) }
         let origin = origin.flatMap { model.flight($0) }?.number
-        let answer = machine.join(key, inside: origin.map { [flights[$0]] } ?? [], level: 5) { flights.count }
+        let answer = machine.join(key, inside: origin.map { [flights[$0]] } ?? [], level: 5) { _ in flights.count }
         switch answer {
-        case .begun(let caller, let payload):
+        case .begun(let caller, let id, let payload):
             #expect(current == nil && payload == flights.count)
-            flights.append(caller.flight)
-            keys[caller.flight] = key
+            flights.append(id)
+            keys[id] = key
             model.flights.append(.init(number: payload, key: key, phase: key == nil ? .forgotten : .current, level: 5))
             enter(caller, on: payload, origin)
-        case .joined(let caller, let payload):
-            #expect(current?.number == payload && caller.flight == flights[payload])
+        case .joined(let caller, let payload, let level):
+            #expect(current?.number == payload && current?.level == level)
             if let origin { #expect(!model.waits(payload, for: origin), "it does not wait for itself") }
             enter(caller, on: payload, origin)
         case .reentrant:
@@ -161,7 +162,10 @@ struct FlightDriver {
     private mutating func enter(_ caller: FlightMachine.Caller, on flight: Int, _ origin: Int?) {
         model.callers.append(.init(number: callers.count, flight: flight, origin: origin))
         callers.append(caller)
+        flightsOfCallers.append(flight)
     }
+
+    private func key(of caller: Int) -> Int? { keys[flights[flightsOfCallers[caller]]] ?? nil }
 
     private mutating func attach(_ number: Int) {
         let attachment = machine.attach(flights[number], number, level: 5)
@@ -184,7 +188,7 @@ struct FlightDriver {
     }
 
     private mutating func leave(_ number: Int) {
-        let leaving = machine.leave(callers[number], of: keys[callers[number].flight] ?? nil)
+        let leaving = machine.leave(callers[number], of: key(of: number))
         guard let index = model.callers.firstIndex(where: { $0.number == number && !$0.isLeft }),
             let flight = model.flight(model.callers[index].flight)
         else { return #expect(leaving.waiter == nil && leaving.cancelling == nil, "it has left, or been told") }
@@ -199,7 +203,8 @@ struct FlightDriver {
         let wasCurrent = model.flight(number)?.phase == .current
         let landing = machine.finish(flights[number], of: keys[flights[number]] ?? nil)
         let there = model.callers(on: number)
-        #expect(landing.waiters == there.filter(\.isParked).map(\.number), "in the order of joining")
+        let waiters = [landing.first].compactMap { $0 } + landing.others
+        #expect(waiters == there.filter(\.isParked).map(\.number), "in the order of joining")
         #expect(landing.isUnheard == there.isEmpty)
         #expect(landing.payload == (wasCurrent ? number : nil))
         model.flights.removeAll { $0.number == number }

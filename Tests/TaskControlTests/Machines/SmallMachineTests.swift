@@ -78,8 +78,8 @@ struct LineTests {
     func agreesWithAnArray(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var line = Line<Int>()
-        var model: [(id: PlaceInLine, element: Int)] = []
-        var gone: [PlaceInLine] = []
+        var model: [(id: Ticket, element: Int)] = []
+        var gone: [Ticket] = []
         for step in 0..<400 {
             switch Int.random(in: 0..<6, using: &random) {
             case 0, 1, 2: model.append((line.append(step), step))
@@ -159,5 +159,21 @@ struct SlotTableTests {
         for index in indexes.dropFirst() { _ = table.remove(index) }
         #expect(table.count == 1 && table.extent == 1)
         #expect(table.capacity <= 256)
+    }
+}
+
+@Suite(.timeLimit(.minutes(5)))
+struct TicketTests {
+    @Test func itTellsTheSerialsOfOneSlotApart() {
+        let ticket = Ticket(serial: 5, slot: 1 << 26 - 1)
+        #expect(ticket.slot == 1 << 26 - 1)
+        #expect(ticket.has(serial: 5))
+        #expect(!ticket.has(serial: 4) && !ticket.has(serial: 6) && !ticket.has(serial: 5 + 1 << 37))
+        // After 274,877,906,944 others.
+        #expect(ticket.has(serial: 5 + 1 << 38))
+    }
+
+    @Test func aTableHasAnEnd() async {
+        await #expect(processExitsWith: .failure) { _ = Ticket(serial: 1, slot: 1 << 26) }
     }
 }

@@ -70,22 +70,6 @@ struct TurnStateMachineTests {
     }
 
     /// It waits for nobody any more.
-    @Test func anIDTellsTheSerialsOfOneSlotApart() {
-        typealias ID = TurnStateMachine<Int, Int>.ID
-        let id = ID(serial: 5, slot: 1 << 26 - 1)
-        #expect(id.slot == 1 << 26 - 1)
-        #expect(id.has(serial: 5))
-        #expect(!id.has(serial: 4) && !id.has(serial: 6) && !id.has(serial: 5 + 1 << 37))
-        // After 274,877,906,944 others.
-        #expect(id.has(serial: 5 + 1 << 38))
-    }
-
-    @Test func aLineHasAnEnd() async {
-        await #expect(processExitsWith: .failure) {
-            _ = TurnStateMachine<Int, Int>.ID(serial: 1, slot: 1 << 26)
-        }
-    }
-
     @Test func aLateRiseOfOneThatRunsRaisesNobody() {
         var machine = TurnMachine(capacity: 2)
         let ids = (0..<2).map { number in

@@ -399,7 +399,7 @@ struct SingleFlightTests {
         @Sendable func next(_ number: Int) {
             Task {
                 _ = try await flights.run("\(number)") {
-                    most.withLock { $0 = max($0, HeldFlight.innermost?.all.count ?? 0) }
+                    most.withLock { $0 = max($0, Flight.innermost?.depth ?? 0) }
                     if number == 1_000 { done.open() } else { next(number + 1) }
                     return number
                 }

@@ -58,7 +58,7 @@ public final class AsyncSemaphore: Sendable {
         _ weight: Int = 1,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try await acquire(weight)
+        if !(try acquireAtOnce(weight)) { try await acquireInLine(weight) }
         defer { release(weight) }
         return try await body()
     }
@@ -74,13 +74,19 @@ public final class AsyncSemaphore: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws {
-        check(weight)
-        try Task.checkCancellation()
-        guard let id = state.withLock({ $0.acquire(weight) }) else { return }
-        try await wait(id, weight)
+        if !(try acquireAtOnce(weight)) { try await acquireInLine(weight) }
     }
 
-    private nonisolated(nonsending) func wait(_ id: PermitStateMachine<Waiter>.ID, _ weight: Int) async throws {
+    @usableFromInline
+    func acquireAtOnce(_ weight: Int) throws -> Bool {
+        check(weight)
+        if Task.isCancelled { throw CancellationError() }
+        return state.withLock { $0.tryAcquire(weight) }
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func acquireInLine(_ weight: Int) async throws {
+        guard let id = state.withLock({ $0.acquire(weight) }) else { return }
         let outcome = await withTaskCancellationHandler {
             await withUnsafeContinuation { (waiter: Waiter) in
                 if let outcome = state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: outcome) }

@@ -14,7 +14,7 @@
 /// 3. Nobody waits for what is there: the first in line wants more than is available.
 struct PermitStateMachine<Waiter> {
     struct ID: Hashable, Sendable {
-        fileprivate let place: PlaceInLine
+        fileprivate let place: Ticket
         fileprivate let waiter: WaiterTable<Waiter, WaitOutcome>.ID
     }
 

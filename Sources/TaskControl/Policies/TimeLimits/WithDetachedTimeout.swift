@@ -31,7 +31,8 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
     // A flight that nobody else joins: whoever waits for it can leave, and the last one to leave cancels it.
     let (flight, operation) = (TimeLimit.abandonable(), received(operation))
     return try await withTimeout(duration, clock: clock) {
-        try await flight.run(nil, name: name, reentrancy: .reentrant(key: ""), operation: operation)
+        try await flight.board(nil, name: name, reentrancy: .reentrant(key: ""), operation: operation)
+            .value(of: Value.self)
     }
 }
 

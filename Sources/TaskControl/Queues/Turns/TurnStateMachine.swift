@@ -21,21 +21,7 @@
 struct TurnStateMachine<Waiter, Job> {
     typealias Slot = SlotTable<Entry>.Index
 
-    struct ID: Hashable, Sendable {
-        // In one word: every frame of a task that waits has a copy.
-        private let bits: UInt64
-        private static var slotBits: UInt64 { 26 }
-
-        init(serial: UInt64, slot: Slot) {
-            insist(slot >> Self.slotBits == 0, "A queue holds at most \(1 << Self.slotBits) tasks at once.")
-            bits = serial << Self.slotBits | UInt64(slot)
-        }
-
-        var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
-
-        /// Whether it was made with this serial, or one that is 2³⁸ away from it.
-        func has(serial: UInt64) -> Bool { bits >> Self.slotBits == (serial << Self.slotBits) >> Self.slotBits }
-    }
+    typealias ID = Ticket
 
     enum Phase: UInt8 {
         case expected, parked, called, running

@@ -12,20 +12,16 @@
 /// Flights and callers stand in two tables, and hold nothing that has to be retained: whatever ends one brings the key along.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial that is never used again, so a late event finds nothing (law 3).
+/// 1. An ID is a slot and a serial that is not used again before 2³⁸ others have been, so a late event finds nothing (law 3).
 /// 2. A key leads to a flight that is current, and to each current flight leads one key.
 /// 3. A cancelled flight is not current, and has no callers: nobody joins a flight that is dying (law 7).
 /// 4. A flight without callers is cancelled, unless it is to run to its completion.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
-    struct ID: Hashable, Sendable {
-        let serial: UInt64
-        let slot: Slot
-    }
+    typealias ID = Ticket
 
     /// Somebody on a flight.
     struct Caller: Hashable, Sendable {
-        let flight: ID
         fileprivate let id: ID
     }
 
@@ -84,8 +80,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     enum Joining {
         /// There is a new flight. The caller goes on to make its task.
-        case begun(Caller, Payload)
-        case joined(Caller, Payload)
+        case begun(Caller, ID, Payload)
+        /// The flight has the priority `level`.
+        case joined(Caller, Payload, level: UInt8)
         /// It would wait for itself.
         case reentrant
     }
@@ -96,22 +93,27 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///   - key: `nil`: for work of its own.
     ///   - origins: The flights that the caller is inside of, the innermost last.
     ///   - level: The priority that the task of a new flight will have.
-    ///   - payload: For a new flight.
+    ///   - makePayload: Makes what a new flight carries.
     /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
-    mutating func join(_ key: Key?, inside origins: [ID] = [], level: UInt8 = 0, _ payload: () -> Payload) -> Joining {
+    mutating func join(
+        _ key: Key?,
+        inside origins: [ID] = [],
+        level: UInt8 = 0,
+        _ makePayload: (ID) -> Payload
+    ) -> Joining {
         let origins = origins.isEmpty ? origins : origins.filter(isThere)
         if let key, let (slot, payload) = current[key] {
             let id = ID(serial: flights[slot].serial, slot: slot)
             guard origins.isEmpty || !nesting.leads(from: id, to: origins) else { return .reentrant }
-            return .joined(enter(id, from: origins.last), payload)
+            return .joined(enter(id, from: origins.last), payload, level: flights[slot].level)
         }
-        let payload = payload()
         let phase: Phase = key == nil ? .forgotten : .current
         let id = ID(serial: nextSerial, slot: flights.insert(Flight(serial: nextSerial, phase: phase, level: level)))
         nextSerial += 1
         count += 1
+        let payload = makePayload(id)
         if let key { current[key] = (id.slot, payload) }
-        return .begun(enter(id, from: origins.last), payload)
+        return .begun(enter(id, from: origins.last), id, payload)
     }
 
     private mutating func enter(_ id: ID, from origin: ID?) -> Caller {
@@ -121,7 +123,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         flights[id.slot].newest = slot
         flights[id.slot].callerCount += 1
         callerCount += 1
-        let caller = Caller(flight: id, id: ID(serial: nextSerial, slot: slot))
+        let caller = Caller(id: ID(serial: nextSerial, slot: slot))
         nextSerial += 1
         if let origin { nesting.insert(from: origin, to: id, by: caller.id) }
         return caller
@@ -181,7 +183,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         guard isWaiting(caller.id) else { return Leaving() }
         let stage = waits[caller.id.slot].stage
         guard stage == .expected || stage == .parked else { return Leaving() }
-        let id = caller.flight
+        let flight = waits[caller.id.slot].flight
+        let id = ID(serial: flights[flight].serial, slot: flight)
         let (older, newer) = (waits[caller.id.slot].older, waits[caller.id.slot].newer)
         if older == Self.none { flights[id.slot].oldest = newer } else { waits[older].newer = newer }
         if newer == Self.none { flights[id.slot].newest = older } else { waits[newer].older = older }
@@ -221,7 +224,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Ending
 
     struct Landing {
-        let waiters: [Waiter]
+        /// Those who were on it and are parked, in the order of joining; the first by itself, since most often there is no other.
+        let first: Waiter?
+        let others: [Waiter]
         /// Nobody was there to receive its result.
         let isUnheard: Bool
         /// What the table had of it, to be let go outside.
@@ -237,25 +242,27 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let payload = unlink(id, key)
         if flights[id.slot].phase != .cancelled { count -= 1 }
         let isUnheard = flights[id.slot].callerCount == 0
-        let waiters = isUnheard ? [] : tellAll(id, .reached)
+        let (first, others) = tellAll(id, .reached)
         if !nesting.isEmpty { nesting.removeAll(of: id) }
         flights.discard(id.slot)
-        return Landing(waiters: waiters, isUnheard: isUnheard, payload: payload)
+        return Landing(first: first, others: others, isUnheard: isUnheard, payload: payload)
     }
 
     /// - Returns: Those who are parked, in the order of joining.
-    private mutating func tellAll(_ id: ID, _ stage: Stage) -> [Waiter] {
-        var waiters: [Waiter] = []
+    private mutating func tellAll(_ id: ID, _ stage: Stage) -> (first: Waiter?, others: [Waiter]) {
+        var (first, others): (Waiter?, [Waiter]) = (nil, [])
         var slot = flights[id.slot].oldest
         while slot != Self.none {
             let newer = waits[slot].newer
-            if let waiter = tell(slot, stage) { waiters.append(waiter) }
+            if let waiter = tell(slot, stage) {
+                if first == nil { first = waiter } else { others.append(waiter) }
+            }
             slot = newer
         }
         callerCount -= Int(flights[id.slot].callerCount)
         flights[id.slot].callerCount = 0
         (flights[id.slot].oldest, flights[id.slot].newest) = (Self.none, Self.none)
-        return waiters
+        return (first, others)
     }
 
     /// Lets the next caller of a key begin a flight of its own. Who is there keeps the old one.
@@ -282,7 +289,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         swap(&clearing.remains, &current)
         for slot in 0..<flights.extent where flights.isOccupied(slot) && flights[slot].phase != .cancelled {
             let id = ID(serial: flights[slot].serial, slot: slot)
-            clearing.waiters += tellAll(id, .left)
+            let (first, others) = tellAll(id, .left)
+            if let first { clearing.waiters.append(first) }
+            clearing.waiters += others
             nesting.removeAll(to: id)
             if let job = cancel(id) { clearing.jobs.append(job) }
         }
@@ -304,11 +313,11 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     /// Whether it has not ended.
     func isThere(_ id: ID) -> Bool {
-        flights.isOccupied(id.slot) && flights[id.slot].serial == id.serial
+        flights.isOccupied(id.slot) && id.has(serial: flights[id.slot].serial)
     }
 
     private func isWaiting(_ id: ID) -> Bool {
-        waits.isOccupied(id.slot) && waits[id.slot].serial == id.serial
+        waits.isOccupied(id.slot) && id.has(serial: waits[id.slot].serial)
     }
 }
 

@@ -6,7 +6,7 @@ final class FlightStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     /// Who is in the air lives: a flight leaves the books before its task ends.
     typealias Job = TaskHandle.Unowned
-    typealias Machine = FlightStateMachine<ErasedKey, FlightResult, Waiter, Job>
+    typealias Machine = FlightStateMachine<ErasedKey, Flight, Waiter, Job>
     typealias ID = Machine.ID
 
     private let state: Locked<Machine>
@@ -24,49 +24,48 @@ final class FlightStorage: Sendable {
 
     // MARK: Sharing
 
-    /// Gets a value from the flight of a key: joins it, or begins it.
+    /// Joins the flight of a key, or begins it. What waits for the value is apart: a task that waits is to fit into the memory that every
+    /// task has, and this is much.
     ///
     /// - Parameters:
     ///   - key: `nil`: for a flight that nobody else joins.
     ///   - name: Of the task, if one is made; `nil`: the caller's.
     ///   - reentrancy: Thrown to a caller that would wait for itself.
     @inlinable
-    nonisolated(nonsending) func run<Value: Sendable>(
+    @inline(never)
+    func board<Value: Sendable>(
         _ key: ErasedKey?,
         name: String? = nil,
         reentrancy: @autoclosure () -> SingleFlightError,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
-    ) async throws -> Value {
+    ) throws -> Passenger {
         try Task.checkCancellation()
-        guard let passenger = board(key, makeResult: { TypedFlightResult<Value>() }) else { throw reentrancy() }
-        // Whoever finds a flight by its key knows the type of its value: it is a part of the key, or there is one for all keys.
-        let result = unsafeDowncast(passenger.result, to: TypedFlightResult<Value>.self)
+        let held = Flight.held
+        let boarding = board(key, inside: held) { TypedFlight<Value>(self, key, inside: held) }
+        guard let passenger = boarding else { throw reentrancy() }
         if passenger.isFirst {
-            let body = FlightBody(passenger.flight, result, operation: operation)
-            let name = name ?? passenger.callersName
+            let body = FlightBody(passenger.flight(to: Value.self), operation: operation)
+            let name = name ?? passenger.name
             passenger.attach(spawn(name: name, priority: nil, isolatedTo: operation.isolation, body))
         }
-        guard await passenger.wait(), let result = result.result else { throw CancellationError() }
-        do {
-            return try result.get()
-        } catch {
-            // One cancellation error (law 10).
-            try Task.checkCancellation()
-            throw error
-        }
+        return passenger
     }
 
-    /// - Parameter makeResult: Makes what a new flight brings its result in. Called under the lock.
+    /// - Parameters:
+    ///   - held: The flights that the caller is inside of.
+    ///   - makeFlight: Called under the lock.
     /// - Returns: `nil`: the caller would wait for itself.
     @usableFromInline
-    func board(_ key: ErasedKey?, makeResult: () -> FlightResult) -> Passenger? {
-        let origins = HeldFlight.innermost.map { $0.all.filter { $0.flights === self }.map(\.id) } ?? []
+    func board(_ key: ErasedKey?, inside held: [Flight], makeFlight: () -> Flight) -> Passenger? {
+        let origins = held.isEmpty ? [] : held.filter { $0.flights === self }.map(\.id)
         let level = inheritedPriority.rawValue
-        return switch state.withLock({ $0.join(key, inside: origins, level: level, makeResult) }) {
-        case .begun(let caller, let result):
-            Passenger(flights: self, key: key, caller: caller, result: result, levelOfTask: level)
-        case .joined(let caller, let result):
-            Passenger(flights: self, key: key, caller: caller, result: result, levelOfTask: nil)
+        let joining = state.withLock { machine in
+            machine.join(key, inside: origins, level: level) { makeFlight().begin(as: $0) }
+        }
+        return switch joining {
+        case .begun(let caller, _, let flight): Passenger(flight: flight, caller: caller, level: level, isFirst: true)
+        case .joined(let caller, let flight, let level):
+            Passenger(flight: flight, caller: caller, level: level, isFirst: false)
         case .reentrant: nil
         }
     }
@@ -87,7 +86,7 @@ final class FlightStorage: Sendable {
                     let outcome = state.withLock { $0.park(passenger.caller, waiter) }
                     if let outcome { waiter.resume(returning: outcome) }
                 }
-            } with: { [self, id = passenger.caller.flight] priority in
+            } with: { [self, id = passenger.flight.id] priority in
                 raise(id, to: priority)
             }
         } onCancel: {
@@ -104,7 +103,7 @@ final class FlightStorage: Sendable {
     private func leave(_ passenger: Passenger) {
         // Owned under the lock: who is in the air lives, and may end as soon as the lock is free.
         let (leaving, task) = state.withLock { machine in
-            let leaving = machine.leave(passenger.caller, of: passenger.key)
+            let leaving = machine.leave(passenger.caller, of: passenger.flight.key)
             return (leaving, leaving.cancelling?.owned)
         }
         leaving.waiter?.resume(returning: .left)
@@ -116,14 +115,15 @@ final class FlightStorage: Sendable {
     /// The work of a flight has ended, and its result is there.
     ///
     /// - Returns: Whether somebody was there to receive it.
-    fileprivate func finish(_ id: ID, _ key: ErasedKey?) -> Bool {
+    func finish(_ id: ID, _ key: ErasedKey?) -> Bool {
         let landing = state.withLock { $0.finish(id, of: key) }
-        for waiter in landing.waiters { waiter.resume(returning: .reached) }
+        landing.first?.resume(returning: .reached)
+        for waiter in landing.others { waiter.resume(returning: .reached) }
         return !landing.isUnheard
     }
 
     /// - Parameter failure: What a flight failed with that nobody was there to hear of.
-    fileprivate nonisolated(nonsending) func report(_ failure: (any Error)?) async {
+    nonisolated(nonsending) func report(_ failure: (any Error)?) async {
         if reportsAbandoned {
             Diagnostics.report(.abandonedWorkEnded(failure, in: origin), taskName: Diagnostics.currentTaskName)
         } else if let failure {
@@ -160,36 +160,38 @@ final class FlightStorage: Sendable {
 /// Somebody on a flight: the one who began it, or one who joined it.
 @usableFromInline
 struct Passenger: Sendable {
-    let flights: FlightStorage
-    let key: ErasedKey?
+    @usableFromInline let flight: Flight
     let caller: FlightStorage.Machine.Caller
-    @usableFromInline let result: FlightResult
-    /// The priority of the flight's task, if this one is to make it.
-    let levelOfTask: UInt8?
+    /// The priority that the flight has; if this one is to make its task, the one that the task will have.
+    let level: UInt8
+    @usableFromInline let isFirst: Bool
 
-    @usableFromInline var isFirst: Bool { levelOfTask != nil }
+    /// The name of the caller.
+    @usableFromInline var name: String? { Diagnostics.currentTaskName }
 
-    @usableFromInline var flight: HeldFlight { HeldFlight(flights: flights, id: caller.flight, key: key) }
-
-    @usableFromInline var callersName: String? { Diagnostics.currentTaskName }
+    /// Whoever finds a flight by its key knows the type of its value: it is a part of the key, or there is one for all keys.
+    @inlinable
+    func flight<Value: Sendable>(to value: Value.Type) -> TypedFlight<Value> { unsafeDowncast(flight, to: TypedFlight<Value>.self) }
 
     @usableFromInline
-    func attach(_ task: TaskHandle) { flights.attach(caller.flight, task, level: levelOfTask ?? 0) }
+    func attach(_ task: TaskHandle) { flight.flights.attach(flight.id, task, level: level) }
 
-    /// Waits for the result.
+    /// Waits for the value.
     ///
-    /// - Returns: Whether it is there. If not, the caller was cancelled, or the flight.
-    @usableFromInline
-    nonisolated(nonsending) func wait() async -> Bool { await flights.wait(self) == .reached }
-}
+    /// - Throws: What the flight throws; `CancellationError` if the caller was cancelled, or the flight.
+    @inlinable
+    nonisolated(nonsending) func value<Value: Sendable>(of type: Value.Type) async throws -> Value {
+        guard await wait(), let result = flight(to: type).result else { throw CancellationError() }
+        do {
+            return try result.get()
+        } catch {
+            // One cancellation error (law 10).
+            try Task.checkCancellation()
+            throw error
+        }
+    }
 
-extension HeldFlight {
-    /// Reports the end of its work, whose result is there.
-    ///
-    /// - Returns: Whether somebody was there to receive it. If not, the caller goes on with `report`.
+    /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
     @usableFromInline
-    func finish() -> Bool { flights.finish(id, key) }
-
-    @usableFromInline
-    nonisolated(nonsending) func report(_ failure: (any Error)?) async { await flights.report(failure) }
+    nonisolated(nonsending) func wait() async -> Bool { await flight.flights.wait(self) == .reached }
 }

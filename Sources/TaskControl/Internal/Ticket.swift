@@ -1,0 +1,20 @@
+/// What a table knows somebody by: a slot, and the serial of who is in it. Whoever has left the slot is not found there again (law 3): a serial
+/// comes again after 2³⁸ others.
+///
+/// In one word, since every frame of a task that waits has a copy, and such a task is to fit into the memory that every task has.
+struct Ticket: Hashable, Sendable {
+    typealias Slot = Int32
+
+    private let bits: UInt64
+    private static var slotBits: UInt64 { 26 }
+
+    init(serial: UInt64, slot: Slot) {
+        insist(slot >> Self.slotBits == 0, "TaskControl holds at most \(1 << Self.slotBits) tasks at once in one place.")
+        bits = serial << Self.slotBits | UInt64(slot)
+    }
+
+    var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
+
+    /// Whether it was made with this serial, or one that is 2³⁸ away from it.
+    func has(serial: UInt64) -> Bool { bits >> Self.slotBits == (serial << Self.slotBits) >> Self.slotBits }
+}

@@ -1,0 +1,95 @@
+/// A flight as it is seen from inside, and by its callers. One object for all of them, since a flight is short: its task, its callers and a
+/// task-local each keep nothing but this.
+///
+/// Sendable: `id` is written under the lock, before anybody else knows of the flight.
+@usableFromInline
+class Flight: @unchecked Sendable {
+    let flights: FlightStorage
+    let key: ErasedKey?
+    /// Those that it was begun in, the innermost last; some of them may be over.
+    private let outer: [Flight]
+    fileprivate(set) var id = FlightStorage.ID(serial: 0, slot: 0)
+
+    /// The flight that the caller is inside of; it may be over. It is seen by child tasks too, and by the flights that they begin.
+    @TaskLocal static var innermost: Flight?
+
+    /// - Parameter outer: What it is begun in, and has not ended.
+    @usableFromInline
+    init(_ flights: FlightStorage, _ key: ErasedKey?, inside outer: [Flight]) {
+        self.flights = flights
+        self.key = key
+        self.outer = outer
+    }
+
+    /// The flights that the caller is inside of, the innermost last.
+    ///
+    /// Only those that have not ended: a chain of flights, each begun by the one before it, does not grow.
+    @usableFromInline static var held: [Flight] {
+        innermost.map { flight in (flight.outer + [flight]).filter { $0.flights.isInTheAir($0.id) } } ?? []
+    }
+
+    /// How many flights it keeps, itself included.
+    var depth: Int { outer.count + 1 }
+
+    func begin(as id: FlightStorage.ID) -> Self {
+        self.id = id
+        return self
+    }
+
+    /// Runs the work of this flight inside it.
+    @inlinable
+    nonisolated(nonsending) func holding<Value>(
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async rethrows -> Value {
+        try await Self.local.withValue(self, operation: body)
+    }
+
+    @usableFromInline static var local: TaskLocal<Flight?> { $innermost }
+
+    /// Reports the end of its work, whose result is there.
+    ///
+    /// - Returns: Whether somebody was there to receive it. If not, the caller goes on with `report`.
+    @usableFromInline
+    final func finish() -> Bool { flights.finish(id, key) }
+
+    @usableFromInline
+    final nonisolated(nonsending) func report(_ failure: (any Error)?) async { await flights.report(failure) }
+}
+
+/// Sendable: the result is written by the flight's task before that reports its end under the lock, and read by who has heard of that.
+@usableFromInline
+final class TypedFlight<Value: Sendable>: Flight, @unchecked Sendable {
+    @usableFromInline var result: Result<Value, any Error>?
+
+    @inlinable
+    override init(_ flights: FlightStorage, _ key: ErasedKey?, inside outer: [Flight]) {
+        super.init(flights, key, inside: outer)
+    }
+}
+
+/// What a flight's task does: runs the operation, and takes its result to whoever is there.
+@usableFromInline
+struct FlightBody<Value: Sendable>: TaskBody {
+    @usableFromInline let flight: TypedFlight<Value>
+    @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Value
+
+    @inlinable
+    init(_ flight: TypedFlight<Value>, operation: @escaping @Sendable @isolated(any) () async throws -> Value) {
+        self.flight = flight
+        self.operation = operation
+    }
+
+    @inlinable
+    nonisolated(nonsending) func run() async {
+        var failure: (any Error)?
+        do {
+            // Law 8: what everybody has left before it began does not begin.
+            try Task.checkCancellation()
+            flight.result = .success(try await flight.holding(operation))
+        } catch {
+            flight.result = .failure(error)
+            failure = error
+        }
+        if !flight.finish() { await flight.report(failure) }
+    }
+}
