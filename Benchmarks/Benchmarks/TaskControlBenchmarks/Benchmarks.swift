@@ -12,5 +12,6 @@ let benchmarks: @Sendable () -> Void = {
     registerActorQueue()
     registerSingleFlight()
     registerPolicies()
+    registerRetry()
     registerSimulation()
 }

@@ -14,12 +14,19 @@ enum Heap {
 
     /// Allocations a task, started and run to its end.
     @concurrent static func allocations(of contender: Contender, tasks: Int, depth: Int) async -> Double {
-        await contender.run(tasks: tasks, depth: depth)
+        await allocations(tasks) { await contender.run(tasks: tasks, depth: depth) }
+    }
+
+    /// Allocations an operation.
+    ///
+    /// - Parameter run: Does so many; once to warm up, and once more.
+    @concurrent static func allocations(_ operations: Int, _ run: @Sendable () async -> Void) async -> Double {
+        await run()
         heap_counter_start()
-        await contender.run(tasks: tasks, depth: depth)
+        await run()
         let count = heap_counter_allocations()
         heap_counter_stop()
-        return Double(count) / Double(tasks)
+        return Double(count) / Double(operations)
     }
 
     /// The heap bytes of tasks that are parked, and those that are left when all have ended: both in bytes a task.

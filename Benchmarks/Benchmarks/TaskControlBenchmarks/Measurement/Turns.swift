@@ -8,6 +8,9 @@ struct Turns: Sendable {
 
     var ratio: Spread { Spread(zip(primitive, baseline).map { $0 / $1 }) }
 
+    /// What the primitive takes beyond the baseline: for what is added to work that is there anyway.
+    var excess: Spread { Spread(zip(primitive, baseline).map { $0 - $1 }) }
+
     /// - Parameters:
     ///   - operations: How many one call of a side does.
     ///   - baseline: Returns how long it took.

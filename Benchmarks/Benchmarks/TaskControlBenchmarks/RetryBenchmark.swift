@@ -1,0 +1,84 @@
+import Benchmark
+import TaskControl
+import TaskControlTesting
+
+/// What it costs to be prepared for a failure that does not come, and what delays cost in virtual time.
+func registerRetry() {
+    Benchmark.row("retry, success at first attempt") {
+        var row = Row(
+            primitive: "`retry(attempts: 3, backoff: …) { try await client.f() }`, success at once",
+            baseline: "`try await client.f()`",
+            turns: await Turns.take(operations: calls, baseline: direct, primitive: retried)
+        )
+        row.target = .nanosecondsBeyond(atMost: 50)
+        row.allocations = (
+            await Heap.allocations(calls) { _ = await direct() },
+            await Heap.allocations(calls) { _ = await retried() }
+        )
+        return row
+    }
+    guard Simulation.isSupported else { return }
+    Benchmark.row("retry, a virtual hour") {
+        var row = Row(
+            primitive: "`simulate`, a virtual hour of `retry` with 3,600 delays",
+            baseline: "3,600 times `Task.yield()`",
+            turns: await Turns.take(
+                operations: 1,
+                baseline: { await ContinuousClock().measure { for _ in 0..<3_600 { await Task.yield() } } },
+                primitive: {
+                    ContinuousClock().measure {
+                        _ = try? simulate(seed: 1) { sim in
+                            try? await retry(attempts: 3_601, backoff: .fixed(.seconds(1))) { throw Failure() }
+                            sim.expect(sim.now == .seconds(3_600))
+                        }
+                    }
+                }
+            )
+        )
+        row.target = .nanoseconds(atMost: 10_000_000)
+        return row
+    }
+}
+
+private struct Failure: Error {}
+
+private let calls = Scale.tasks * 10
+
+/// What the caller's compiler does not see through, as is usual of clients: it could leave out the way back to the caller's executor.
+private protocol Client: Sendable {
+    func fetch(_ number: Int) async throws -> Int
+}
+
+private struct Echo: Client {
+    func fetch(_ number: Int) async throws -> Int {
+        if number < 0 { throw Failure() }
+        return number
+    }
+}
+
+private struct Patient: Client {
+    func fetch(_ number: Int) async throws -> Int {
+        await Task.yield()
+        return number
+    }
+}
+
+private let client: any Client = Scale.rounds > 0 ? Echo() : Patient()
+
+private let direct: @Sendable () async -> Duration = {
+    let client = client
+    return await ContinuousClock().measure {
+        for number in 0..<calls { _ = try? await client.fetch(number) }
+    }
+}
+
+private let retried: @Sendable () async -> Duration = {
+    let client = client
+    return await ContinuousClock().measure {
+        for number in 0..<calls {
+            _ = try? await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {
+                try await client.fetch(number)
+            }
+        }
+    }
+}

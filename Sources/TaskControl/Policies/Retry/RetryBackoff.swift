@@ -1,0 +1,109 @@
+/// How long `retry` waits after an attempt that failed.
+///
+/// ```swift
+/// // 50 ms, 100 ms, 200 ms … at most 20 s; of each a random part, so that clients that failed together do not come back together.
+/// let backoff = RetryBackoff.exponential(base: .milliseconds(50))
+///     .capped(at: .seconds(20))
+///     .jittered(.full)
+/// ```
+///
+/// A delay of more than 100 years is one of 100 years: neither many attempts nor an absurd base overflow.
+///
+/// The modifiers commute: jitter is applied to what the cap has left, in whatever order they are written.
+///
+/// What a server asks for is not a backoff: see ``RetryAfterProviding``.
+public struct RetryBackoff: Sendable {
+    enum Shape: Sendable {
+        case fixed(Duration)
+        case exponential(base: Duration, factor: Double)
+        case custom(@Sendable (_ attempt: Int, _ error: any Error) -> Duration?)
+    }
+
+    struct Jitter: Sendable {
+        let kind: RetryJitter
+        var generator: any RandomNumberGenerator & Sendable
+    }
+
+    let shape: Shape
+    private(set) var cap = Duration.longestWait
+    private(set) var jitter: Jitter?
+
+    private init(_ shape: Shape) {
+        self.shape = shape
+    }
+
+    /// No delay: the next attempt begins at once.
+    ///
+    /// For what fails by chance and costs nobody anything. A server that is down is best given time: ``exponential(base:factor:)``.
+    public static var none: RetryBackoff { RetryBackoff(.fixed(.zero)) }
+
+    /// The same delay after each attempt.
+    ///
+    /// - Parameter delay: Zero or more; a negative one traps.
+    public static func fixed(_ delay: Duration) -> RetryBackoff {
+        insist(delay >= .zero, "RetryBackoff.fixed(\(delay)): nobody waits for less than no time. Give zero or more.")
+        return RetryBackoff(.fixed(delay))
+    }
+
+    /// A delay that grows: `base` after the first attempt, and after each further one `factor` times the delay before. After attempt *n*,
+    /// counted from 1, that is `base` × `factor`ⁿ⁻¹.
+    ///
+    /// - Parameters:
+    ///   - base: The first delay: zero or more; a negative one traps.
+    ///   - factor: At least 1 and finite, or it traps. By default 2, as in the AWS SDKs.
+    public static func exponential(base: Duration, factor: Double = 2) -> RetryBackoff {
+        insist(
+            base >= .zero,
+            "RetryBackoff.exponential(base: \(base)): nobody waits for less than no time. Give zero or more."
+        )
+        insist(
+            factor >= 1 && factor.isFinite,
+            "RetryBackoff.exponential(factor: \(factor)): the delays are to grow. Give a finite factor of 1 or more."
+        )
+        return RetryBackoff(.exponential(base: base, factor: factor))
+    }
+
+    /// A delay that a closure decides.
+    ///
+    /// ```swift
+    /// // Soon at first, then every minute, and not at all when the account is locked.
+    /// let backoff = RetryBackoff.custom { attempt, error in
+    ///     if error is AccountLocked { return nil }
+    ///     return attempt < 5 ? .seconds(attempt) : .seconds(60)
+    /// }
+    /// ```
+    ///
+    /// - Parameter delay: Is given the number of the attempt that failed, counted from 1, and its error. What it returns is zero or more;
+    ///   a negative duration traps. `nil`: there is no further attempt, and the error is thrown.
+    public static func custom(
+        _ delay: @escaping @Sendable (_ attempt: Int, _ error: any Error) -> Duration?
+    ) -> RetryBackoff {
+        RetryBackoff(.custom(delay))
+    }
+
+    /// The same delays, none longer than this. Of several caps, the lowest holds.
+    ///
+    /// - Parameter cap: Zero or more; a negative one traps.
+    public func capped(at cap: Duration) -> RetryBackoff {
+        insist(cap >= .zero, "RetryBackoff.capped(at: \(cap)): nobody waits for less than no time. Give zero or more.")
+        var backoff = self
+        backoff.cap = min(self.cap, cap)
+        return backoff
+    }
+
+    /// The same delays, shifted by chance, after the cap: those who failed together do not come back together. Of several jitters, the
+    /// last holds.
+    ///
+    /// - Parameters:
+    ///   - jitter: Of which range each delay is drawn.
+    ///   - generator: Each `retry` draws from its own copy of it. So one with a seed gives every `retry` the same delays, in every run:
+    ///     for tests.
+    public func jittered<Generator: RandomNumberGenerator & Sendable>(
+        _ jitter: RetryJitter,
+        using generator: Generator = SystemRandomNumberGenerator()
+    ) -> RetryBackoff {
+        var backoff = self
+        backoff.jitter = Jitter(kind: jitter, generator: generator)
+        return backoff
+    }
+}

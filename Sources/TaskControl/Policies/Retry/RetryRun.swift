@@ -1,0 +1,137 @@
+/// What all spellings of `retry` do.
+///
+/// The first attempt is made here, inlined, so that success at once costs next to nothing: nothing is copied, allocated or called that
+/// only a failure needs. What a failure costs is of no account beside its delay; that is ``RetryRun``'s.
+@inlinable
+@inline(__always)
+nonisolated(nonsending) func retrying<Value, C: Clock>(
+    attempts: Int,
+    backoff: RetryBackoff,
+    shouldRetry: (any Error) -> Bool,
+    budget: RetryBudget?,
+    maxElapsed: Duration?,
+    clock: C,
+    onRetry: (RetryEvent) -> Void,
+    operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
+) async throws -> Value where C.Duration == Duration {
+    if attempts < 1 || maxElapsed != nil { checkRetry(attempts: attempts, maxElapsed: maxElapsed) }
+    var failure: (any Error)?
+    // Where there is a limit, the time at the beginning counts. An instant of a clock that is not known here is not free to keep.
+    if maxElapsed == nil {
+        try Task.checkCancellation()
+        do {
+            let value = try await operation(1)
+            budget?.give(1)
+            return value
+        } catch {
+            failure = error
+        }
+    }
+    var run = RetryRun(attempts: attempts, backoff: backoff, budget: budget, maxElapsed: maxElapsed, clock: clock)
+    return try await run.run(after: failure, shouldRetry: shouldRetry, onRetry: onRetry, operation: operation)
+}
+
+/// What one `retry` knows between its attempts, and what follows a failure.
+@usableFromInline
+struct RetryRun<C: Clock> where C.Duration == Duration {
+    /// The number of the attempt that runs or comes next, counted from 1.
+    private var attempt = 1
+    private let attempts: Int
+    private var schedule: RetrySchedule
+    private let budget: RetryBudget?
+    /// What the last retry took from the budget.
+    private var cost: Int?
+    private let maxElapsed: Duration?
+    private let clock: C
+    /// Looked at only where there is a limit.
+    private let start: C.Instant?
+
+    @usableFromInline
+    init(attempts: Int, backoff: RetryBackoff, budget: RetryBudget?, maxElapsed: Duration?, clock: C) {
+        self.attempts = attempts
+        self.budget = budget
+        self.maxElapsed = maxElapsed
+        self.clock = clock
+        schedule = RetrySchedule(backoff)
+        start = maxElapsed == nil ? nil : clock.now
+    }
+
+    /// Makes the attempts that are left.
+    ///
+    /// - Parameter failure: What the first attempt threw, if that has been made.
+    @usableFromInline
+    nonisolated(nonsending) mutating func run<Value>(
+        after failure: (any Error)?,
+        shouldRetry: (any Error) -> Bool,
+        onRetry: (RetryEvent) -> Void,
+        operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
+    ) async throws -> Value {
+        var failure = failure
+        if failure == nil { try Task.checkCancellation() }
+        while true {
+            if let failure { try await prepareRetry(after: failure, shouldRetry: shouldRetry, onRetry: onRetry) }
+            do {
+                let value = try await operation(attempt)
+                budget?.give(cost ?? 1)
+                return value
+            } catch {
+                failure = error
+            }
+        }
+    }
+
+    /// Decides whether an attempt that failed is followed by another, and waits until it is time for it.
+    ///
+    /// - Throws: What the caller of `retry` is to see, if there is no other attempt.
+    private nonisolated(nonsending) mutating func prepareRetry(
+        after error: any Error,
+        shouldRetry: (any Error) -> Bool,
+        onRetry: (RetryEvent) -> Void
+    ) async throws {
+        try Task.checkCancellation()
+        let hint = (error as? any RetryAfterProviding)?.retryAfter
+        guard
+            attempt < attempts, shouldRetry(error),
+            let delay = schedule.delay(afterAttempt: attempt, error: error, hint: hint), isInTime(delay),
+            isPaid(isThrottled: hint != nil)
+        else {
+            // What was asked above is the caller's code, and may have taken long.
+            try Task.checkCancellation()
+            throw error
+        }
+        onRetry(RetryEvent(attempt: attempt, error: error, delay: delay))
+        do {
+            if delay > .zero { try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil) }
+            // Also where there was no delay, and where a clock does not notice.
+            try Task.checkCancellation()
+        } catch {
+            // The retry that was paid for is not made.
+            if let budget, let cost { budget.give(cost) }
+            try Task.checkCancellation()
+            throw error
+        }
+        attempt += 1
+    }
+
+    private func isInTime(_ delay: Duration) -> Bool {
+        guard let start, let maxElapsed else { return true }
+        return start.duration(to: clock.now).saturatingAdding(delay) <= maxElapsed
+    }
+
+    private mutating func isPaid(isThrottled: Bool) -> Bool {
+        guard let budget else { return true }
+        cost = budget.take(isThrottled: isThrottled)
+        return cost != nil
+    }
+}
+
+/// Stops a program whose `retry` can make no sense.
+@usableFromInline
+func checkRetry(attempts: Int, maxElapsed: Duration?) {
+    insist(attempts >= 1, "retry(attempts: \(attempts)): the operation would never run. Allow 1 or more.")
+    guard let maxElapsed else { return }
+    insist(
+        maxElapsed >= .zero,
+        "retry(maxElapsed: \(maxElapsed)): that is over before it begins. Give zero or more, or nil for no limit."
+    )
+}

@@ -1,0 +1,100 @@
+import TaskControl
+import Testing
+
+/// Mistakes of a program's author, each with a message that says what to do.
+@Suite(.timeLimit(.minutes(5)))
+struct RetryTrapTests {
+    @Test func noAttempts() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await retry(attempts: 0) {}
+        }
+        #expect(text(result).contains("retry(attempts: 0): the operation would never run. Allow 1 or more."))
+    }
+
+    @Test func aNegativeNumberOfAttemptsInACallerThatIsCancelled() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await retry(attempts: -1) { _ in
+            } shouldRetry: { _ in
+                true
+            }
+        }
+        #expect(text(result).contains("retry(attempts: -1)"))
+    }
+
+    @Test func aLimitThatIsOverBeforeItBegins() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await retry(attempts: 1, maxElapsed: .nanoseconds(-1)) {}
+        }
+        #expect(text(result).contains("retry(maxElapsed: -1e-09 seconds)"))
+        #expect(text(result).contains("Give zero or more, or nil"))
+    }
+
+    @Test func aNegativeFixedDelay() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryBackoff.fixed(.seconds(-1))
+        }
+        #expect(text(result).contains("RetryBackoff.fixed(-1.0 seconds)"))
+    }
+
+    @Test func aNegativeBase() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryBackoff.exponential(base: .seconds(-1))
+        }
+        #expect(text(result).contains("RetryBackoff.exponential(base: -1.0 seconds)"))
+    }
+
+    @Test(arguments: [0, 0.999, -2])
+    func aFactorThatDoesNotGrow(factor: Double) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [factor] in
+            _ = RetryBackoff.exponential(base: .seconds(1), factor: factor)
+        }
+        #expect(text(result).contains("RetryBackoff.exponential(factor: \(factor))"))
+        #expect(text(result).contains("Give a finite factor of 1 or more."))
+    }
+
+    /// As bits, since what is captured is sent as text, which has no infinity.
+    @Test(arguments: [Double.infinity.bitPattern, Double.nan.bitPattern])
+    func aFactorThatIsNoNumber(bits: UInt64) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [bits] in
+            _ = RetryBackoff.exponential(base: .seconds(1), factor: Double(bitPattern: bits))
+        }
+        #expect(text(result).contains("RetryBackoff.exponential(factor: \(Double(bitPattern: bits)))"))
+    }
+
+    @Test func aNegativeCap() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryBackoff.none.capped(at: .seconds(-1))
+        }
+        #expect(text(result).contains("RetryBackoff.capped(at: -1.0 seconds)"))
+    }
+
+    @Test func aNegativeDelayOfACustomBackoff() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await retry(attempts: 3, backoff: .custom { _, _ in .seconds(-1) }) { throw MarkedError() }
+        }
+        #expect(text(result).contains("RetryBackoff.custom returned -1.0 seconds for attempt 1"))
+        #expect(text(result).contains("Return zero or more, or nil to give up."))
+    }
+
+    @Test func aBudgetInDebt() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryBudget(capacity: -1)
+        }
+        #expect(text(result).contains("RetryBudget(capacity: -1)"))
+    }
+
+    @Test func aRetryThatCostsNothing() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryBudget(cost: 0)
+        }
+        #expect(text(result).contains("RetryBudget(cost: 0)"))
+    }
+
+    @Test func aThrottledRetryThatCostsNothing() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryBudget(throttledCost: 0)
+        }
+        #expect(text(result).contains("RetryBudget(throttledCost: 0)"))
+    }
+}
