@@ -194,6 +194,7 @@ struct AsyncGuardKitLifetimeTests {
         #expect(!model.isLoading)
     }
 
+    /// Takes a second: the document's delay has the real clock.
     @Test @MainActor func aControllerRendersWhatASecondAttemptFetched() async throws {
         struct Unreachable: Error {}
         let attempts = Log()

@@ -94,4 +94,24 @@ struct RetryBudgetTests {
         #expect(await call(budget, failures: 3, Throttled()) == 2)
         #expect(budget.available == 1)
     }
+
+    /// On real threads; and as many give back as take.
+    @Test func manyAtOnceTakeNoMoreThanThereIs() async {
+        let (budget, retries) = (RetryBudget(capacity: 7 * 1_000), OrderRecorder<Int>())
+        await withTaskGroup { group in
+            for _ in 0..<2_000 {
+                group.addTask {
+                    _ = try? await retry(attempts: 2, budget: budget) {
+                        if $0 > 1 { retries.record($0) }
+                        throw MarkedError()
+                    }
+                }
+            }
+        }
+        #expect(retries.count == 500 && budget.available == 0)
+        await withTaskGroup { group in
+            for _ in 0..<2_000 { group.addTask { _ = try? await retry(attempts: 1, budget: budget) {} } }
+        }
+        #expect(budget.available == 2_000)
+    }
 }
