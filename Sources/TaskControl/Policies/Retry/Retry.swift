@@ -43,7 +43,7 @@
 ///   - operation: What is to succeed.
 /// - Returns: What the first attempt that succeeds returns.
 /// - Throws: The error of the last attempt, as it is; `CancellationError` if the caller is cancelled; what the clock throws, if it cannot sleep.
-/// - Complexity: O(1) and no allocation for a call that succeeds at once.
+/// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,

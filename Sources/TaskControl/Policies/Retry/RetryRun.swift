@@ -89,9 +89,8 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
         onRetry: (RetryEvent) -> Void
     ) async throws {
         try Task.checkCancellation()
-        let hint = (error as? any RetryAfterProviding)?.retryAfter
         guard
-            attempt < attempts, shouldRetry(error),
+            attempt < attempts, shouldRetry(error), case let hint = (error as? any RetryAfterProviding)?.retryAfter,
             let delay = schedule.delay(afterAttempt: attempt, error: error, hint: hint), isInTime(delay),
             isPaid(isThrottled: hint != nil)
         else {
