@@ -47,7 +47,7 @@ private class AuthenticatedAPIClient {
 
     func request<T: Decodable>(_ endpoint: Endpoint) async throws -> T {
         // Token refreshed exactly once regardless of concurrent callers
-        let token = try await withSingleFlight(key: "auth-token") { [tokenStore] in
+        let token = try await withSingleFlight(key: "auth-token") {
             try await tokenStore.refreshIfNeeded()
         }
 

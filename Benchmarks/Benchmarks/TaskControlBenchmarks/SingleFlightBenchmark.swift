@@ -11,7 +11,9 @@ func registerSingleFlight() {
             turns: await Turns.take(
                 operations: Scale.tasks,
                 baseline: {
-                    await ContinuousClock().measure { for number in 0..<Scale.tasks { _ = await Task { number }.value } }
+                    await ContinuousClock().measure {
+                        for number in 0..<Scale.tasks { _ = await Task { number }.value }
+                    }
                 },
                 primitive: {
                     await ContinuousClock().measure {

@@ -56,7 +56,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     @inlinable
     public nonisolated(nonsending) func run(
         _ key: Key,
-        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
+        @_inheritActorContext @_implicitSelfCapture
+        operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
         try await flights.board(
             ErasedKey(key),

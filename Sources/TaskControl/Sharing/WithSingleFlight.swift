@@ -27,7 +27,8 @@
 @inlinable
 public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, Value: Sendable>(
     key: Key,
-    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
+    @_inheritActorContext @_implicitSelfCapture
+    operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value {
     try await SingleFlightRegistry.shared.flights.board(
         ErasedKey(SharedKey<Key, Value>(key)),

@@ -26,7 +26,8 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
     _ duration: Duration,
     clock: C = ContinuousClock(),
     name: String? = nil,
-    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
+    @_inheritActorContext @_implicitSelfCapture
+    operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
     // A flight that nobody else joins: whoever waits for it can leave, and the last one to leave cancels it.
     let (flight, operation) = (TimeLimit.abandonable(), received(operation))

@@ -336,14 +336,16 @@ extension FlightStateMachine {
             )
             var (wait, before, number) = (flight.oldest, Self.none, 0)
             while wait != Self.none {
-                precondition(waits[wait].flight == slot && waits[wait].older == before, "callers are linked both ways")
-                precondition(waits[wait].stage == .expected || waits[wait].stage == .parked, "who has been told is not on it")
+                let (stage, flightOfWait) = (waits[wait].stage, waits[wait].flight)
+                precondition(flightOfWait == slot && waits[wait].older == before, "callers are linked both ways")
+                precondition(stage == .expected || stage == .parked, "who has been told is not on it")
                 (before, wait, number) = (wait, waits[wait].newer, number + 1)
             }
             precondition(flight.newest == before && Int(flight.callerCount) == number, "callers are counted")
             callers += number
         }
-        precondition(current.values.allSatisfy { flights[$0.slot].phase == .current }, "a key leads to a current flight")
+        let areCurrent = current.values.allSatisfy { flights[$0.slot].phase == .current }
+        precondition(areCurrent, "a key leads to a current flight")
         precondition(current.count == linked, "to each current flight leads one key")
         precondition(count == inTheAir && callerCount == callers, "what is in the air is counted")
         precondition(!nesting.isCircular, "no flight waits for itself")

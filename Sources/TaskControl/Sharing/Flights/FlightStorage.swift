@@ -171,7 +171,9 @@ struct Passenger: Sendable {
 
     /// Whoever finds a flight by its key knows the type of its value: it is a part of the key, or there is one for all keys.
     @inlinable
-    func flight<Value: Sendable>(to value: Value.Type) -> TypedFlight<Value> { unsafeDowncast(flight, to: TypedFlight<Value>.self) }
+    func flight<Value: Sendable>(to value: Value.Type) -> TypedFlight<Value> {
+        unsafeDowncast(flight, to: TypedFlight<Value>.self)
+    }
 
     @usableFromInline
     func attach(_ task: TaskHandle) { flight.flights.attach(flight.id, task, level: level) }
