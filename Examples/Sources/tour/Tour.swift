@@ -33,13 +33,16 @@ struct Tour: Sendable {
     }
 
     /// Plays an act, with counters and connections that no other act has.
+    ///
+    /// - Parameter rule: Decides what the server does with each request. By default it answers all.
     @MainActor
     func act<Result>(
         _ name: String,
         of chapter: some Chapter,
+        rule: @escaping Rule = { _, _ in .answer },
         _ play: @MainActor (Stage, API) async throws -> Result
     ) async throws -> Result {
-        let (stage, address) = server.makeStage()
+        let (stage, address) = server.makeStage(rule: rule)
         let api = API(address: address)
         let progress = Progress(chapter: chapter.name, act: name)
         let live = Task { await progress.follow(stage.visits) }

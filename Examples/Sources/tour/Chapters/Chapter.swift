@@ -19,6 +19,7 @@ enum Chapters {
         SearchChapter(),
         RefreshChapter(),
         StampedeChapter(),
+        TokensChapter(),
         LogChapter(),
         SaveChapter(),
     ]

@@ -24,7 +24,7 @@ final class API: Sendable {
 
     let calls = Observed(Calls())
     private let session: URLSession
-    private let address: URL
+    let address: URL
 
     init(address: URL) {
         let configuration = URLSessionConfiguration.ephemeral
@@ -36,11 +36,13 @@ final class API: Sendable {
 
     /// Asks the server about a subject.
     ///
-    /// - Throws: Whatever `URLSession` throws; in a cancelled task that is its own error, not `CancellationError`.
-    func ask(_ subject: String) async throws -> Answer {
+    /// - Parameter token: Whom the client speaks for, where the server wants to know.
+    /// - Throws: ``Refusal``, if that is the answer. Whatever `URLSession` throws; in a cancelled task that is its own error, not
+    ///   `CancellationError`.
+    func ask(_ subject: String, token: Int? = nil) async throws -> Answer {
         do {
-            let url = address.appending(queryItems: [URLQueryItem(name: "q", value: subject)])
-            let (data, _) = try await session.data(from: url)
+            let (data, response) = try await session.data(for: request(subject, token: token))
+            if let refusal = Refusal(response) { throw refusal }
             let answer = try JSONDecoder().decode(Answer.self, from: data)
             calls.update { $0.answered += 1 }
             return answer
@@ -50,6 +52,12 @@ final class API: Sendable {
             }
             throw error
         }
+    }
+
+    func request(_ subject: String, token: Int? = nil) -> URLRequest {
+        var request = URLRequest(url: address.appending(queryItems: [URLQueryItem(name: "q", value: subject)]))
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        return request
     }
 
     func close() {

@@ -31,29 +31,41 @@ struct TrackedBytes: AsyncBufferedSequence {
     typealias Element = UInt8
 
     let bytes: Data
+    /// Whether there is only half of them, and then an error: the server closes the connection.
+    let breaksOff: Bool
     let delivery: Delivery
 
-    func makeAsyncIterator() -> Iterator { Iterator(rest: bytes, delivery: delivery) }
+    func makeAsyncIterator() -> Iterator {
+        Iterator(rest: breaksOff ? bytes.prefix(bytes.count / 2) : bytes, breaksOff: breaksOff, delivery: delivery)
+    }
 
     struct Iterator: AsyncBufferedIteratorProtocol {
         var rest: Data
+        let breaksOff: Bool
         let delivery: Delivery
 
-        mutating func next() async -> UInt8? {
+        mutating func next() async throws -> UInt8? {
             guard !rest.isEmpty else {
-                delivery.complete()
+                try end()
                 return nil
             }
             return rest.removeFirst()
         }
 
-        mutating func nextBuffer(suggested count: Int) async -> Data? {
+        mutating func nextBuffer(suggested count: Int) async throws -> Data? {
             guard !rest.isEmpty else {
-                delivery.complete()
+                try end()
                 return nil
             }
             defer { rest = Data() }
             return rest
         }
+
+        private func end() throws {
+            if breaksOff { throw BrokenOff() }
+            delivery.complete()
+        }
     }
 }
+
+private struct BrokenOff: Error {}

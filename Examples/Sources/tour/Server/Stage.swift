@@ -7,12 +7,22 @@ import Foundation
 /// Acts say *when* an answer goes out by events, not by delays: what they measure does not depend on how fast the machine is.
 final class Stage: Sendable {
     let visits = Observed(Visits())
+    private let rule: Rule
+
+    init(rule: @escaping Rule) {
+        self.rule = rule
+    }
 
     /// Answers all that is held, and from now on at once.
-    func open() {
+    ///
+    /// - Parameter subject: What is kept back all the same.
+    func open(except subject: String? = nil) {
         visits.update { visits in
             visits.isOpen = true
-            for index in visits.all.indices { visits.all[index].mayBeAnswered = true }
+            visits.keptBack = subject
+            for index in visits.all.indices where visits.all[index].subject != subject {
+                visits.all[index].mayBeAnswered = true
+            }
         }
     }
 
@@ -32,7 +42,8 @@ final class Stage: Sendable {
 
     /// Handles a request; returns when the answer may go out, or when the client has left.
     func handle(_ request: HTTPRequest, subject: String, pool: some AsyncSocketPool) async throws -> HTTPResponse {
-        let index = visits.update { $0.arrive(subject: subject) }
+        let token = request.headers[.authorization].flatMap { Int($0.drop { !$0.isNumber }) }
+        let index = visits.update { $0.arrive(subject: subject, token: token, rule: rule) }
         guard await clientStays(for: index, request, pool) else {
             visits.update { $0.all[index].phase = .gone }
             return HTTPResponse(statusCode: .requestTimeout)
@@ -41,19 +52,27 @@ final class Stage: Sendable {
             visits.all[index].phase = .answering
             return visits.all[index]
         }
+        return try respond(to: visit, at: index)
+    }
+
+    private func respond(to visit: Visit, at index: Int) throws -> HTTPResponse {
         let answer = try JSONEncoder().encode(Answer(subject: visit.subject, edition: visit.edition))
+        let breaksOff = visit.reply == .breakOff
         let delivery = Delivery { [visits] isComplete in
-            visits.update { $0.all[index].phase = isComplete ? .completed : .gone }
+            visits.update { $0.all[index].phase = isComplete ? .completed : breaksOff ? .brokenOff : .gone }
         }
+        let bytes = TrackedBytes(bytes: answer, breaksOff: breaksOff, delivery: delivery)
         return HTTPResponse(
-            statusCode: .ok,
-            headers: HTTPHeaders([.contentType: "application/json"]),
-            body: HTTPBodySequence(from: TrackedBytes(bytes: answer, delivery: delivery), count: answer.count)
+            statusCode: visit.reply.status,
+            headers: visit.reply.headers,
+            body: HTTPBodySequence(from: bytes, count: answer.count)
         )
     }
 
     /// - Returns: Whether the client was still there when its answer was let go.
     private func clientStays(for index: Int, _ request: HTTPRequest, _ pool: some AsyncSocketPool) async -> Bool {
+        // Not held at all: no need to look for the connection, which takes a while.
+        if visits.value.all[index].mayBeAnswered { return true }
         let connection = ClientConnection(of: request)
         return await withTaskGroup(of: Bool?.self) { group in
             group.addTask { [visits] in

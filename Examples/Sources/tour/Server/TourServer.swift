@@ -48,8 +48,8 @@ final class TourServer: Sendable {
     }
 
     /// - Returns: A new stage, and the address of what it serves.
-    func makeStage() -> (stage: Stage, address: URL) {
-        let stage = Stage()
+    func makeStage(rule: @escaping Rule) -> (stage: Stage, address: URL) {
+        let stage = Stage(rule: rule)
         let number = stages.update { stages in
             stages.append(stage)
             return stages.count - 1
