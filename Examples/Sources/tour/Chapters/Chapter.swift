@@ -20,6 +20,7 @@ enum Chapters {
         RefreshChapter(),
         StampedeChapter(),
         TokensChapter(),
+        FlakyChapter(),
         HangsChapter(),
         LogChapter(),
         SaveChapter(),

@@ -1,11 +1,12 @@
 import Foundation
+import TaskControl
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
 /// The server's answer is that it does not answer.
-struct Refusal: Error {
+struct Refusal: Error, RetryAfterProviding {
     let status: Int
     /// From `Retry-After`, in its form in seconds.
     let retryAfter: Duration?

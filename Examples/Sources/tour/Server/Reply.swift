@@ -8,6 +8,8 @@ enum Reply: Sendable, Equatable {
     case unauthorized
     /// It refuses for now: 503, and asks to be left alone for some seconds.
     case unavailable(retryAfter: Int)
+    /// It refuses who did not: 429, and asks again.
+    case tooSoon(retryAfter: Int)
     /// It answers, and closes the connection when half of that is written.
     case breakOff
 
@@ -16,13 +18,21 @@ enum Reply: Sendable, Equatable {
         case .answer, .breakOff: .ok
         case .unauthorized: .unauthorized
         case .unavailable: .serviceUnavailable
+        case .tooSoon: .tooManyRequests
         }
     }
 
     var headers: HTTPHeaders {
         var headers = HTTPHeaders([.contentType: "application/json"])
-        if case .unavailable(let seconds) = self { headers[HTTPHeader("Retry-After")] = "\(seconds)" }
+        if let retryAfter { headers[HTTPHeader("Retry-After")] = "\(retryAfter)" }
         return headers
+    }
+
+    var retryAfter: Int? {
+        switch self {
+        case .unavailable(let seconds), .tooSoon(let seconds): seconds
+        case .answer, .unauthorized, .breakOff: nil
+        }
     }
 }
 

@@ -1,0 +1,36 @@
+/// What goes wrong with each request about each item: the same for all acts of a seed, whatever their timing.
+struct Faults: Sendable {
+    /// Then it goes well, so that no item is lost by chance alone.
+    static let mostInARow = 2
+    static let retryAfter = 1
+
+    private static let unavailable = 0..<30
+    private static let breakOff = 30..<40
+
+    let seed: UInt64
+
+    /// The server's rule: faults, and a refusal for whoever comes back before the time that the last one named.
+    func reply(to visit: Visit, after earlier: [Visit]) -> Reply {
+        if let last = earlier.last, let wait = last.reply.retryAfter, visit.time - last.time < .seconds(wait) {
+            return .tooSoon(retryAfter: wait)
+        }
+        let inTime = earlier.count { $0.reply != .tooSoon(retryAfter: Self.retryAfter) }
+        return reply(to: visit.subject, attempt: inTime + 1)
+    }
+
+    /// - Parameter attempt: Counted from 1. Those that came too soon do not count.
+    func reply(to subject: String, attempt: Int) -> Reply {
+        guard attempt <= Self.mostInARow else { return .answer }
+        // Each item has dice of its own: in which order the items come plays no part.
+        let item = subject.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var dice = SeededGenerator(seed: item)
+        let roll = (1...attempt).map { _ in Int.random(in: 0..<100, using: &dice) }.last!
+        if Self.unavailable.contains(roll) { return .unavailable(retryAfter: Self.retryAfter) }
+        return Self.breakOff.contains(roll) ? .breakOff : .answer
+    }
+
+    /// How many requests about something fail before the first that is answered, if none comes too soon.
+    func count(for subject: String) -> Int {
+        (1...).first { reply(to: subject, attempt: $0) == .answer }! - 1
+    }
+}

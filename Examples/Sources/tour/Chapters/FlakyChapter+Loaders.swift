@@ -1,0 +1,50 @@
+import Foundation
+import TaskControl
+
+/// Loads one item, in one way or the other.
+protocol Loader: Sendable {
+    func load(_ item: String, from api: API) async throws -> Answer
+}
+
+/// As people write it today, when the network is good.
+struct OneTryLoader: Loader {
+    func load(_ item: String, from api: API) async throws -> Answer {
+        try await api.ask(item)
+    }
+}
+
+/// As people write it today, when it is not.
+struct LoopLoader: Loader {
+    func load(_ item: String, from api: API) async throws -> Answer {
+        for _ in 1..<FlakyChapter.attempts {
+            if let answer = try? await api.ask(item) { return answer }
+        }
+        return try await api.ask(item)
+    }
+}
+
+/// With `retry`: a delay that grows, shifted by chance, and longer if the server says so.
+struct RetryLoader: Loader {
+    private let seed: UInt64
+    private let budget = RetryBudget()
+
+    init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    var budgetLine: String { "left of the budget: \(budget.available) of \(budget.capacity)" }
+
+    func load(_ item: String, from api: API) async throws -> Answer {
+        let backoff = RetryBackoff.exponential(base: .milliseconds(50))
+            .capped(at: .seconds(1))
+            .jittered(.full, using: SeededGenerator(seed: item.utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) }))
+        return try await retry(attempts: FlakyChapter.attempts, backoff: backoff, budget: budget) {
+            try await api.ask(item)
+        } shouldRetry: { error in
+            switch error {
+            case let refusal as Refusal: refusal.status == 503 || refusal.status == 429
+            default: error is URLError
+            }
+        }
+    }
+}
