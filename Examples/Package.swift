@@ -21,9 +21,25 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        .executableTarget(
+            name: "outage",
+            dependencies: [
+                .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlTesting", package: "swift-task-control"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .testTarget(
             name: "TourTests",
             dependencies: ["tour", .product(name: "TaskControlTesting", package: "swift-task-control")]
+        ),
+        .testTarget(
+            name: "OutageTests",
+            dependencies: [
+                "outage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "TaskControlTesting", package: "swift-task-control"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -33,6 +33,7 @@ extension HangsChapter {
             let held = stage.visits.value.inFlight
             call.cancel()
             _ = await call.result
+            try await stage.visits.expect("the client to leave") { $0.hasEnded("page") }
             return Unlimited(looked: Self.patience, calls: calls, held: held)
         }
     }

@@ -1,0 +1,70 @@
+/// What the service saw, second by second, and what became of the calls.
+struct Timeline: Equatable, Sendable, CustomStringConvertible {
+    struct Second: Equatable, Sendable {
+        var requests = 0
+        /// How many of those that came in this second.
+        var answered = 0
+    }
+
+    private(set) var seconds: [Second]
+    /// How many calls began: what a client wants, in one request or several.
+    private(set) var calls = 0
+    /// How many of them had their answer by the end.
+    private(set) var succeeded = 0
+
+    init(until end: Duration) {
+        seconds = Array(repeating: Second(), count: Int(end / .seconds(1)))
+    }
+
+    mutating func callBegan() { calls += 1 }
+    mutating func callSucceeded() { succeeded += 1 }
+
+    mutating func requestCame(at time: Duration, isAnswered: Bool) {
+        let second = Int(time / .seconds(1))
+        // At the end everybody is sent home, and some ask once more on their way.
+        guard seconds.indices.contains(second) else { return }
+        seconds[second].requests += 1
+        if isAnswered { seconds[second].answered += 1 }
+    }
+
+    // MARK: What follows
+
+    var requests: Int { seconds.reduce(0) { $0 + $1.requests } }
+    /// The most requests in one second.
+    var peak: Int { seconds.map(\.requests).max() ?? 0 }
+    var successRate: Double { calls == 0 ? 0 : Double(succeeded) / Double(calls) }
+
+    /// What counts as recovered: in no ten seconds, from then on, less than so much of what comes is answered.
+    static let recovered = 0.9
+    static let window = 10
+
+    var description: String {
+        "\(requests) requests, \(peak) in one second at most; \(succeeded) of \(calls) calls answered"
+    }
+
+    /// How many seconds after the outage the service has recovered, for good. `nil`: it has not.
+    func recovery(after outage: Range<Duration>) -> Int? {
+        let first = Int(outage.upperBound / .seconds(1))
+        var recovery: Int?
+        for start in stride(from: seconds.count - Self.window, through: first, by: -1) {
+            let window = seconds[start..<start + Self.window]
+            let (requests, answered) = (window.reduce(0) { $0 + $1.requests }, window.reduce(0) { $0 + $1.answered })
+            guard Double(answered) >= Self.recovered * Double(requests) else { return recovery }
+            recovery = start - first
+        }
+        return recovery
+    }
+
+    /// The seconds in groups, each with its averages.
+    func averaged(into groups: Int) -> [(requests: Double, answered: Double)] {
+        (0..<groups).map { group in
+            let first = group * seconds.count / groups
+            let some = seconds[first..<max(first + 1, (group + 1) * seconds.count / groups)]
+            let count = Double(some.count)
+            return (
+                some.reduce(0) { $0 + Double($1.requests) } / count,
+                some.reduce(0) { $0 + Double($1.answered) } / count
+            )
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+
+/// The file that a picture goes to.
+struct Picture {
+    private let path: String
+
+    /// - Throws: The exit code, if it can't be written to. Why has been said then.
+    init(path: String) throws {
+        self.path = path
+        // What is in it stays there until there is something better.
+        try open("a") { _ in true }
+    }
+
+    func write(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        try open("w") { file in fwrite(bytes, 1, bytes.count, file) == bytes.count && fflush(file) == 0 }
+    }
+
+    private func open(_ mode: String, _ use: (UnsafeMutablePointer<FILE>) -> Bool) throws {
+        if let file = fopen(path, mode) {
+            defer { fclose(file) }
+            if use(file) { return }
+        }
+        Terminal.complain("the picture can't be written to \(path): \(String(cString: strerror(errno)))")
+        throw ExitCode(EX_IOERR)
+    }
+}

@@ -1,0 +1,58 @@
+import TaskControlTesting
+import Testing
+
+@testable import outage
+
+/// What the example shows, with fewer clients.
+@Suite(.timeLimit(.minutes(3)), .enabled(if: Simulation.isSupported))
+struct OutageTests {
+    @Test func theSameSeedIsTheSameOutputByteByByte() throws {
+        let (one, other) = (try Self.first.get(), try Self.play(seed: 1))
+        let terminal = Terminal(width: 100, hasColors: true)
+        #expect(one.text(on: terminal) == other.text(on: terminal))
+        #expect(SVGChart(outage: one).text == SVGChart(outage: other).text)
+        #expect(SVGChart(outage: one).text != SVGChart(outage: try Self.play(seed: 2)).text)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func withBackoffJitterAndBudgetTheServiceRecoversSoonerThanWithNaiveRetry(seed: UInt64) throws {
+        let outage = seed == 1 ? try Self.first.get() : try Self.play(seed: seed)
+        let naive = try #require(outage.results.first { $0.strategy == .naive })
+        let budget = try #require(outage.results.first { $0.strategy == .budget })
+        let recovery = try #require(budget.recovery)
+        #expect(recovery < naive.recovery ?? .max)
+        #expect(budget.timeline.requests < naive.timeline.requests)
+        #expect(budget.timeline.peak < naive.timeline.peak)
+        #expect(budget.timeline.successRate > naive.timeline.successRate)
+    }
+
+    @Test func whatIsAnsweredInAnySecondIsWithinTheCapacity() throws {
+        let outage = try Self.first.get()
+        // What comes in a second is answered in that or while it may wait.
+        let service = Service(capacity: outage.scenario.capacity, outage: outage.scenario.outage)
+        let most = Int(service.capacity * (1 + service.longestWait / .seconds(1))) + 1
+        for result in outage.results { #expect(result.timeline.seconds.allSatisfy { $0.answered <= most }) }
+    }
+
+    @Test func allStrategiesMeetTheSameDemandUntilTheOutage() throws {
+        let outage = try Self.first.get()
+        let before = outage.results.map { $0.timeline.seconds[..<20] }
+        #expect(before.allSatisfy { $0 == before[0] })
+        #expect(before[0].allSatisfy { $0.answered == $0.requests })
+    }
+
+    @Test func theLessonIsWhatWasMeasured() throws {
+        let outage = try Self.first.get()
+        for result in outage.results {
+            let end = result.recovery.map { $0 == 0 ? "it recovers at once" : "it recovers after \($0) s" }
+            #expect(outage.lesson.contains("with \(result.strategy.name) \(end ?? "it stays down")"))
+            #expect(outage.lesson.contains((1 - result.timeline.successRate).inPercent))
+        }
+    }
+
+    private static let first = Result { try play(seed: 1) }
+
+    private static func play(seed: UInt64) throws -> Outage {
+        try Outage(Scenario(clients: 1_000, seed: seed))
+    }
+}
