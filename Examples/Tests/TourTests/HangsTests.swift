@@ -41,7 +41,7 @@ struct HangsTests {
             let call = Task { try await api.ask("page") }
             #expect(try await api.ask("news").subject == "news")
             try await stage.visits.expect("the request") { $0.hasReceived("page") }
-            #expect(stage.visits.value.inFlight == 1)
+            #expect(stage.visits.value.inFlight("page") == 1)
             call.cancel()
             try await stage.visits.expect("the client to leave") { $0.gone == 1 }
         }

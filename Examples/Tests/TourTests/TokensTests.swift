@@ -17,7 +17,7 @@ struct TokensTests {
             let token = try await api.ask("token").edition
             #expect(token == 2)
             #expect(try await api.ask("item", token: token).subject == "item")
-            #expect(stage.visits.value.refused == 3)
+            try await stage.visits.expect("three refusals") { $0.refused == 3 }
         }
     }
 

@@ -30,7 +30,7 @@ extension HangsChapter {
             try await stage.visits.expect("the request") { $0.hasReceived("page") }
             try await Task.sleep(for: Self.patience)
             let calls = api.calls.value.ended - before
-            let held = stage.visits.value.inFlight
+            let held = stage.visits.value.inFlight("page")
             call.cancel()
             _ = await call.result
             try await stage.visits.expect("the client to leave") { $0.hasEnded("page") }
@@ -130,7 +130,7 @@ extension HangsChapter {
             }
             try await hasReturned.expect("the caller to have its error, while the server does not answer") { $0 }
             try await stage.visits.expect("the request") { $0.hasReceived("page") }
-            let goesOn = !hasEnded.value && !isReturned.value && stage.visits.value.inFlight == 1
+            let goesOn = !hasEnded.value && !isReturned.value && stage.visits.value.inFlight("page") == 1
             stage.answer("page")
             try await hasEnded.expect("the work to end") { $0 }
             let isLetGo = await Result.of { try await isReturned.expect("the work to be let go of") { $0 } }

@@ -29,13 +29,17 @@ struct Visits: Sendable, CustomStringConvertible {
         all.count { $0.subject == subject }
     }
 
+    func inFlight(_ subject: String) -> Int {
+        all.count { $0.subject == subject && $0.isInFlight }
+    }
+
     func hasReceived(_ subject: String) -> Bool {
         all.contains { $0.subject == subject }
     }
 
     /// Whether a request for this has come and has ended, in one way or the other.
     func hasEnded(_ subject: String) -> Bool {
-        hasReceived(subject) && !all.contains { $0.subject == subject && $0.isInFlight }
+        hasReceived(subject) && inFlight(subject) == 0
     }
 
     var description: String {
