@@ -46,6 +46,27 @@ class Flight: @unchecked Sendable {
 
     @usableFromInline static var local: TaskLocal<Flight?> { $innermost }
 
+    /// Waits for its end.
+    ///
+    /// Here, and with little to capture, since a task that waits is to fit into the memory that every task has.
+    ///
+    /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
+    @inline(__always)
+    final nonisolated(nonsending) func wait(_ caller: FlightStorage.Machine.Caller) async -> Bool {
+        await withTaskCancellationHandler {
+            await raising {
+                await withUnsafeContinuation { (waiter: FlightStorage.Waiter) in
+                    if let outcome = flights.park(caller, waiter) { waiter.resume(returning: outcome) }
+                }
+            } with: { [self] priority in
+                flights.raise(id, to: priority)
+            }
+        } onCancel: {
+            // May come before the waiter has parked, and more than once.
+            flights.leave(caller, of: key)
+        } == .reached
+    }
+
     /// Reports the end of its work, whose result is there.
     ///
     /// - Returns: Whether somebody was there to receive it. If not, the caller goes on with `report`.

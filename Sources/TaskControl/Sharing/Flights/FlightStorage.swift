@@ -79,31 +79,20 @@ final class FlightStorage: Sendable {
 
     // MARK: Waiting
 
-    fileprivate nonisolated(nonsending) func wait(_ passenger: Passenger) async -> WaitOutcome {
-        await withTaskCancellationHandler {
-            await raising {
-                await withUnsafeContinuation { (waiter: Waiter) in
-                    let outcome = state.withLock { $0.park(passenger.caller, waiter) }
-                    if let outcome { waiter.resume(returning: outcome) }
-                }
-            } with: { [self, id = passenger.flight.id] priority in
-                raise(id, to: priority)
-            }
-        } onCancel: {
-            // May come before the waiter has parked, and more than once.
-            leave(passenger)
-        }
+    /// - Returns: With what the waiter is to be resumed at once.
+    func park(_ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
+        state.withLock { $0.park(caller, waiter) }
     }
 
-    private func raise(_ id: ID, to priority: TaskPriority) {
+    func raise(_ id: ID, to priority: TaskPriority) {
+        // Owned under the lock: who is in the air lives, and may end as soon as the lock is free.
         let task = state.withLock { $0.raise(id, to: priority.rawValue)?.owned }
         if let task { TaskControl.raise([task], to: priority) }
     }
 
-    private func leave(_ passenger: Passenger) {
-        // Owned under the lock: who is in the air lives, and may end as soon as the lock is free.
+    func leave(_ caller: Machine.Caller, of key: ErasedKey?) {
         let (leaving, task) = state.withLock { machine in
-            let leaving = machine.leave(passenger.caller, of: passenger.flight.key)
+            let leaving = machine.leave(caller, of: key)
             return (leaving, leaving.cancelling?.owned)
         }
         leaving.waiter?.resume(returning: .left)
@@ -182,6 +171,7 @@ struct Passenger: Sendable {
     ///
     /// - Throws: What the flight throws; `CancellationError` if the caller was cancelled, or the flight.
     @inlinable
+    @inline(__always)
     nonisolated(nonsending) func value<Value: Sendable>(of type: Value.Type) async throws -> Value {
         guard await wait(), let result = flight(to: type).result else { throw CancellationError() }
         do {
@@ -193,7 +183,8 @@ struct Passenger: Sendable {
         }
     }
 
+
     /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
     @usableFromInline
-    nonisolated(nonsending) func wait() async -> Bool { await flight.flights.wait(self) == .reached }
+    nonisolated(nonsending) func wait() async -> Bool { await flight.wait(caller) }
 }
