@@ -183,7 +183,6 @@ struct Passenger: Sendable {
         }
     }
 
-
     /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
     @usableFromInline
     nonisolated(nonsending) func wait() async -> Bool { await flight.wait(caller) }
