@@ -19,7 +19,7 @@ enum TaskIncident: Sendable {
     /// A task that had been cancelled ended with another error than `CancellationError`: nearly always what its cancellation looks
     /// like from below, so it goes to observers and is not printed.
     case errorAfterCancellation(any Error, in: StaticString)
-    /// Work has ended that did so after its time limit, when nobody waited for it any more; and with what error.
+    /// Work that was abandoned at its time limit has ended, and with what error.
     case abandonedWorkEnded((any Error)?, in: StaticString)
 }
 
@@ -55,7 +55,12 @@ enum Diagnostics {
     static func report(_ incident: TaskIncident, taskName: String? = nil) {
         if let observer = observer.withLock({ $0 }) { return observer(incident, taskName) }
         #if DEBUG
-        if case .errorAfterCancellation = incident { return }
+        // Mostly what cancellation looks like from below: for observers, and not printed.
+        switch incident {
+        case .errorAfterCancellation, .abandonedWorkEnded(nil, _): return
+        case .abandonedWorkEnded(let error?, _) where error is CancellationError: return
+        default: break
+        }
         let line = "TaskControl: \(incident)" + (taskName.map { " (task \($0))" } ?? "") + "\n"
         line.utf8.withContiguousStorageIfAvailable { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
         #endif
