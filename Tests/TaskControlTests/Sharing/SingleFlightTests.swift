@@ -399,7 +399,7 @@ struct SingleFlightTests {
         @Sendable func next(_ number: Int) {
             Task {
                 _ = try await flights.run("\(number)") {
-                    most.withLock { $0 = max($0, Flight.innermost?.depth ?? 0) }
+                    most.withLock { $0 = max($0, Flight.places.count) }
                     if number == 1_000 { done.open() } else { next(number + 1) }
                     return number
                 }
@@ -408,6 +408,60 @@ struct SingleFlightTests {
         next(0)
         try await done.wait()
         #expect(most.withLock { $0 } < 50)
+    }
+
+    /// What a test counts the living of.
+    private final class Value: Sendable {
+        static let living = Locked(0)
+
+        init() { Self.living.withLock { $0 += 1 } }
+
+        deinit { Self.living.withLock { $0 -= 1 } }
+    }
+
+    @Test func aChainOfFlightsKeepsNoneOfThoseThatAreOver() async throws {
+        // Each ends when the next one has begun.
+        let (flights, done, gate) = (SingleFlight<Int, Value>(), Gate(), Gate())
+        @Sendable func next(_ number: Int, begun: Gate) {
+            Task {
+                _ = try await flights.run(number) {
+                    begun.open()
+                    if number == 100 {
+                        done.open()
+                        await gate.waitIgnoringCancellation()
+                    } else {
+                        let begun = Gate()
+                        next(number + 1, begun: begun)
+                        await begun.waitIgnoringCancellation()
+                    }
+                    return Value()
+                }
+            }
+        }
+        next(0, begun: Gate())
+        try await done.wait()
+        while flights.inFlightCount > 1 { await Task.yield() }
+        while Value.living.withLock({ $0 }) > 0 { await Task.yield() }
+        gate.open()
+    }
+
+    @Test func whatOutlivesItsFlightDoesNotKeepItsValueOrItsKey() async throws {
+        struct Key: Hashable {
+            let probe: DeinitProbe
+
+            static func == (one: Key, other: Key) -> Bool { one.probe === other.probe }
+
+            func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(probe)) }
+        }
+        let (flights, valueEnd, keyEnd, end) = (SingleFlight<Key, DeinitProbe>(), Gate(), Gate(), Gate())
+        _ = try await flights.run(Key(probe: DeinitProbe(keyEnd))) {
+            Task { await end.waitIgnoringCancellation() }
+            return DeinitProbe(valueEnd)
+        }
+        try await end.waitForWaiters()
+        try await valueEnd.wait()
+        try await keyEnd.wait()
+        end.open()
     }
 
     private func work(until gate: Gate) async throws -> Int {

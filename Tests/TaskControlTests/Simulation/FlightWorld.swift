@@ -149,7 +149,7 @@ final class FlightWorld: Sendable {
             sim.expect(flight < state.flights.count, "it is begun only by who has to")
             sim.expect(state.flights[flight].id == nil, "\(flight) runs once")
             sim.expect(!state.flights[flight].isCancelled, "\(flight) was cancelled before it began, and does not")
-            state.flights[flight].id = TaskControl.Flight.innermost?.id
+            state.flights[flight].id = TaskControl.Flight.places.last?.id
         }
         switch work {
         case .nothing, .fails: break

@@ -1,5 +1,4 @@
-/// A flight as it is seen from inside, and by its callers. One object for all of them, since a flight is short: its task, its callers and a
-/// task-local each keep nothing but this.
+/// A flight as its task and its callers see it: one object for all of them.
 ///
 /// Sendable: `id` is written under the lock, before anybody else knows of the flight.
 @usableFromInline
@@ -7,15 +6,16 @@ class Flight: @unchecked Sendable {
     let flights: FlightStorage
     let key: ErasedKey?
     /// Those that it was begun in, the innermost last; some of them may be over.
-    private let outer: [Flight]
+    private let outer: [FlightPlace]
     fileprivate(set) var id = FlightStorage.ID(serial: 0, slot: 0)
 
-    /// The flight that the caller is inside of; it may be over. It is seen by child tasks too, and by the flights that they begin.
-    @TaskLocal static var innermost: Flight?
+    /// The flights that the caller is inside of, the innermost last; some of them may be over. Seen by child tasks too, and by the flights that
+    /// they begin.
+    @TaskLocal static var places: [FlightPlace] = []
 
     /// - Parameter outer: What it is begun in, and has not ended.
     @usableFromInline
-    init(_ flights: FlightStorage, _ key: ErasedKey?, inside outer: [Flight]) {
+    init(_ flights: FlightStorage, _ key: ErasedKey?, inside outer: [FlightPlace]) {
         self.flights = flights
         self.key = key
         self.outer = outer
@@ -24,12 +24,7 @@ class Flight: @unchecked Sendable {
     /// The flights that the caller is inside of, the innermost last.
     ///
     /// Only those that have not ended: a chain of flights, each begun by the one before it, does not grow.
-    @usableFromInline static var held: [Flight] {
-        innermost.map { flight in (flight.outer + [flight]).filter { $0.flights.isInTheAir($0.id) } } ?? []
-    }
-
-    /// How many flights it keeps, itself included.
-    var depth: Int { outer.count + 1 }
+    @usableFromInline static var held: [FlightPlace] { places.filter { $0.flights.isInTheAir($0.id) } }
 
     func begin(as id: FlightStorage.ID) -> Self {
         self.id = id
@@ -41,10 +36,12 @@ class Flight: @unchecked Sendable {
     nonisolated(nonsending) func holding<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async rethrows -> Value {
-        try await Self.local.withValue(self, operation: body)
+        try await Self.local.withValue(inside, operation: body)
     }
 
-    @usableFromInline static var local: TaskLocal<Flight?> { $innermost }
+    @usableFromInline static var local: TaskLocal<[FlightPlace]> { $places }
+
+    @usableFromInline var inside: [FlightPlace] { outer + [FlightPlace(flights: flights, id: id)] }
 
     /// Waits for its end.
     ///
@@ -77,13 +74,21 @@ class Flight: @unchecked Sendable {
     final nonisolated(nonsending) func report(_ failure: (any Error)?) async { await flights.report(failure) }
 }
 
+/// By what a flight is known inside it. Not the flight itself: this is a task-local, and so what begins inside and outlives it, other flights and
+/// their tasks included, would keep its key and its value, and those of the flights before it.
+@usableFromInline
+struct FlightPlace: Sendable {
+    let flights: FlightStorage
+    let id: FlightStorage.ID
+}
+
 /// Sendable: the result is written by the flight's task before that reports its end under the lock, and read by who has heard of that.
 @usableFromInline
 final class TypedFlight<Value: Sendable>: Flight, @unchecked Sendable {
     @usableFromInline var result: Result<Value, any Error>?
 
     @inlinable
-    override init(_ flights: FlightStorage, _ key: ErasedKey?, inside outer: [Flight]) {
+    override init(_ flights: FlightStorage, _ key: ErasedKey?, inside outer: [FlightPlace]) {
         super.init(flights, key, inside: outer)
     }
 }

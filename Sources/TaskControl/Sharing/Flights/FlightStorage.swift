@@ -56,7 +56,7 @@ final class FlightStorage: Sendable {
     ///   - makeFlight: Called under the lock.
     /// - Returns: `nil`: the caller would wait for itself.
     @usableFromInline
-    func board(_ key: ErasedKey?, inside held: [Flight], makeFlight: () -> Flight) -> Passenger? {
+    func board(_ key: ErasedKey?, inside held: [FlightPlace], makeFlight: () -> Flight) -> Passenger? {
         let origins = held.isEmpty ? [] : held.filter { $0.flights === self }.map(\.id)
         let level = inheritedPriority.rawValue
         let joining = state.withLock { machine in
