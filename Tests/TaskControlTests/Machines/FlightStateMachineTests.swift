@@ -71,4 +71,23 @@ struct FlightStateMachineTests {
         #expect(machine.attach(newFlight, 2, level: 0).level == 0)
         #expect(machine.count == 1 && machine.callerCount == 1)
     }
+
+    /// A flight that asks for many others: the end of each costs the same, however many are left.
+    @Test func aFlightThatWaitsForManyOthersCostsLittle() {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(_, let outer, _) = machine.join(0, { _ in 0 }) else { return #expect(Bool(false)) }
+        let inner = (1...5_000).map { number -> (FlightMachine.ID, FlightMachine.Caller) in
+            guard case .begun(let caller, let id, _) = machine.join(number, inside: [outer], { _ in number }) else {
+                preconditionFailure("It is the first.")
+            }
+            return (id, caller)
+        }
+        for (number, (id, caller)) in inner.enumerated() {
+            #expect(machine.park(caller, number) == nil)
+            if number.isMultiple(of: 2) { #expect(machine.leave(caller, of: number + 1).waiter == number) }
+            _ = machine.finish(id, of: number + 1)
+        }
+        #expect(machine.count == 1)
+        #expect(machine.capacity < 1_000, "a burst leaves nothing behind")
+    }
 }

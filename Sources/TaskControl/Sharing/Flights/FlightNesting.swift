@@ -1,44 +1,41 @@
 /// Which flight waits for which: because a caller that is inside the one is on the other. Empty, but for flights inside flights. Pure.
 struct FlightNesting<ID: Hashable> {
-    private struct Wait {
-        let target: ID
-        let caller: ID
-    }
+    /// How many callers inside a flight are on another.
+    private var waits: [ID: [ID: Int]] = [:]
+    /// Of a flight that is waited for: which of its callers are inside which flight. That may be over, and then is not among the waits.
+    private var origins: [ID: [ID: ID]] = [:]
 
-    private var waits: [ID: [Wait]] = [:]
-    private var origins: [ID: Set<ID>] = [:]
-
-    var isEmpty: Bool { waits.isEmpty }
+    var isEmpty: Bool { origins.isEmpty }
 
     mutating func insert(from origin: ID, to target: ID, by caller: ID) {
-        waits[origin, default: []].append(Wait(target: target, caller: caller))
-        origins[target, default: []].insert(origin)
+        waits[origin, default: [:]][target, default: 0] += 1
+        origins[target, default: [:]][caller] = origin
     }
 
     /// A caller has left.
     mutating func remove(to target: ID, by caller: ID) {
-        for origin in origins[target] ?? [] { remove(from: origin) { $0.caller == caller } }
+        guard let origin = origins[target]?.removeValue(forKey: caller) else { return }
+        if origins[target]?.isEmpty == true { origins[target] = nil }
+        remove(from: origin, to: target)
     }
 
     /// A flight is waited for no more.
+    ///
+    /// - Complexity: O(*n*) in the number of its callers that are inside flights.
     mutating func removeAll(to target: ID) {
-        for origin in origins[target] ?? [] { remove(from: origin) { $0.target == target } }
+        for origin in (origins.removeValue(forKey: target) ?? [:]).values { remove(from: origin, to: target) }
     }
 
     /// A flight has ended.
     mutating func removeAll(of flight: ID) {
         removeAll(to: flight)
-        remove(from: flight) { _ in true }
+        waits[flight] = nil
     }
 
-    private mutating func remove(from origin: ID, where isOver: (Wait) -> Bool) {
-        guard let before = waits[origin] else { return }
-        let after = before.filter { !isOver($0) }
-        waits[origin] = after.isEmpty ? nil : after
-        for wait in before where !after.contains(where: { $0.target == wait.target }) {
-            origins[wait.target]?.remove(origin)
-            if origins[wait.target]?.isEmpty == true { origins[wait.target] = nil }
-        }
+    private mutating func remove(from origin: ID, to target: ID) {
+        guard let number = waits[origin]?[target] else { return }
+        waits[origin]?[target] = number > 1 ? number - 1 : nil
+        if waits[origin]?.isEmpty == true { waits[origin] = nil }
     }
 
     /// Whether a flight is one of some others, or waits for one of them, whatever the number of flights in between.
@@ -48,12 +45,12 @@ struct FlightNesting<ID: Hashable> {
         var (seen, open): (Set<ID>, [ID]) = ([], [flight])
         while let next = open.popLast() {
             if others.contains(next) { return true }
-            if seen.insert(next).inserted { open += (waits[next] ?? []).map(\.target) }
+            if seen.insert(next).inserted { open += (waits[next] ?? [:]).keys }
         }
         return false
     }
 
     var isCircular: Bool {
-        waits.contains { origin, targets in targets.contains { leads(from: $0.target, to: [origin]) } }
+        waits.contains { origin, targets in targets.keys.contains { leads(from: $0, to: [origin]) } }
     }
 }

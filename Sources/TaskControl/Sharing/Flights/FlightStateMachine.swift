@@ -178,7 +178,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// A caller leaves. The last one takes the flight along. A second report, or a late one, finds nothing.
     ///
     /// - Parameter key: Of the flight.
-    /// - Complexity: O(1), and O(*n*) in the number of flights that its own flight waits for.
+    /// - Complexity: O(1).
     mutating func leave(_ caller: Caller, of key: Key?) -> Leaving {
         guard isWaiting(caller.id) else { return Leaving() }
         let stage = waits[caller.id.slot].stage
@@ -271,6 +271,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     mutating func forget(_ key: Key) -> Payload? {
         guard let (slot, payload) = current.removeValue(forKey: key) else { return nil }
         flights[slot].phase = .forgotten
+        shrinkIfMostlyEmpty()
         return payload
     }
 
@@ -306,10 +307,22 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     private mutating func unlink(_ id: ID, _ key: Key?) -> Payload? {
         guard let key, flights[id.slot].phase == .current else { return nil }
+        defer { shrinkIfMostlyEmpty() }
         return current.removeValue(forKey: key)?.payload
     }
 
+    /// A burst of keys leaves nothing behind.
+    private mutating func shrinkIfMostlyEmpty() {
+        guard current.capacity > 64, current.count < current.capacity / 8 else { return }
+        var copy = [Key: (slot: Slot, payload: Payload)](minimumCapacity: current.count * 2)
+        for (key, value) in current { copy[key] = value }
+        current = copy
+    }
+
     // MARK: Looking
+
+    /// What it holds memory for, in flights, callers and keys.
+    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity) }
 
     /// Whether it has not ended.
     func isThere(_ id: ID) -> Bool {
