@@ -1,3 +1,4 @@
+import Dispatch
 import TaskControlTesting
 import Testing
 
@@ -163,7 +164,94 @@ struct TimeLimitTests {
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func theOperationHasTheCallersName() async throws {
+        try await Task(name: "mine") {
+            let inside = try await withTimeout(limit, clock: clock) { Task.name }
+            let detached = try await withDetachedTimeout(limit, clock: clock) { Task.name }
+            let named = try await withDetachedTimeout(limit, clock: clock, name: "its own") { Task.name }
+            #expect(inside == "mine" && detached == "mine" && named == "its own")
+        }.value
+    }
+
+    /// Does not sleep.
+    private struct BrokenClock: Clock {
+        struct Broken: Error {}
+
+        let minimumResolution = Duration.zero
+        var now: ContinuousClock.Instant { .now }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Broken() }
+    }
+
+    @Test func aClockThatCannotSleepIsNoCancellation() async throws {
+        let gate = Gate()
+        await #expect(throws: BrokenClock.Broken.self) {
+            try await withTimeout(limit, clock: BrokenClock()) { try await gate.wait() }
+        }
+        await #expect(throws: BrokenClock.Broken.self) {
+            try await withDetachedTimeout(limit, clock: BrokenClock()) { try await gate.wait() }
+        }
+        #expect(!Task.isCancelled)
+        let value = try await withTimeout(limit, clock: BrokenClock()) {
+            await Task { for _ in 0..<100 { await Task.yield() } }.value
+            return 7
+        }
+        #expect(value == 7, "what the operation returned all the same counts")
+    }
+
     // MARK: withDetachedTimeout
+
+    /// An actor on a queue of its own, which can be kept busy without a thread of the pool.
+    private actor Busy {
+        private final class Executor: SerialExecutor {
+            let queue = DispatchQueue(label: "busy")
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+            }
+        }
+
+        private nonisolated let executor = Executor()
+
+        nonisolated var queue: DispatchQueue { executor.queue }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        func ask(
+            _ limit: Duration,
+            _ clock: TestClock,
+            _ operation: @escaping @Sendable @isolated(any) () async throws -> Int
+        ) async throws -> Int { try await withDetachedTimeout(limit, clock: clock, operation: operation) }
+    }
+
+    @Test(arguments: [false, true])
+    func whatDetachedWorkBringsInTimeCountsWheneverTheCallerHearsOfIt(fails: Bool) async throws {
+        let (busy, gate, ended, free) = (Busy(), Gate(), Gate(), DispatchSemaphore(value: 0))
+        let caller = Task {
+            try await busy.ask(limit, clock) {
+                await gate.waitIgnoringCancellation()
+                defer { ended.open() }
+                if fails { throw MarkedError() }
+                return 7
+            }
+        }
+        try await gate.waitForWaiters()
+        try await clock.waitForSleepers()
+        busy.queue.async { free.wait() }
+        gate.open()
+        try await ended.wait()
+        for _ in 0..<1_000 { await Task.yield() }
+        await clock.advance(by: limit)
+        for _ in 0..<1_000 { await Task.yield() }
+        free.signal()
+        if fails {
+            await #expect(throws: MarkedError.self) { try await caller.value }
+        } else {
+            #expect(try await caller.value == 7)
+        }
+    }
 
     @Test func itReturnsAtTheLimitWhateverTheWorkDoes() async throws {
         let (deaf, cancelled, error) = (Gate(), Gate(), MarkedError())

@@ -14,13 +14,19 @@
 /// ## Cancellation
 /// A caller that is cancelled gets `CancellationError` at once, and the operation is cancelled and abandoned as it is at the limit.
 ///
+/// ## Ordering
+/// What the operation returned or threw before the caller left counts, even if the limit is over when the caller hears of it: as when the
+/// caller's actor was busy.
+///
 /// - Parameters:
 ///   - duration: The limit: zero or more. With zero the operation does not begin. What is longer than 100 years is 100 years.
 ///   - clock: Measures the time.
 ///   - name: Of the operation's task, for diagnostics. `nil`: the caller's.
-///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority.
+///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. Where that is
+///     the caller's, as in a function of an actor, it must not block: the caller could not return either.
 /// - Returns: What the operation returns.
-/// - Throws: ``TimeoutError`` at the limit; what the operation throws before; `CancellationError` if the caller is cancelled.
+/// - Throws: ``TimeoutError`` at the limit; what the operation throws before; `CancellationError` if the caller is cancelled; what the clock
+///   throws, if it cannot sleep: then the operation is cancelled and abandoned, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,
@@ -31,9 +37,18 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 ) async throws -> Value where C.Duration == Duration {
     // A flight that nobody else joins: whoever waits for it can leave, and the last one to leave cancels it.
     let (flight, operation) = (TimeLimit.abandonable(), received(operation))
-    return try await withTimeout(duration, clock: clock) {
-        try await flight.board(nil, name: name, reentrancy: .reentrant(key: ""), operation: operation)
-            .value(of: Value.self)
+    var arrived: Result<Value, any Error>?
+    do {
+        return try await withTimeout(duration, clock: clock) {
+            let passenger = try flight.board(nil, name: name, reentrancy: .reentrant(key: ""), operation: operation)
+            arrived = await passenger.result(of: Value.self)
+            guard let arrived else { throw CancellationError() }
+            return try arrived.get()
+        }
+    } catch where !Task.isCancelled {
+        // The operation had ended, and the limit came before the caller heard of it: nobody else will get what it brought.
+        if let arrived { return try arrived.get() }
+        throw error
     }
 }
 

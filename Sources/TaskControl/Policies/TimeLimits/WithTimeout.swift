@@ -21,9 +21,10 @@
 /// - Parameters:
 ///   - duration: The limit: zero or more. With zero the operation does not begin. What is longer than 100 years is 100 years.
 ///   - clock: Measures the time.
-///   - operation: Runs in the caller's isolation, in a child task.
+///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name.
 /// - Returns: What the operation returns.
-/// - Throws: ``TimeoutError`` at the limit; what the operation throws before; `CancellationError` if the caller is cancelled.
+/// - Throws: ``TimeoutError`` at the limit; what the operation throws before; `CancellationError` if the caller is cancelled; what the clock
+///   throws, if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     _ duration: Duration,
@@ -67,13 +68,17 @@ enum TimeLimit {
         let deadline = clock.now.advanced(by: wait(for: duration))
         return try await withoutActuallyEscaping(operation) { operation in
             let race = Race(operation)
-            let isolation = #isolation
+            let (isolation, name) = (#isolation, callersName)
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await race.run(isolation: isolation) }
+                group.addTask(name: name) { await race.run(isolation: isolation) }
                 group.addTask {
-                    // Throws when the operation has ended, or the caller was cancelled.
-                    guard (try? await clock.sleep(until: deadline, tolerance: nil)) != nil else { return }
-                    race.expire()
+                    do {
+                        try await clock.sleep(until: deadline, tolerance: nil)
+                        race.expire()
+                    } catch {
+                        // The operation has ended, the caller was cancelled, or the clock can't sleep.
+                        race.fail(error)
+                    }
                 }
                 await group.next()
                 group.cancelAll()
@@ -96,15 +101,19 @@ enum TimeLimit {
     @usableFromInline
     static func wait(for duration: Duration) -> Duration { duration.saturated }
 
+    @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
+
     /// An operation and its limit: the first to come wins.
     ///
-    /// Sendable: the result is written by one child task, and read when that has ended.
+    /// Sendable: the result is written by one child task, what the clock threw by the other, and both are read when those have ended.
     @usableFromInline
     final class Race<Value>: @unchecked Sendable {
         @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
 
         @usableFromInline let operation: Operation
         @usableFromInline var result: Result<Value, any Error>?
+        /// What the clock threw while the operation ran.
+        @usableFromInline var failure: (any Error)?
         @usableFromInline let phase = RacePhase()
 
         @inlinable
@@ -128,11 +137,18 @@ enum TimeLimit {
         func expire() { phase.expire() }
 
         @inlinable
+        func fail(_ error: any Error) {
+            if phase.fail() { failure = error }
+        }
+
+        @inlinable
         func outcome(of duration: Duration) throws -> Value {
             if case .success(let value) = result, !phase.isExpired { return value }
             // One cancellation error (law 10).
             try Task.checkCancellation()
             if phase.isExpired { throw TimeoutError(duration: duration) }
+            // Without a clock there is no limit: the operation has been cancelled, and fails for that reason.
+            if let failure { throw failure }
             guard let result else { preconditionFailure("The operation has ended.") }
             return try result.get()
         }
@@ -140,20 +156,27 @@ enum TimeLimit {
 
     @usableFromInline
     struct RacePhase: Sendable {
-        private enum Phase { case running, ended, expired }
+        private enum Phase { case running, ended, expired, failed }
 
         private let phase = Locked(Phase.running)
 
         @usableFromInline init() {}
 
-        @usableFromInline func end() { move(to: .ended) }
+        @usableFromInline func end() { _ = move(to: .ended) }
 
-        @usableFromInline func expire() { move(to: .expired) }
+        @usableFromInline func expire() { _ = move(to: .expired) }
+
+        /// - Returns: Whether the operation was still running.
+        @usableFromInline func fail() -> Bool { move(to: .failed) }
 
         @usableFromInline var isExpired: Bool { phase.withLock { $0 == .expired } }
 
-        private func move(to next: Phase) {
-            phase.withLock { if $0 == .running { $0 = next } }
+        private func move(to next: Phase) -> Bool {
+            phase.withLock { phase in
+                guard phase == .running else { return false }
+                phase = next
+                return true
+            }
         }
     }
 }

@@ -183,6 +183,14 @@ struct Passenger: Sendable {
         }
     }
 
+    /// Waits for the result, which may be an error that a caller who is cancelled is not to see.
+    ///
+    /// - Returns: `nil`: the caller was cancelled, or the flight.
+    @inlinable
+    nonisolated(nonsending) func result<Value: Sendable>(of type: Value.Type) async -> Result<Value, any Error>? {
+        await wait() ? flight(to: type).result : nil
+    }
+
     /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
     @usableFromInline
     nonisolated(nonsending) func wait() async -> Bool { await flight.wait(caller) }
