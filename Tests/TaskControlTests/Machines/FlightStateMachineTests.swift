@@ -69,6 +69,8 @@ struct FlightStateMachineTests {
         #expect(machine.leave(old, of: 1).cancelling == nil)
         #expect(machine.raise(oldFlight, to: 99) == nil)
         #expect(machine.attach(newFlight, 2, level: 0).level == 0)
+        #expect(machine.raise(newFlight, to: 9) == 2)
+        #expect(machine.raise(newFlight, to: 9) == nil && machine.raise(newFlight, to: 5) == nil, "it only rises")
         #expect(machine.count == 1 && machine.callerCount == 1)
     }
 

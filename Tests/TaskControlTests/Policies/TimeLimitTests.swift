@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import TaskControlTesting
 import Testing
 
@@ -75,6 +75,27 @@ struct TimeLimitTests {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await withTimeout(limit, clock: clock) { _ = Issue.record("it does not run") }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    /// Cancels whoever asks for the time.
+    private struct CancellingClock: Clock {
+        let minimumResolution = Duration.zero
+
+        var now: ContinuousClock.Instant {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return .now
+        }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            try await ContinuousClock().sleep(until: deadline)
+        }
+    }
+
+    @Test func whatIsCancelledBeforeItBeginsDoesNotBegin() async throws {
+        let task = Task {
+            try await withTimeout(limit, clock: CancellingClock()) { _ = Issue.record("it does not run") }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -251,6 +272,24 @@ struct TimeLimitTests {
         } else {
             #expect(try await caller.value == 7)
         }
+    }
+
+    /// The caller's actor is busy here from the end of the work until the caller is cancelled.
+    @Test @MainActor func anErrorOfDetachedWorkReachesACancelledCallerAsItsCancellation() async throws {
+        let (gate, ended) = (Gate(), Gate())
+        let caller = Task { @MainActor in
+            try await withDetachedTimeout(limit, clock: clock) { @concurrent in
+                await gate.waitIgnoringCancellation()
+                defer { ended.open() }
+                throw MarkedError()
+            }
+        }
+        try await gate.waitForWaiters()
+        gate.open()
+        while !ended.isOpen {}
+        usleep(20_000)
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
     }
 
     @Test func itReturnsAtTheLimitWhateverTheWorkDoes() async throws {

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlTesting
 import Testing
 
@@ -168,6 +169,42 @@ struct SingleFlightTests {
         #expect(runs.count == 0 && flights.inFlightCount == 0)
     }
 
+    @Test func whoIsCancelledBeforehandBeginsNothingThatWouldRunToItsEnd() async throws {
+        let flights = SingleFlight<String, Int>(abandonment: .runToCompletion)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await flights.run("cache") {
+                runs.record(1)
+                return 1
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        while flights.flights.liveCount > 0 { await Task.yield() }
+        #expect(runs.count == 0)
+    }
+
+    /// The caller's actor is busy here from the end of the flight until the caller is cancelled: the caller has not heard of it yet.
+    @Test(arguments: [false, true]) @MainActor
+    func aCallerThatIsCancelledWhenItsFlightHasEnded(fails: Bool) async throws {
+        let gate = Gate()
+        let caller = Task { @MainActor in
+            try await flights.run("token") { @concurrent in
+                await gate.waitIgnoringCancellation()
+                if fails { throw MarkedError() }
+                return 42
+            }
+        }
+        try await gate.waitForWaiters()
+        gate.open()
+        while flights.flights.liveCount > 0 {}
+        caller.cancel()
+        if fails {
+            await #expect(throws: CancellationError.self, "one cancellation error") { try await caller.value }
+        } else {
+            #expect(try await caller.value == 42, "in a tie the result counts")
+        }
+    }
+
     @Test func anErrorOfTheWorkReachesACancelledCallerAsItsCancellation() async throws {
         let gate = Gate()
         let caller = Task {
@@ -273,6 +310,65 @@ struct SingleFlightTests {
         }
     }
 
+    /// Runs what comes at once, where it comes: a flight's work begins there before the flight has the handle of its task.
+    private actor Hasty {
+        private final class Executor: SerialExecutor {
+            func enqueue(_ job: consuming ExecutorJob) {
+                UnownedJob(job).runSynchronously(on: asUnownedSerialExecutor())
+            }
+        }
+
+        private let executor = Executor()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    }
+
+    @Test func aFlightThatIsCancelledBeforeItHasItsTaskCancelsIt() async throws {
+        let (gate, cancelled) = (Gate(), Gate())
+        let caller = Task {
+            try await ask(on: Hasty()) {
+                flights.cancelAll()
+                return try await withTaskCancellationHandler {
+                    try await self.work(until: gate)
+                } onCancel: {
+                    cancelled.open()
+                }
+            }
+        }
+        try await cancelled.wait()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aFlightThatIsRaisedBeforeItHasItsTaskRaisesIt() async throws {
+        let (gate, raised) = (Gate(), Gate())
+        let caller = Task(priority: .low) {
+            try await ask(on: Hasty()) {
+                // Without the task-locals: it is not inside.
+                let joiner = Task.detached(priority: .high) { try await flights.run("token") { 0 } }
+                for _ in 0..<200 where flights.flights.callerCount < 2 { usleep(1_000) }
+                usleep(20_000)
+                return try await withTaskPriorityEscalationHandler {
+                    try await gate.wait()
+                    _ = joiner
+                    return 42
+                } onPriorityEscalated: { _, _ in
+                    raised.open()
+                }
+            }
+        }
+        try await raised.wait()
+        gate.open()
+        #expect(try await caller.value == 42)
+    }
+
+    private func ask(on hasty: isolated Hasty, _ body: @escaping @Sendable () async throws -> Int) async throws -> Int {
+        try await flights.run("token") {
+            _ = hasty
+            return try await body()
+        }
+    }
+
     // MARK: What reaches the work
 
     @TaskLocal private static var request = "none"
@@ -352,6 +448,17 @@ struct SingleFlightTests {
         }
         let value = try await flights.run("a") { try await others.run("a") { 5 } }
         #expect(value == 5, "the same key elsewhere is another flight")
+    }
+
+    @Test func theFlightOfAnotherObjectIsNotTakenForOnesOwn() async throws {
+        // Both are the first of their objects, and so have the same ID.
+        let (one, other, gate) = (SingleFlight<String, Int>(), SingleFlight<String, Int>(), Gate())
+        let first = Task { try await other.run("a") { try await self.work(until: gate) } }
+        try await gate.waitForWaiters()
+        let second = Task { try await one.run("a") { try await other.run("a") { 0 } } }
+        await waitForCallers(2, on: other.flights)
+        gate.open()
+        #expect(try await (first.value, second.value) == (42, 42))
     }
 
     @Test func flightsThatAskForEachOtherAreAnErrorForOneOfThem() async throws {
