@@ -13,6 +13,8 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
+/// Its flights outlive it: what is in the air goes on when it is released.
+///
 /// Siblings: ``withSingleFlight(key:operation:)`` needs no object: its flights are shared by the whole process. A ``TaskStore`` with
 /// `.preferPrevious` starts work once too, and gives its callers a task instead of a value.
 ///
@@ -85,8 +87,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 /// A call that can't be answered by a flight.
 public enum SingleFlightError: Error, Sendable, CustomStringConvertible {
     /// From inside the flight of a key, that flight was asked for, and would have waited for itself for ever. Inside is also a child task, the flight of another
-    /// key that was asked for there, and a new `Task` made there, for as long as the flight lasts; and two flights that ask for each other
-    /// are inside each other.
+    /// key that was asked for there, and a new `Task` made there, for as long as the flight lasts, whether or not somebody waits for it; and two
+    /// flights of one object that ask for each other are inside each other.
+    ///
+    /// Not seen: flights of two objects, each begun by others, that ask for each other. They wait for ever, as locks that are taken in two
+    /// orders do.
     case reentrant(key: any Hashable & Sendable)
 
     /// Which key it was, and what to do.
