@@ -45,9 +45,9 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
             guard let arrived else { throw CancellationError() }
             return try arrived.get()
         }
-    } catch  where !Task.isCancelled {
+    } catch {
         // The operation had ended, and the limit came before the caller heard of it: nobody else will get what it brought.
-        if let arrived { return try arrived.get() }
+        if !Task.isCancelled, let arrived { return try arrived.get() }
         throw error
     }
 }
