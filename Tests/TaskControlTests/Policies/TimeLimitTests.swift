@@ -249,11 +249,12 @@ struct TimeLimitTests {
 
     @Test(arguments: [false, true])
     func whatDetachedWorkBringsInTimeCountsWheneverTheCallerHearsOfIt(fails: Bool) async throws {
-        let (busy, gate, ended, free) = (Busy(), Gate(), Gate(), DispatchSemaphore(value: 0))
+        let (busy, gate, free) = (Busy(), Gate(), DispatchSemaphore(value: 0))
+        let place = Locked<FlightPlace?>(nil)
         let caller = Task {
             try await busy.ask(limit, clock) {
+                place.withLock { $0 = Flight.places.last }
                 await gate.waitIgnoringCancellation()
-                defer { ended.open() }
                 if fails { throw MarkedError() }
                 return 7
             }
@@ -262,10 +263,9 @@ struct TimeLimitTests {
         try await clock.waitForSleepers()
         busy.queue.async { free.wait() }
         gate.open()
-        try await ended.wait()
-        for _ in 0..<1_000 { await Task.yield() }
+        // The work has ended, and its caller can't hear of it.
+        while let place = place.withLock({ $0 }), place.flights.isInTheAir(place.id) { await Task.yield() }
         await clock.advance(by: limit)
-        for _ in 0..<1_000 { await Task.yield() }
         free.signal()
         if fails {
             await #expect(throws: MarkedError.self) { try await caller.value }

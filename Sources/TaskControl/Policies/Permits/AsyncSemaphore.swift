@@ -97,7 +97,7 @@ public final class AsyncSemaphore: Sendable {
             leaving.waiter?.resume(returning: .left)
             for waiter in leaving.granted { waiter.resume(returning: .reached) }
         }
-        guard Task.isCancelled else { return }
+        guard outcome == .left || Task.isCancelled else { return }
         // Granted in the same moment: the caller is to hear of its cancellation, and somebody else can use the permits.
         if outcome == .reached { release(weight) }
         throw CancellationError()
