@@ -68,7 +68,7 @@ enum FlightEvent: Hashable {
 
 /// Plays events to the machine and to the model, and compares what they say. The payload and the job of a flight are its number, and so
 /// is the waiter of a caller.
-struct FlightDriver {
+struct FlightDriver: MachineDriver {
     private var machine: FlightMachine
     private(set) var model: FlightModel
     private var flights: [FlightMachine.ID] = []

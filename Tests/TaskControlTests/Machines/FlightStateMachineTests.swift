@@ -21,20 +21,8 @@ struct FlightStateMachineTests {
         nesting: Bool,
         depth: Int
     ) {
-        var frontier = [FlightDriver(runsToCompletion: runsToCompletion)]
-        var seen = Set<Int>()
-        var steps = 0
-        for _ in 0..<depth {
-            var next: [FlightDriver] = []
-            for driver in frontier {
-                for event in driver.possibleEvents(callers: callers, keys: keys, levels: levels, nesting: nesting) {
-                    var copy = driver
-                    copy.play(event)
-                    steps += 1
-                    if seen.insert(copy.signature).inserted { next.append(copy) }
-                }
-            }
-            frontier = next
+        let steps = FlightDriver(runsToCompletion: runsToCompletion).playEverySequence(upTo: depth) {
+            $0.possibleEvents(callers: callers, keys: keys, levels: levels, nesting: nesting)
         }
         #expect(steps > 1_000)
     }

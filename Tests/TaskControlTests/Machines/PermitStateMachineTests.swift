@@ -10,20 +10,8 @@ struct PermitStateMachineTests {
         (size: 1, callers: 4, depth: 12), (size: 2, callers: 4, depth: 10), (size: 3, callers: 5, depth: 8),
     ])
     func everyShortSequenceAgreesWithTheModel(size: Int, callers: Int, depth: Int) {
-        var frontier = [PermitDriver(size: size)]
-        var seen = Set<Int>()
-        var steps = 0
-        for _ in 0..<depth {
-            var next: [PermitDriver] = []
-            for driver in frontier {
-                for event in driver.possibleEvents(callers: callers) {
-                    var copy = driver
-                    copy.play(event)
-                    steps += 1
-                    if seen.insert(copy.signature).inserted { next.append(copy) }
-                }
-            }
-            frontier = next
+        let steps = PermitDriver(size: size).playEverySequence(upTo: depth) {
+            $0.possibleEvents(callers: callers)
         }
         #expect(steps > 1_000)
     }
@@ -73,7 +61,7 @@ private struct PermitModel: Hashable {
 }
 
 /// Plays events to the machine and to the model, and compares what they say.
-private struct PermitDriver {
+private struct PermitDriver: MachineDriver {
     private var machine: PermitStateMachine<Int>
     private var model: PermitModel
     private var ids: [Int: PermitStateMachine<Int>.ID] = [:]

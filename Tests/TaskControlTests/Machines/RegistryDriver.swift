@@ -5,7 +5,7 @@ import Testing
 /// Plays events to the machine and to the model, as the storage would, and compares all that comes back.
 ///
 /// A value: a search copies it and goes on from both copies.
-struct RegistryDriver {
+struct RegistryDriver: MachineDriver {
     enum Event: Hashable {
         case add(key: String?, TaskStoreDuplicateKeyBehavior)
         case insert(key: String?)

@@ -13,20 +13,8 @@ struct TaskRegistryStateMachineTests {
         (keys: [nil] as [String?], tasks: 3, depth: 12, isWide: false),
     ])
     func everyShortSequenceAgreesWithTheModel(keys: [String?], tasks: Int, depth: Int, isWide: Bool) {
-        var frontier = [RegistryDriver()]
-        var seen = Set<Int>()
-        var steps = 0
-        for _ in 0..<depth {
-            var next: [RegistryDriver] = []
-            for driver in frontier {
-                for event in driver.possibleEvents(keys: keys, maxTasks: tasks, isWide: isWide) {
-                    var copy = driver
-                    copy.play(event)
-                    steps += 1
-                    if seen.insert(copy.signature).inserted { next.append(copy) }
-                }
-            }
-            frontier = next
+        let steps = RegistryDriver().playEverySequence(upTo: depth) {
+            $0.possibleEvents(keys: keys, maxTasks: tasks, isWide: isWide)
         }
         #expect(steps > 1_000)
     }

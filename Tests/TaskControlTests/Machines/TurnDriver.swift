@@ -125,7 +125,7 @@ enum TurnEvent: Hashable {
 }
 
 /// Plays events to the machine and to the model, and compares what they say. Who waits is known by its number; a drainer by 100 more.
-struct TurnDriver {
+struct TurnDriver: MachineDriver {
     private var machine: TurnMachine
     private(set) var model: TurnModel
     private var ids: [TurnMachine.ID] = []

@@ -21,20 +21,8 @@ struct TurnStateMachineTests {
         levels: [UInt8],
         depth: Int
     ) {
-        var frontier = [TurnDriver(capacity: capacity)]
-        var seen = Set<Int>()
-        var steps = 0
-        for _ in 0..<depth {
-            var next: [TurnDriver] = []
-            for driver in frontier {
-                for event in driver.possibleEvents(people: people, drainers: drainers, levels: levels) {
-                    var copy = driver
-                    copy.play(event)
-                    steps += 1
-                    if seen.insert(copy.signature).inserted { next.append(copy) }
-                }
-            }
-            frontier = next
+        let steps = TurnDriver(capacity: capacity).playEverySequence(upTo: depth) {
+            $0.possibleEvents(people: people, drainers: drainers, levels: levels)
         }
         #expect(steps > 1_000)
     }

@@ -1,0 +1,32 @@
+/// Plays events to a machine and to a naive model of it, and compares what they say.
+protocol MachineDriver {
+    associatedtype Event
+
+    /// Two drivers of one signature have the same future.
+    var signature: Int { get }
+
+    mutating func play(_ event: Event)
+}
+
+extension MachineDriver {
+    /// Plays every sequence of events up to a length; sequences that lead to the same state go on as one.
+    ///
+    /// - Parameter events: What may happen in a state.
+    /// - Returns: How many steps that took.
+    func playEverySequence(upTo depth: Int, _ events: (Self) -> [Event]) -> Int {
+        var (frontier, seen, steps) = ([self], Set<Int>(), 0)
+        for _ in 0..<depth {
+            var next: [Self] = []
+            for driver in frontier {
+                for event in events(driver) {
+                    var copy = driver
+                    copy.play(event)
+                    steps += 1
+                    if seen.insert(copy.signature).inserted { next.append(copy) }
+                }
+            }
+            frontier = next
+        }
+        return steps
+    }
+}
