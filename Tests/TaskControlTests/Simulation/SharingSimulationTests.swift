@@ -32,6 +32,27 @@ struct SharingSimulationTests {
         (0..<3).map { _ in (0..<3).map { _ in make(&random) } }
     }
 
+    /// Does the operations of each task one after the other, and awaits what they have begun.
+    ///
+    /// - Parameter perform: Returns what is to be awaited at the end.
+    private func play<Operation: Sendable>(
+        _ program: [[Operation]],
+        _ perform: @escaping @Sendable (Operation) async -> (@Sendable () async -> Void)?
+    ) async {
+        await withTaskGroup { group in
+            for operations in program {
+                group.addTask {
+                    var ends: [@Sendable () async -> Void] = []
+                    for operation in operations {
+                        if let end = await perform(operation) { ends.append(end) }
+                        await Task.yield()
+                    }
+                    for end in ends { await end() }
+                }
+            }
+        }
+    }
+
     // MARK: Flights
 
     private enum FlightOperation: Sendable {
@@ -56,23 +77,14 @@ struct SharingSimulationTests {
     func flightsAgreeWithTheModel(runsToCompletion: Bool) async throws {
         try await check({ self.tasks(&$0) { FlightOperation(&$0) } }) { sim, program in
             let world = FlightWorld(sim, runsToCompletion: runsToCompletion)
-            await withTaskGroup { group in
-                for operations in program {
-                    group.addTask {
-                        var ends: [@Sendable () async -> Void] = []
-                        for operation in operations {
-                            switch operation {
-                            case .ask(let key, let work, let isCancelled):
-                                ends.append(world.ask(key, work, isCancelled: isCancelled))
-                            case .forget(let key): world.forget(key)
-                            case .cancelAll: world.cancelAll()
-                            case .sleep: try? await Task.sleep(for: .milliseconds(1))
-                            }
-                            await Task.yield()
-                        }
-                        for end in ends { await end() }
-                    }
+            await play(program) { operation in
+                switch operation {
+                case .ask(let key, let work, let isCancelled): return world.ask(key, work, isCancelled: isCancelled)
+                case .forget(let key): world.forget(key)
+                case .cancelAll: world.cancelAll()
+                case .sleep: try? await Task.sleep(for: .milliseconds(1))
                 }
+                return nil
             }
             // What everybody has left may still be on its way out.
             try await Task.sleep(for: .seconds(1))
@@ -102,22 +114,14 @@ struct SharingSimulationTests {
     func permitsAgreeWithTheModel(size: Int) async throws {
         try await check({ self.tasks(&$0) { PermitOperation(&$0) } }) { sim, program in
             let world = PermitWorld(sim, size: size)
-            await withTaskGroup { group in
-                for operations in program {
-                    group.addTask {
-                        var ends: [@Sendable () async -> Void] = []
-                        for operation in operations {
-                            switch operation {
-                            case .work(let weight, let inParts, let isCancelled):
-                                ends.append(world.work(weight, inParts: inParts, isCancelled: isCancelled))
-                            case .tryWork(let weight): await world.tryWork(weight)
-                            case .sleep: try? await Task.sleep(for: .milliseconds(1))
-                            }
-                            await Task.yield()
-                        }
-                        for end in ends { await end() }
-                    }
+            await play(program) { operation in
+                switch operation {
+                case .work(let weight, let inParts, let isCancelled):
+                    return world.work(weight, inParts: inParts, isCancelled: isCancelled)
+                case .tryWork(let weight): await world.tryWork(weight)
+                case .sleep: try? await Task.sleep(for: .milliseconds(1))
                 }
+                return nil
             }
             world.expectAllIsOver()
         }
