@@ -56,7 +56,7 @@ func registerSingleFlight() {
 private let herd = 10_000
 private let leavers = 500
 
-/// All wait for the same; it ends when all have come.
+/// All wait for the same; it ends when all have come, and it is under way.
 @concurrent private func awaitOneTask() async {
     let (gate, come, gone) = (Gate(), Countdown(herd), Countdown(herd))
     let shared = Task {
@@ -71,14 +71,31 @@ private let leavers = 500
         }
     }
     await come.wait()
+    try? await gate.waitForWaiters()
     gate.open()
     await gone.wait()
 }
 
-@concurrent private func joinOneFlight() async {
+private func joinOneFlight() async {
+    await fly(herd) { _ in nil }
+}
+
+/// - Returns: How long it took that some of so many left.
+private func leave(_ callers: Int) async -> Duration {
+    await fly(callers) { tasks in
+        ContinuousClock().measure { for task in tasks.prefix(leavers) { task.cancel() } }
+    } ?? .zero
+}
+
+/// Puts callers on one flight, and ends it.
+///
+/// - Parameter act: Called when all have come, and the work is under way.
+/// - Returns: What that has measured.
+@discardableResult
+@concurrent private func fly(_ callers: Int, _ act: @Sendable ([Task<Void, Never>]) -> Duration?) async -> Duration? {
     let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
-    let (come, gone) = (Countdown(herd), Countdown(herd))
-    for _ in 0..<herd {
+    let (come, gone) = (Countdown(callers), Countdown(callers))
+    let tasks = (0..<callers).map { _ in
         Task {
             come.hit()
             _ = try? await flights.run(1) {
@@ -90,27 +107,8 @@ private let leavers = 500
         }
     }
     await come.wait()
-    gate.open()
-    await gone.wait()
-}
-
-/// - Returns: How long it took that some of so many left.
-@concurrent private func leave(_ callers: Int) async -> Duration {
-    let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
-    let (come, gone) = (Countdown(callers), Countdown(callers))
-    let tasks = (0..<callers).map { _ in
-        Task {
-            come.hit()
-            _ = try? await flights.run(1) {
-                try await gate.wait()
-                return 42
-            }
-            gone.hit()
-        }
-    }
-    await come.wait()
     try? await gate.waitForWaiters()
-    let time = ContinuousClock().measure { for task in tasks.prefix(leavers) { task.cancel() } }
+    let time = act(tasks)
     gate.open()
     await gone.wait()
     return time
