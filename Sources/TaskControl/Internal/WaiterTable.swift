@@ -41,14 +41,6 @@ package struct WaiterTable<Waiter, Outcome> {
         }
     }
 
-    /// Whether it has been told nothing yet.
-    package func isWaiting(_ id: ID) -> Bool {
-        switch states[id.place] {
-        case .enrolled, .parked: true
-        case .settled, nil: false
-        }
-    }
-
     /// One waiter leaves. Hands it out if it was parked; it may be gone already.
     package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
         switch states[id.place] {
