@@ -1,7 +1,8 @@
 /// A key of any type, so that the engine is compiled once, for all of them, instead of being interpreted for each.
 ///
-/// Keys of two types are never equal, whatever they say themselves (`1 as Int` is not `1.0`). The user's `hash(into:)` runs when a key is made, before the lock is taken. `==`, of keys
-/// that hash alike, runs under it: the one piece of code of others that does, and as in a dictionary it must not come back.
+/// Keys of two types are never equal, whatever they say themselves (`1 as Int` is not `1.0`). The user's `hash(into:)` runs when a key is
+/// made, before the lock is taken. `==`, of keys that hash alike, runs under it: the one piece of code of others that does, and as in a
+/// dictionary it must not come back.
 @usableFromInline
 struct ErasedKey: Hashable, Sendable {
     /// Beside the box, so that a growing table need not open each.
@@ -30,7 +31,7 @@ struct ErasedKey: Hashable, Sendable {
         hasher.combine(hash)
     }
 
-    // Sendable: immutable, and what the one subclass holds is Sendable.
+    // Sendable: it has nothing that could change.
     @usableFromInline class Box: @unchecked Sendable {
         @inlinable init() {}
 
@@ -39,6 +40,7 @@ struct ErasedKey: Hashable, Sendable {
         }
     }
 
+    // Sendable, as its base: a `let` that is Sendable is all that it has.
     @usableFromInline final class TypedBox<Key: Hashable & Sendable>: Box, @unchecked Sendable {
         @usableFromInline let key: Key
 

@@ -31,6 +31,7 @@ public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     clock: C = ContinuousClock(),
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
+    // The operation is used while its caller waits, and by nobody else: see `TimeLimit`.
     let lent = TimeLimit.Lent<Value, C>(run: TimeLimit.run)
     return try await unsafeBitCast(lent, to: TimeLimit.Borrowed<Value, C>.self).run(duration, clock, operation)
 }
@@ -105,7 +106,8 @@ enum TimeLimit {
 
     /// An operation and its limit: the first to come wins.
     ///
-    /// Sendable: the result is written by one child task, what the clock threw by the other, and both are read when those have ended.
+    /// Sendable: the result is written by one child task, what the clock threw by the other, and both are read when the group has
+    /// awaited them.
     @usableFromInline
     final class Race<Value>: @unchecked Sendable {
         @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value

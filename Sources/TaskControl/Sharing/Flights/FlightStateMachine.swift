@@ -25,13 +25,13 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         fileprivate let id: ID
     }
 
-    typealias Slot = SlotTable<Flight>.Index
+    typealias Slot = SlotTable<Entry>.Index
 
     enum Phase: UInt8 {
         case current, forgotten, cancelled
     }
 
-    struct Flight {
+    struct Entry {
         let serial: UInt64
         var job: Job?
         var oldest = none
@@ -61,7 +61,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     let runsToCompletion: Bool
 
-    private(set) var flights = SlotTable<Flight>()
+    private(set) var flights = SlotTable<Entry>()
     private var waits = SlotTable<Wait>()
     private var current: [Key: (slot: Slot, payload: Payload)] = [:]
     /// Which flight waits for which, because a caller inside it does; and which caller that is.
@@ -108,7 +108,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             return .joined(enter(id, from: origins.last), payload, level: flights[slot].level)
         }
         let phase: Phase = key == nil ? .forgotten : .current
-        let id = ID(serial: nextSerial, slot: flights.insert(Flight(serial: nextSerial, phase: phase, level: level)))
+        let id = ID(serial: nextSerial, slot: flights.insert(Entry(serial: nextSerial, phase: phase, level: level)))
         nextSerial += 1
         count += 1
         let payload = makePayload(id)
