@@ -7,14 +7,47 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "TaskControl", targets: ["TaskControl"]),
+        .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
+    ],
+    traits: [
+        .trait(
+            name: "AsyncHTTPClient",
+            description: "A transport for TaskControlHTTP over AsyncHTTPClient, for servers."
+        )
+    ],
+    dependencies: [
+        // Only with the trait.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        // Only for the tests: a server to talk to.
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .target(name: "TaskControl"),
+        .target(
+            name: "TaskControlHTTP",
+            dependencies: [
+                "TaskControl",
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["AsyncHTTPClient"])
+                ),
+            ]
+        ),
         .target(name: "TaskControlTesting", dependencies: ["TaskControl", "CTaskControlTesting"]),
         // What the simulation needs of the Swift runtime and cannot say in Swift.
         .target(name: "CTaskControlTesting"),
         .testTarget(name: "TaskControlTests", dependencies: ["TaskControl", "TaskControlTesting"]),
+        .testTarget(
+            name: "TaskControlHTTPTests",
+            dependencies: [
+                "TaskControlHTTP",
+                "TaskControlTesting",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ]
+        ),
         .testTarget(
             name: "TaskControlTestingTests",
             dependencies: ["TaskControl", "TaskControlTesting", "CTaskControlTesting"]

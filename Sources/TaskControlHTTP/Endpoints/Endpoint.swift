@@ -1,0 +1,78 @@
+/// One thing that can be asked of a server, and what comes back.
+///
+/// ```swift
+/// struct BookListEndpoint: Endpoint, URLRequestBuildable {
+///     typealias Content = [Book]
+///
+///     func makeRequest() throws -> URLRequest {
+///         get(URL(string: "books")!)
+///     }
+///
+///     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+///         try HTTPError.validateStatus(of: response, to: request, data: data)
+///     }
+/// }
+///
+/// let books = try await client.request(BookListEndpoint())
+/// ```
+///
+/// The URL may be relative: the client's ``RequestAdapter`` knows the server.
+///
+/// What an endpoint throws reaches the caller as it is.
+public protocol Endpoint: Sendable {
+    /// What the caller gets.
+    associatedtype Content: Sendable
+
+    /// The request, without what all requests have in common: the server, and who asks.
+    ///
+    /// Called once a call of the client, also when the request is sent again: an idempotency key that is made here is the same in all attempts.
+    func makeRequest() throws -> URLRequest
+
+    /// Makes the content of the body.
+    ///
+    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` need not say how. `Decodable` is read as JSON.
+    ///
+    /// - Parameters:
+    ///   - response: The head of the response.
+    ///   - body: The whole body.
+    func content(from response: URLResponse?, with body: Data) throws -> Content
+
+    /// Looks at a response before its content is made, and throws if it is not what was asked for. By default every response is.
+    ///
+    /// - Parameters:
+    ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.
+    ///   - response: The head of the response.
+    ///   - data: The whole body; of a response that is streamed or written to a file, its first bytes if its status is not 2xx, and `nil` if it is.
+    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws
+}
+
+extension Endpoint {
+    /// Every response is what was asked for.
+    public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {}
+}
+
+extension Endpoint where Content: Decodable {
+    /// Reads the body as JSON, with a decoder as Foundation makes it.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
+    public func content(from response: URLResponse?, with body: Data) throws -> Content {
+        try HTTPError.decode(Content.self, from: body)
+    }
+}
+
+extension Endpoint where Content == Data {
+    /// The body as it is.
+    public func content(from response: URLResponse?, with body: Data) throws -> Data { body }
+}
+
+extension Endpoint where Content == String {
+    /// The body as text in UTF-8; what is not is replaced by U+FFFD.
+    public func content(from response: URLResponse?, with body: Data) throws -> String {
+        String(decoding: body, as: UTF8.self)
+    }
+}
+
+extension Endpoint where Content == Void {
+    /// Nothing.
+    public func content(from response: URLResponse?, with body: Data) throws {}
+}

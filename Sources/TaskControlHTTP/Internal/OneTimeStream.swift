@@ -1,0 +1,25 @@
+/// A stream that can be read once, handed to the first who asks.
+///
+/// Sendable: the stream is with one owner at a time.
+final class OneTimeStream: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stream: InputStream?
+
+    init(_ stream: sending InputStream) {
+        self.stream = stream
+    }
+
+    func take() throws -> sending InputStream {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let stream = stream.take() else { throw Consumed() }
+        return stream
+    }
+
+    /// The stream has been sent already.
+    struct Consumed: Error, CustomStringConvertible {
+        var description: String {
+            "The stream of this upload has been sent already, and can't be sent again. Use .stream(length:open:), which makes a new one each time."
+        }
+    }
+}

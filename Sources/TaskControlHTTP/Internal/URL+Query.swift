@@ -1,0 +1,27 @@
+extension URL {
+    /// The URL with query items behind those that it has.
+    ///
+    /// Only letters, digits and `-._~` of names and values are sent as they are: a bare `+` would be read as a space.
+    func appending(_ items: [URLQueryItem]) -> URL {
+        guard !items.isEmpty, var components = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
+            return self
+        }
+        let added = items.map { item in
+            item.name.percentEncoded + (item.value.map { "=" + $0.percentEncoded } ?? "")
+        }
+        let there = components.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 }
+        components.percentEncodedQuery = ([there].compactMap(\.self) + added).joined(separator: "&")
+        return components.url ?? self
+    }
+}
+
+extension String {
+    /// Everything but letters, digits and `-._~` of ASCII as `%XX` (RFC 3986, 2.3).
+    fileprivate var percentEncoded: String {
+        var unreserved = CharacterSet(charactersIn: "-._~")
+        unreserved.insert(charactersIn: "a"..."z")
+        unreserved.insert(charactersIn: "A"..."Z")
+        unreserved.insert(charactersIn: "0"..."9")
+        return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+    }
+}

@@ -1,0 +1,64 @@
+/// What carries a client's requests to servers: one exchange at a time, with nothing above it.
+///
+/// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is also `AsyncHTTPClientTransport`, for
+/// servers. A test's own needs one method:
+///
+/// ```swift
+/// struct Offline: HTTPTransport {
+///     func withResponse<Value>(
+///         to request: HTTPTransportRequest,
+///         _ receive: (HTTPTransportResponse) async throws -> Value
+///     ) async throws -> Value {
+///         throw URLError(.notConnectedToInternet)
+///     }
+/// }
+/// ```
+///
+/// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16 and
+/// takes credentials (`Authorization`, `Cookie`, `Proxy-Authorization`) off a request that leaves its origin.
+public protocol HTTPTransport: Sendable {
+    /// Sends one request, and hands over its response as it arrives.
+    ///
+    /// When this returns the exchange is over: a body that `receive` has not read to its end is not waited for, and its connection is not used again.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled ends the exchange; the server sees the connection end. This then throws: `CancellationError`, or what the
+    /// layers below make of it.
+    ///
+    /// - Parameters:
+    ///   - request: What to send. Its URL is absolute.
+    ///   - receive: Called once, when the head is there, in the caller's isolation.
+    /// - Returns: What `receive` returns.
+    /// - Throws: What `receive` throws, as it is; what the network gives, as the transport's own error.
+    func withResponse<Value>(
+        to request: HTTPTransportRequest,
+        _ receive: (HTTPTransportResponse) async throws -> Value
+    ) async throws -> Value
+}
+
+/// A request as a transport sends it.
+public struct HTTPTransportRequest: Sendable {
+    /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.
+    public var request: URLRequest
+
+    /// What is sent instead of the request's own body; `nil`: that.
+    public var body: UploadEndpointBody?
+
+    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when the body is sent
+    /// anew after a redirect. From any thread, one call after another, and not after the exchange.
+    public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
+
+    /// - Parameters:
+    ///   - request: Its URL is absolute.
+    ///   - body: What is sent instead of the request's own body.
+    ///   - didSend: Told how much of the body has been sent.
+    public init(
+        _ request: URLRequest,
+        body: UploadEndpointBody? = nil,
+        didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)? = nil
+    ) {
+        self.request = request
+        self.body = body
+        self.didSend = didSend
+    }
+}

@@ -1,0 +1,65 @@
+/// A response whose head is there, and whose body arrives.
+public struct HTTPTransportResponse {
+    /// The status and the headers.
+    public let head: HTTPURLResponse
+
+    /// What arrives.
+    public let body: HTTPResponseBody
+
+    /// - Parameters:
+    ///   - head: The status and the headers.
+    ///   - body: What arrives.
+    public init(head: HTTPURLResponse, body: HTTPResponseBody) {
+        self.head = head
+        self.body = body
+    }
+}
+
+/// The bytes of a response, as they arrive.
+///
+/// ```swift
+/// for try await chunk in response.body { try file.write(contentsOf: chunk) }
+/// ```
+///
+/// To be read once, by one reader, and only inside the closure that it was given to. What is not read is not received either: the transport waits, as far as
+/// it can.
+///
+/// A body that is cut short throws. So its end means that it was whole.
+public struct HTTPResponseBody: AsyncSequence {
+    /// A part of the body, of any size but zero.
+    public typealias Element = Data
+    public typealias Failure = any Error
+
+    private let next: () async throws -> Data?
+
+    /// - Parameter next: The next part, `nil` after the last one. Not called again after that, nor after it has thrown.
+    public init(next: @escaping () async throws -> Data?) {
+        self.next = next
+    }
+
+    /// A body that is there: for tests.
+    public init(_ data: Data) {
+        var rest: Data? = data.isEmpty ? nil : data
+        self.init { rest.take() }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
+
+    /// Reads the body.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var next: (() async throws -> Data?)?
+
+        fileprivate init(next: @escaping () async throws -> Data?) {
+            self.next = next
+        }
+
+        /// The next part; `nil` after the last one.
+        public mutating func next() async throws -> Data? {
+            guard let read = next else { return nil }
+            next = nil
+            guard let chunk = try await read() else { return nil }
+            next = read
+            return chunk
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import TaskControlHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct HTTPBodyTests {
+    @Test func aBodySaysOfWhatTypeItIs() throws {
+        #expect(HTTPBody.json(Data("{}".utf8)).contentType == "application/json")
+        #expect(HTTPBody.text(Data()).contentType == "text/plain; charset=utf-8")
+        #expect(HTTPBody.binary(Data([0])).contentType == "application/octet-stream")
+        #expect(HTTPBody.form(Data()).contentType == "application/x-www-form-urlencoded")
+        #expect(HTTPBody.string("é").data == Data([0xC3, 0xA9]))
+        #expect(try HTTPBody.json(encoding: [1, 2]).data == Data("[1,2]".utf8))
+    }
+
+    @Test func theFieldsOfAFormAreEncodedAsBrowsersDo() {
+        let body = HTTPBody.form(["name": "A & B", "sum": "1+1=2", "é": "~*-._"])
+        #expect(String(decoding: body.data, as: UTF8.self) == "name=A+%26+B&sum=1%2B1%3D2&%C3%A9=%7E*-._")
+    }
+}
