@@ -5,7 +5,7 @@ struct Redaction {
     /// What the request carried in its headers, to be found in a body that echoes it.
     private let carried: [String]
 
-    init(_ request: URLRequest?) {
+    init(_ request: URLRequest? = nil) {
         let headers = request?.allHTTPHeaderFields ?? [:]
         carried = headers.filter { Redaction.isSecret(header: $0.key) }
             .flatMap { $0.value.split(whereSeparator: { " ;,=".contains($0) }).map(String.init) + [$0.value] }

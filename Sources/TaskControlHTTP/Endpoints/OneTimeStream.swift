@@ -12,14 +12,15 @@ final class OneTimeStream: @unchecked Sendable {
     func take() throws -> sending InputStream {
         lock.lock()
         defer { lock.unlock() }
-        guard let stream = stream.take() else { throw Consumed() }
+        guard let stream = stream.take() else { throw UploadStreamConsumed() }
         return stream
     }
 
-    /// The stream has been sent already.
-    struct Consumed: Error, CustomStringConvertible {
-        var description: String {
-            "The stream of this upload has been sent already, and can't be sent again. Use .stream(length:open:), which makes a new one each time."
-        }
+}
+
+/// The stream of an upload has been sent already.
+struct UploadStreamConsumed: Error, CustomStringConvertible {
+    var description: String {
+        "The stream of this upload has been sent already, and can't be sent again. Use .stream(length:open:), which makes a new one each time."
     }
 }

@@ -1,0 +1,115 @@
+/// How an endpoint's URL and its server's become one.
+enum JoinedURL {
+    /// The server's URL, taken apart once.
+    struct Base: Sendable {
+        /// Scheme, user, host and port: everything before the path.
+        let root: String
+        let origin: Origin
+        let segments: [Substring]
+        let query: String?
+
+        /// `nil`: the URL has no scheme or no host.
+        init?(_ url: URL) {
+            guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let origin = Origin(parts) else {
+                return nil
+            }
+            self.origin = origin
+            var root = parts
+            root.percentEncodedPath = ""
+            root.percentEncodedQuery = nil
+            root.fragment = nil
+            guard let text = root.string else { return nil }
+            self.root = text
+            segments = parts.percentEncodedPath.split(separator: "/")
+            query = parts.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+
+    static func join(_ url: URL, to base: Base, allowsOtherServers: Bool) throws -> URL {
+        // The text, not Foundation's reading of it: what `URL(string:relativeTo:)` was given counts too.
+        let given = url.absoluteString
+        guard let parts = URLComponents(string: given) else { throw Refusal.unusable(url) }
+        if parts.scheme != nil || parts.host != nil {
+            guard parts.scheme != nil, let origin = Origin(parts) else { throw Refusal.leavesBase(url) }
+            let isInside =
+                origin == base.origin
+                && climbed(parts.percentEncodedPath, from: [])?.starts(with: base.segments) == true
+            guard isInside || allowsOtherServers else { throw Refusal.leavesBase(url) }
+            return url.absoluteURL
+        }
+        guard let segments = climbed(parts.percentEncodedPath, from: base.segments) else {
+            throw Refusal.leavesBase(url)
+        }
+        var text = base.root
+        for segment in segments { text += "/" + segment }
+        let last = parts.percentEncodedPath.split(separator: "/", omittingEmptySubsequences: false).last
+        if let last, parts.percentEncodedPath.count > 1, last.isEmpty || isDots(last) > 0 { text += "/" }
+        let query = [base.query, parts.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 }].compactMap(\.self)
+        if !query.isEmpty { text += "?" + query.joined(separator: "&") }
+        if let fragment = parts.percentEncodedFragment { text += "#" + fragment }
+        guard let joined = URL(string: text) else { throw Refusal.unusable(url) }
+        return joined
+    }
+
+    /// The segments of a path below others, without dots; `nil` if it climbs above them.
+    private static func climbed(_ path: String, from base: [Substring]) -> [Substring]? {
+        var segments = base
+        for segment in path.split(separator: "/") {
+            switch isDots(segment) {
+            case 1: continue
+            case 2:
+                guard segments.count > base.count else { return nil }
+                segments.removeLast()
+            default: segments.append(segment)
+            }
+        }
+        return segments
+    }
+
+    /// 1 for `.`, 2 for `..`, also in the disguise that servers see through; 0 for anything else.
+    private static func isDots(_ segment: Substring) -> Int {
+        guard segment.utf8.count <= 6,
+            segment.utf8.first.map({ $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) == true
+        else { return 0 }
+        return switch segment.lowercased().replacingOccurrences(of: "%2e", with: ".") {
+        case ".": 1
+        case "..": 2
+        default: 0
+        }
+    }
+
+    private enum Refusal {
+        static func leavesBase(_ url: URL) -> HTTPError {
+            HTTPError(
+                .request,
+                detail:
+                    "the endpoint's URL \"\(Redaction().text(of: url))\" leads out of the client's base URL. If that is meant, give the client a "
+                    + "BaseRequestAdapter(baseURL:allowsOtherServers: true)"
+            )
+        }
+
+        static func unusable(_ url: URL) -> HTTPError {
+            HTTPError(
+                .request,
+                detail: "the endpoint's URL \"\(Redaction().text(of: url))\" can't be joined to the client's base URL"
+            )
+        }
+    }
+}
+
+/// Scheme, host and port of a URL: who would receive what is sent there.
+struct Origin: Hashable, Sendable {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    /// `nil`: the URL has no scheme or no host.
+    init?(_ parts: URLComponents) {
+        guard let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty else {
+            return nil
+        }
+        self.scheme = scheme
+        self.host = host
+        port = parts.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : 0)
+    }
+}

@@ -1,0 +1,22 @@
+/// Completes an endpoint's request with what all requests of a client have in common, before it is sent.
+///
+/// ```swift
+/// struct APIKey: RequestAdapter {
+///     let base: BaseRequestAdapter
+///     let key: String
+///
+///     func adapt(_ request: URLRequest) async throws -> URLRequest {
+///         var request = try base.adapt(request)
+///         request.setValue(key, forHTTPHeaderField: "X-API-Key")
+///         return request
+///     }
+/// }
+/// ```
+///
+/// Credentials that expire are the ``Authenticator``'s: it comes after the adapter.
+public protocol RequestAdapter: Sendable {
+    /// Completes a request. Called for each attempt.
+    ///
+    /// What it throws fails the attempt, and reaches the caller as it is. Such an attempt is not retried.
+    func adapt(_ request: URLRequest) async throws -> URLRequest
+}

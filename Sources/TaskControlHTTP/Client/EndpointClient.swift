@@ -1,0 +1,141 @@
+/// Is told of each attempt: the request, if it came to be, without what the ``Authenticator`` attached; the head of the response and as much of its body as has
+/// arrived; the error, if it failed.
+///
+/// Called once an attempt, whatever its outcome, before the caller resumes; the attempts of a call one after another. On the caller's task: it had better be quick. An
+/// upload or a request that is sent again, for a retry or with a new credential, is another attempt.
+public typealias ResponseObserver = @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Void
+
+/// The document's name of a client.
+public typealias URLSessionClient = EndpointClient
+
+/// Sends endpoints' requests to a server.
+///
+/// ```swift
+/// let client = EndpointClient(
+///     baseURL: URL(string: "https://books.example/v1")!,
+///     policies: ClientPolicies(authenticator: .bearer { _ in try await login() }, retry: HTTPRetryPolicy(), timeLimit: .seconds(30))
+/// )
+/// let books = try await client.request(BookListEndpoint())
+/// ```
+///
+/// What can go wrong arrives as itself: what the endpoint, the adapter and the refresh of a credential throw, as it is; what the transport throws, as the
+/// ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit; `CancellationError` if the caller is cancelled.
+///
+/// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client made is invalidated
+/// when the client goes.
+public final class EndpointClient: Client {
+    public let completionQueue: DispatchQueue
+
+    let pipeline: RequestPipeline
+
+    /// A client over any transport.
+    ///
+    /// - Parameters:
+    ///   - requestAdapter: Completes requests: often a ``BaseRequestAdapter``.
+    ///   - transport: Carries them.
+    ///   - policies: What it does beyond sending.
+    ///   - completionQueue: Where completion handlers are called.
+    ///   - responseObserver: Is told of each attempt.
+    public init(
+        requestAdapter: any RequestAdapter,
+        transport: any HTTPTransport,
+        policies: ClientPolicies = ClientPolicies(),
+        completionQueue: DispatchQueue = .main,
+        responseObserver: ResponseObserver? = nil
+    ) {
+        self.completionQueue = completionQueue
+        pipeline = RequestPipeline(
+            adapter: requestAdapter,
+            transport: transport,
+            policies: policies,
+            observer: responseObserver
+        )
+    }
+
+    /// Sends a request and gets its content.
+    ///
+    /// The whole body is in memory. For large ones, see ``download(_:to:onProgress:)`` and ``withResponse(to:_:)``.
+    public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
+        try await pipeline.content(of: endpoint, onProgress: nil)
+    }
+
+    /// Sends a request and gets its content, and tells how far it has come.
+    ///
+    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread.
+    public func request<E: Endpoint>(
+        _ endpoint: E,
+        onProgress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws -> E.Content {
+        try await pipeline.content(of: endpoint, onProgress: onProgress)
+    }
+
+    /// Uploads something and gets the content of the response.
+    public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
+        try await pipeline.content(of: endpoint, onProgress: nil)
+    }
+
+    /// Uploads something and gets the content of the response, and tells how far it has come.
+    ///
+    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread.
+    public func upload<E: UploadEndpoint>(
+        _ endpoint: E,
+        onProgress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws -> E.Content {
+        try await pipeline.content(of: endpoint, onProgress: onProgress)
+    }
+}
+
+extension EndpointClient {
+    /// A client of a server, over URLSession.
+    ///
+    /// - Parameters:
+    ///   - baseURL: Where the server is; see ``BaseRequestAdapter``.
+    ///   - configuration: What the session is made with.
+    ///   - delegate: Is asked by the session what it implements of authentication challenges.
+    ///   - policies: What it does beyond sending.
+    ///   - completionQueue: Where completion handlers are called.
+    ///   - responseObserver: Is told of each attempt.
+    public convenience init(
+        baseURL: URL,
+        configuration: URLSessionConfiguration = .default,
+        delegate: (any URLSessionDelegate)? = nil,
+        policies: ClientPolicies = ClientPolicies(),
+        completionQueue: DispatchQueue = .main,
+        responseObserver: ResponseObserver? = nil
+    ) {
+        self.init(
+            requestAdapter: BaseRequestAdapter(baseURL: baseURL),
+            configuration: configuration,
+            delegate: delegate,
+            policies: policies,
+            completionQueue: completionQueue,
+            responseObserver: responseObserver
+        )
+    }
+
+    /// A client over URLSession.
+    ///
+    /// - Parameters:
+    ///   - requestAdapter: Completes requests.
+    ///   - configuration: What the session is made with.
+    ///   - delegate: Is asked by the session what it implements of authentication challenges.
+    ///   - policies: What it does beyond sending.
+    ///   - completionQueue: Where completion handlers are called.
+    ///   - responseObserver: Is told of each attempt.
+    public convenience init(
+        requestAdapter: any RequestAdapter,
+        configuration: URLSessionConfiguration = .default,
+        delegate: (any URLSessionDelegate)? = nil,
+        policies: ClientPolicies = ClientPolicies(),
+        completionQueue: DispatchQueue = .main,
+        responseObserver: ResponseObserver? = nil
+    ) {
+        self.init(
+            requestAdapter: requestAdapter,
+            transport: URLSessionTransport(configuration: configuration, delegate: delegate),
+            policies: policies,
+            completionQueue: completionQueue,
+            responseObserver: responseObserver
+        )
+    }
+}

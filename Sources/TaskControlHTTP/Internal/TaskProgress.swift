@@ -1,0 +1,72 @@
+#if canImport(Darwin)
+extension Progress {
+    /// A progress with a task, which is cancelled when the progress is.
+    static func cancelling(_ start: (Progress) -> Task<Void, Never>) -> Progress {
+        let progress = Progress(parent: nil)
+        let task = start(progress)
+        // One that is cancelled already, as a child of another, is told so at once.
+        progress.cancellationHandler = { task.cancel() }
+        return progress
+    }
+}
+#else
+extension Progress {
+    /// A progress with a task, which is cancelled when the progress is.
+    static func cancelling(_ start: (Progress) -> Task<Void, Never>) -> Progress {
+        let progress = TaskProgress(parent: nil)
+        progress.attach(start(progress))
+        return progress
+    }
+}
+
+/// Foundation's progress takes no lock outside Apple's platforms, and calls its cancellation handler some time after `cancel()` has returned. This one can be used
+/// by a task and by whoever watches it, and has cancelled the task when `cancel()` returns.
+///
+/// `fractionCompleted` can't be overridden: it reads what others may be writing, and may be a moment behind.
+///
+/// Sendable, as its superclass claims to be: what can be overridden is under a lock.
+private final class TaskProgress: Progress, @unchecked Sendable {
+    // Recursive: the superclass's methods call each other.
+    private let lock = NSRecursiveLock()
+    private var task: Task<Void, Never>?
+
+    func attach(_ task: Task<Void, Never>) {
+        lock.withLock { self.task = task }
+        if isCancelled { task.cancel() }
+    }
+
+    override func cancel() {
+        lock.withLock { super.cancel() }
+        // Outside the lock (law 1): what is cancelled may look here.
+        lock.withLock { task }?.cancel()
+    }
+
+    override var totalUnitCount: Int64 {
+        get { lock.withLock { super.totalUnitCount } }
+        set { lock.withLock { super.totalUnitCount = newValue } }
+    }
+
+    override var completedUnitCount: Int64 {
+        get { lock.withLock { super.completedUnitCount } }
+        set { lock.withLock { super.completedUnitCount = newValue } }
+    }
+
+    override var isCancelled: Bool {
+        get { lock.withLock { super.isCancelled } }
+        set { lock.withLock { super.isCancelled = newValue } }
+    }
+
+    override var isIndeterminate: Bool { lock.withLock { super.isIndeterminate } }
+
+    override var isFinished: Bool { lock.withLock { super.isFinished } }
+
+    override var cancellationHandler: (@Sendable () -> Void)? {
+        get { lock.withLock { super.cancellationHandler } }
+        set { lock.withLock { super.cancellationHandler = newValue } }
+    }
+
+    override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
+        lock.withLock { super.addChild(child, withPendingUnitCount: units) }
+    }
+}
+#endif

@@ -1,0 +1,177 @@
+/// What a client does with a request, from the outside in: all of its time, its attempts, the time of one, who asks, the exchange.
+final class RequestPipeline: Sendable {
+    let transport: any HTTPTransport
+    let policies: ClientPolicies
+    private let adapter: any RequestAdapter
+    private let observer: ResponseObserver?
+    private let budgets = HostBudgets()
+    private let sharing = ExchangeSharing()
+
+    init(
+        adapter: any RequestAdapter,
+        transport: any HTTPTransport,
+        policies: ClientPolicies,
+        observer: ResponseObserver?
+    ) {
+        self.adapter = adapter
+        self.transport = transport
+        self.policies = policies
+        self.observer = observer
+    }
+
+    /// Makes a request, and sends it until the policies have had enough.
+    func run<Value>(
+        make: () throws -> (URLRequest, UploadEndpointBody?),
+        exchange: (Outgoing, inout Arrival) async throws -> Value
+    ) async throws -> Value {
+        guard let limit = policies.timeLimit else { return try await prepare(make: make, exchange: exchange) }
+        return try await withTimeout(limit, clock: policies.clock) {
+            try await prepare(make: make, exchange: exchange)
+        }
+    }
+
+    private func prepare<Value>(
+        make: () throws -> (URLRequest, UploadEndpointBody?),
+        exchange: (Outgoing, inout Arrival) async throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        var request: URLRequest?
+        let body: UploadEndpointBody?
+        let adapted: URLRequest
+        do {
+            let made: URLRequest
+            (made, body) = try make()
+            request = made
+            adapted = try await adapter.adapt(made)
+        } catch {
+            let error = settled(error, request: request, Arrival())
+            observer?(request, nil, nil, error)
+            throw error
+        }
+        do {
+            guard let retry = policies.retry, retry.allows(adapted) else {
+                return try await authenticated(adapted, body, exchange)
+            }
+            // Spelled out: this class has none of that name, and the module's is meant.
+            return try await TaskControlHTTP.retry(
+                retry,
+                budget: adapted.url?.host.flatMap { host in retry.budget.map { budgets.budget(of: host, make: $0) } },
+                clock: policies.clock
+            ) { try await authenticated(adapted, body, exchange) }
+        } catch let failed as FailedAttempt {
+            throw failed.error
+        }
+    }
+
+    /// One attempt, or two, if the server rejects the credential of the first.
+    private func authenticated<Value>(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ exchange: (Outgoing, inout Arrival) async throws -> Value
+    ) async throws -> Value {
+        guard let authenticator = policies.authenticator else { return try await attempt(request, body, nil, exchange) }
+        do {
+            return try await attempt(request, body, authenticator, exchange)
+        } catch let first as FailedAttempt {
+            guard let rejected = first.rejected else { throw first }
+            authenticator.reject(rejected)
+            do {
+                return try await attempt(request, body, authenticator, exchange)
+            } catch let second as FailedAttempt {
+                // What can't be sent again has had its answer.
+                throw second.underlying is UploadStreamConsumed ? first : second
+            }
+        }
+    }
+
+    /// Sends a request once, and tells the observer what came of it.
+    private func attempt<Value>(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ authenticator: Authenticator?,
+        _ exchange: (Outgoing, inout Arrival) async throws -> Value
+    ) async throws -> Value {
+        var arrival = Arrival()
+        var serial: CredentialSerial?
+        do {
+            let value: Value
+            if let limit = policies.attemptTimeLimit {
+                value = try await withTimeout(limit, clock: policies.clock) {
+                    try await send(request, body, authenticator, &serial, &arrival, exchange)
+                }
+            } else {
+                value = try await send(request, body, authenticator, &serial, &arrival, exchange)
+            }
+            observer?(request, arrival.response, arrival.data, nil)
+            return value
+        } catch {
+            let failed = FailedAttempt(
+                error: settled(error, request: request, arrival),
+                underlying: error,
+                rejected: arrival.response?.statusCode == 401 ? serial : nil,
+                mayPass: arrival.mayPass(after: error, policies.retry),
+                retryAfter: arrival.response?.retryAfter()
+            )
+            observer?(request, arrival.response, arrival.data, failed.error)
+            throw failed
+        }
+    }
+
+    private func send<Value>(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ authenticator: Authenticator?,
+        _ serial: inout CredentialSerial?,
+        _ arrival: inout Arrival,
+        _ exchange: (Outgoing, inout Arrival) async throws -> Value
+    ) async throws -> Value {
+        var outgoing = Outgoing(request: request, shown: request, body: body)
+        serial = try await authenticator?.attach(to: &outgoing.request)
+        arrival.stage = .exchange
+        return try await exchange(outgoing, &arrival)
+    }
+
+    /// Throws for a response that the policies take for a failure, after the endpoint has had its say.
+    func refuse(_ response: HTTPURLResponse) throws {
+        if response.statusCode == 401, policies.authenticator != nil { throw HTTPError(.unauthorized) }
+        if policies.retry?.statuses.contains(response.statusCode) == true { throw HTTPError(.status) }
+    }
+
+    /// Sends a request and gathers what comes, together with others who ask for the same if the policies say so.
+    func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter?) async throws {
+        if policies.coalescesGets, let key = ExchangeKey(outgoing) {
+            return try await sharing.gather(outgoing, key, over: transport, &arrival, progress)
+        }
+        try await transport.gather(outgoing, &arrival, progress)
+    }
+
+    /// What the caller is to see of an error (law 10), with what is known of the request.
+    private func settled(_ error: any Error, request: URLRequest?, _ arrival: Arrival) -> any Error {
+        if Task.isCancelled { return CancellationError() }
+        if let error = error as? HTTPError {
+            return error.completed(request: request, response: arrival.response, data: arrival.data)
+        }
+        guard arrival.stage == .exchange, !(error is TimeoutError) else { return error }
+        return HTTPError(.transport, underlyingError: error)
+            .completed(request: request, response: arrival.response, data: arrival.data)
+    }
+}
+
+/// `retry`, as a policy says.
+private func retry<Value>(
+    _ policy: HTTPRetryPolicy,
+    budget: RetryBudget?,
+    clock: any Clock<Duration>,
+    operation: () async throws -> Value
+) async throws -> Value {
+    try await TaskControl.retry(
+        attempts: policy.attempts,
+        backoff: policy.backoff,
+        budget: budget,
+        maxElapsed: policy.maxElapsed,
+        clock: clock,
+        operation: operation
+    ) { error in
+        (error as? FailedAttempt)?.mayPass == true
+    }
+}

@@ -1,0 +1,57 @@
+extension Progress {
+    /// Does work in a task of its own, and returns how far that has come.
+    ///
+    /// ```swift
+    /// let progress = Progress.running(totalUnitCount: 3) { progress in
+    ///     for page in 1...3 {
+    ///         try await fetch(page)
+    ///         progress.completedUnitCount += 1
+    ///     }
+    /// }
+    /// cancelButton.action = { progress.cancel() }
+    /// ```
+    ///
+    /// The task has the caller's task-locals and priority, and needs nobody to hold the progress. When it has ended the progress is finished,
+    /// whether it succeeded or not.
+    ///
+    /// ## Cancellation
+    /// Cancelling the progress, or one that it is a child of, cancels the task. An operation that was cancelled before it began does not begin.
+    ///
+    /// - Parameters:
+    ///   - totalUnitCount: How many units of work there are. By default that is not known: the progress is indeterminate until the operation says
+    ///     otherwise.
+    ///   - operation: What to do. It may set the unit counts, and give the progress children. What it throws is reported to diagnostics, as nobody
+    ///     else is there.
+    public static func running(
+        totalUnitCount: Int64 = -1,
+        operation: @escaping @Sendable (Progress) async throws -> Void
+    ) -> Progress {
+        begin(totalUnitCount: totalUnitCount) { progress in
+            do {
+                // Law 8.
+                if !Task.isCancelled { try await operation(progress) }
+            } catch {
+                await settle(error, in: "Progress.running", handler: nil)
+            }
+        }
+    }
+
+    /// The same for work that begins in any case, and answers for its errors.
+    static func begin(totalUnitCount: Int64 = -1, _ work: @escaping @Sendable (Progress) async -> Void) -> Progress {
+        let progress = Progress.cancelling { progress in
+            Task {
+                await work(progress)
+                progress.finish()
+            }
+        }
+        progress.totalUnitCount = totalUnitCount
+        return progress
+    }
+
+    /// Finishes: what is missing will not come.
+    func finish() {
+        guard !isFinished else { return }
+        if totalUnitCount <= 0 { totalUnitCount = max(1, completedUnitCount) }
+        completedUnitCount = totalUnitCount
+    }
+}
