@@ -43,15 +43,11 @@ struct Redaction {
     func prefix(of data: Data) -> String? {
         guard !data.isEmpty else { return nil }
         let limit = 512
-        var bytes = data.prefix(limit)
-        // A character that is cut at the limit is left out.
-        while data.count > limit, let last = bytes.last, last & 0xC0 == 0x80 || last >= 0xC0 {
-            bytes = bytes.dropLast()
-            if last >= 0xC0 { break }
-        }
-        guard !bytes.contains(where: { $0 < 9 }), let text = String(validating: bytes, as: UTF8.self) else {
-            return "\(data.count) bytes that are not text"
-        }
+        let bytes = data.prefix(limit)
+        // A character that is cut at the limit, of up to four bytes, is left out.
+        let cuts = data.count > limit ? 0...3 : 0...0
+        let text = cuts.lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }.first
+        guard let text, !bytes.contains(where: { $0 < 9 }) else { return "\(data.count) bytes that are not text" }
         return redacted(text) + (data.count > limit ? " (\(data.count) bytes)" : "")
     }
 

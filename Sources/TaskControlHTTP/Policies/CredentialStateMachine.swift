@@ -64,3 +64,6 @@ struct CredentialStateMachine<Credential> {
         return credential
     }
 }
+
+extension CredentialStateMachine.Use: Equatable where Credential: Equatable {}
+extension CredentialStateMachine.Begin: Equatable where Credential: Equatable {}

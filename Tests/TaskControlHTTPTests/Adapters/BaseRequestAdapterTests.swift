@@ -1,0 +1,86 @@
+import TaskControlHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct BaseRequestAdapterTests {
+    @Test(arguments: [
+        ("https://h/api/v1", "books", "https://h/api/v1/books"),
+        ("https://h/api/v1/", "books", "https://h/api/v1/books"),
+        ("https://h/api/v1", "/books", "https://h/api/v1/books"),
+        ("https://h/api/v1/", "/books/", "https://h/api/v1/books/"),
+        ("https://h", "books", "https://h/books"),
+        ("https://h/", "/", "https://h"),
+        ("https://h/api", "", "https://h/api"),
+        ("https://h:8443/api", "books", "https://h:8443/api/books"),
+        ("http://[::1]:80/api", "books", "http://[::1]:80/api/books"),
+        ("https://user:pass@h/api", "books", "https://user:pass@h/api/books"),
+        ("https://h/api?key=1", "books", "https://h/api/books?key=1"),
+        ("https://h/api?key=1", "books?page=2&q=a%2Bb", "https://h/api/books?key=1&page=2&q=a%2Bb"),
+        ("https://h/api", "?page=2", "https://h/api?page=2"),
+        ("https://h/api", "a%2Fb/c%20d", "https://h/api/a%2Fb/c%20d"),
+        ("https://h/%C3%A9", "caf%C3%A9", "https://h/%C3%A9/caf%C3%A9"),
+        ("https://h/api", "books#top", "https://h/api/books#top"),
+        ("https://h/api", "./books/../authors", "https://h/api/authors"),
+        ("https://h/api", "books/..", "https://h/api/"),
+        ("https://h/api", "...", "https://h/api/..."),
+        ("https://h/api", "https://h/api/books?page=2", "https://h/api/books?page=2"),
+        ("https://h/api", "HTTPS://H:443/api/books", "HTTPS://H:443/api/books"),
+    ])
+    func aBaseIsPutBefore(_ base: String, _ endpoint: String, _ joined: String) throws {
+        let request = try adapt(endpoint, base: base)
+        #expect(request.url?.absoluteString == joined)
+    }
+
+    @Test(arguments: [
+        "../admin", "books/../../admin", "%2e%2e/admin", ".%2E/admin", "https://elsewhere/api/books",
+        "//elsewhere/api/books", "http://h/api/books",
+        "https://h:444/api/books", "https://h/apiary", "https://h/api/../admin", "https://h/",
+        "https://h@elsewhere/api", "file:///etc/passwd",
+        "https:/api/books",
+    ])
+    func theBaseIsNotLeft(_ endpoint: String) throws {
+        let error = #expect(throws: HTTPError.self) { try adapt(endpoint, base: "https://h/api") }
+        #expect(error?.reason == .request)
+        #expect(error?.description.contains("leads out of the client's base URL") == true)
+    }
+
+    @Test func whoAsksForOtherServersGetsThem() throws {
+        let adapter = BaseRequestAdapter(baseURL: URL(string: "https://h/api")!, allowsOtherServers: true)
+        let url = URL(string: "https://elsewhere/books")!
+        #expect(try adapter.adapt(URLRequest(url: url)).url == url)
+        #expect(throws: HTTPError.self) { try adapter.adapt(URLRequest(url: URL(string: "../admin")!)) }
+    }
+
+    @Test(arguments: ["books", "/api", "h/api", "mailto:somebody"])
+    func aBaseWithoutAHostSaysSo(_ base: String) throws {
+        let error = #expect(throws: HTTPError.self) { try adapt("books", base: base) }
+        #expect(error?.description.contains("has no scheme and host") == true)
+    }
+
+    @Test func aRequestWithoutURLSaysSo() throws {
+        var request = URLRequest(url: URL(string: "books")!)
+        request.url = nil
+        let adapter = BaseRequestAdapter(baseURL: URL(string: "https://h/api")!)
+        let error = #expect(throws: HTTPError.self) { try adapter.adapt(request) }
+        #expect(error?.description.contains("has no URL") == true)
+    }
+
+    @Test func whatElseTheRequestSaysStays() throws {
+        var request = URLRequest(url: URL(string: "books")!)
+        request.httpMethod = "POST"
+        request.httpBody = Data([1])
+        request.setValue("b", forHTTPHeaderField: "A")
+        request.timeoutInterval = 5
+        let adapted = try BaseRequestAdapter(baseURL: URL(string: "https://h/api")!).adapt(request)
+        #expect(adapted.httpMethod == "POST")
+        #expect(adapted.httpBody == Data([1]))
+        #expect(adapted.value(forHTTPHeaderField: "A") == "b")
+        #expect(adapted.timeoutInterval == 5)
+    }
+
+    private func adapt(_ endpoint: String, base: String) throws -> URLRequest {
+        var request = URLRequest(url: URL(string: "placeholder")!)
+        request.url = endpoint.isEmpty ? URL(string: "?") : URL(string: endpoint)
+        return try BaseRequestAdapter(baseURL: try #require(URL(string: base))).adapt(request)
+    }
+}

@@ -1,0 +1,117 @@
+import TaskControlHTTP
+import TaskControlTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct StreamingTests {
+    private static let reply = ScriptedTransport.Reply(
+        headers: ["Content-Length": "6"],
+        chunks: [Data("one".utf8), Data("two".utf8)]
+    )
+
+    @Test func aResponseIsReadAsItArrives() async throws {
+        let client = EndpointClient(ScriptedTransport(Self.reply))
+        let chunks = try await client.withResponse(to: Checked()) { response in
+            #expect(response.head.statusCode == 200)
+            var chunks: [String] = []
+            for try await chunk in response.body { chunks.append(String(decoding: chunk, as: UTF8.self)) }
+            return chunks
+        }
+        #expect(chunks == ["one", "two"])
+    }
+
+    @Test func aResponseThatIsNotAsHopedIsValidatedWithItsFirstBytes() async throws {
+        let error = await #expect(throws: HTTPError.self) {
+            try await EndpointClient(ScriptedTransport(.status(404, "gone"))).withResponse(to: Checked()) { _ in
+                Issue.record("is given")
+            }
+        }
+        #expect(error?.bodyPrefix == "gone")
+    }
+
+    @Test func whoLooksAtTheFirstBytesTakesNothingAway() async throws {
+        let client = EndpointClient(ScriptedTransport(ScriptedTransport.Reply(status: 404, chunks: Self.reply.chunks)))
+        let text = try await client.withResponse(to: Text()) { response in
+            var text = ""
+            for try await chunk in response.body { text += String(decoding: chunk, as: UTF8.self) }
+            return text
+        }
+        #expect(text == "onetwo")
+    }
+
+    @Test func whatTheReceiverThrowsArrivesAsItIsAndIsNotRetried() async throws {
+        let transport = ScriptedTransport(Self.reply)
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy()))
+        await #expect(throws: Mishap()) { try await client.withResponse(to: Text()) { _ in throw Mishap() } }
+        await #expect(throws: URLError.self) {
+            try await client.withResponse(to: Text()) { _ in throw URLError(.timedOut) }
+        }
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test func aStatusThatMayPassIsTriedAgainBeforeTheBodyIsGiven() async throws {
+        var retry = HTTPRetryPolicy()
+        retry.backoff = .none
+        let transport = ScriptedTransport(.status(503, "busy"), Self.reply)
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
+        let status = try await client.withResponse(to: Text()) { $0.head.statusCode }
+        #expect(status == 200)
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test func aBodyThatBreaksOffThrows() async throws {
+        let reply = ScriptedTransport.Reply(chunks: [Data("one".utf8)], failure: URLError(.networkConnectionLost))
+        let error = await #expect(throws: HTTPError.self) {
+            try await EndpointClient(ScriptedTransport(reply)).withResponse(to: Text()) { response in
+                for try await _ in response.body {}
+            }
+        }
+        #expect(error?.reason == .transport)
+        #expect(error?.url == "http://h/api/text")
+    }
+
+    @Test func aDownloadIsAFileWhenAllIsThere() async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("book.txt")
+            try Data("before".utf8).write(to: file)
+            let told = OrderRecorder<TransferProgress>()
+            let client = EndpointClient(ScriptedTransport(Self.reply))
+            let head = try await client.download(Checked(), to: file) { told.record($0) }
+            #expect(head.statusCode == 200)
+            #expect(try Data(contentsOf: file) == Data("onetwo".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["book.txt"])
+            #expect(told.events.map(\.received) == [0, 3, 6])
+            #expect(told.events.last?.fractionReceived == 1)
+        }
+    }
+
+    @Test func aDownloadThatFailsLeavesNothingAndTouchesNothing() async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("book.txt")
+            try Data("before".utf8).write(to: file)
+            let cut = ScriptedTransport.Reply(chunks: [Data("one".utf8)], failure: URLError(.networkConnectionLost))
+            for reply in [cut, .status(404, "gone"), .unreachable()] {
+                await #expect(throws: HTTPError.self) {
+                    try await EndpointClient(ScriptedTransport(reply)).download(Text(), to: file)
+                }
+            }
+            #expect(try Data(contentsOf: file) == Data("before".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["book.txt"])
+            await #expect(throws: CocoaError.self) {
+                try await EndpointClient(ScriptedTransport(Self.reply)).download(
+                    Text(),
+                    to: folder.appendingPathComponent("no/book.txt")
+                )
+            }
+        }
+    }
+
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "taskcontrol-\(UInt64.random(in: 0 ... .max))"
+        )
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+}

@@ -1,0 +1,182 @@
+import TaskControl
+import TaskControlHTTP
+import TaskControlTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct HTTPRetryPolicyTests {
+    private static func policies(_ change: (inout HTTPRetryPolicy) -> Void = { _ in }) -> ClientPolicies {
+        var retry = HTTPRetryPolicy()
+        retry.backoff = .none
+        change(&retry)
+        return ClientPolicies(retry: retry)
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
+    func aStatusThatMayPassIsTriedAgain(_ status: Int) async throws {
+        let transport = ScriptedTransport(.status(status), .ok("there"))
+        #expect(try await EndpointClient(transport, policies: Self.policies()).request(Text()) == "there")
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test(arguments: [200, 204, 301, 400, 401, 403, 404, 409, 410, 501, 505])
+    func anotherStatusIsAnAnswer(_ status: Int) async throws {
+        let transport = ScriptedTransport(.status(status, "text"))
+        #expect(try await EndpointClient(transport, policies: Self.policies()).request(Text()) == "text")
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "get"])
+    func anIdempotentMethodIsRepeated(_ method: String) async throws {
+        let transport = ScriptedTransport(.unreachable(), .ok("there"))
+        #expect(try await EndpointClient(transport, policies: Self.policies()).request(Text(method: method)) == "there")
+    }
+
+    @Test(arguments: ["POST", "PATCH", "CONNECT"])
+    func anotherMethodIsNotRepeated(_ method: String) async throws {
+        let transport = ScriptedTransport(.unreachable(), .ok("there"))
+        let client = EndpointClient(transport, policies: Self.policies())
+        await #expect(throws: HTTPError.self) { try await client.request(Text(method: method)) }
+        #expect(transport.sent.count == 1)
+        // A status is then an answer like any other, for the endpoint to judge.
+        #expect(
+            try await EndpointClient(ScriptedTransport(.ok("")), policies: Self.policies()).request(
+                Text(method: method)
+            ) == ""
+        )
+    }
+
+    @Test func anIdempotencyKeyMakesItsRequestRepeatable() async throws {
+        let transport = ScriptedTransport(.status(503), .ok("there"))
+        let endpoint = Text(method: "POST", headers: ["Idempotency-Key": "1"])
+        #expect(try await EndpointClient(transport, policies: Self.policies()).request(endpoint) == "there")
+        #expect(transport.sent.events.map { $0.headers["Idempotency-Key"] } == ["1", "1"])
+    }
+
+    @Test func theLastFailureIsThrown() async throws {
+        let transport = ScriptedTransport(
+            .unreachable(),
+            .unreachable(),
+            .status(503, "busy", headers: ["Retry-After": "7"])
+        )
+        let error = await #expect(throws: HTTPError.self) {
+            try await EndpointClient(transport, policies: Self.policies()).request(Text())
+        }
+        #expect(error?.reason == .status)
+        #expect(error?.statusCode == 503)
+        #expect(error?.bodyPrefix == "busy")
+        #expect(error?.retryAfter == .seconds(7))
+        #expect(transport.sent.count == 3)
+    }
+
+    @Test func aTransportErrorThatWillBeTheSameTomorrowIsNotRetried() async throws {
+        for code in [URLError.Code.badURL, .unsupportedURL, .serverCertificateUntrusted, .httpTooManyRedirects] {
+            let transport = ScriptedTransport(.unreachable(URLError(code)))
+            let client = EndpointClient(transport, policies: Self.policies())
+            await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+            #expect(transport.sent.count == 1)
+        }
+    }
+
+    @Test func aBodyThatBreaksOffIsTriedAgain() async throws {
+        let transport = ScriptedTransport(
+            ScriptedTransport.Reply(chunks: [Data("the".utf8)], failure: URLError(.networkConnectionLost)),
+            .ok("there")
+        )
+        #expect(try await EndpointClient(transport, policies: Self.policies()).request(Text()) == "there")
+    }
+
+    @Test func whatTheEndpointThrowsOfAGoodResponseIsNotRetried() async throws {
+        let transport = ScriptedTransport(.ok("no numbers"))
+        let client = EndpointClient(transport, policies: Self.policies())
+        await #expect(throws: HTTPError.self) { try await client.request(Numbers()) }
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test(arguments: ["2", "Sun, 06 Nov 1994 08:49:39 GMT"])
+    func theServersHintLiftsTheDelay(_ hint: String) async throws {
+        let headers = ["Retry-After": hint, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
+        let transport = ScriptedTransport(.status(429, headers: headers), .ok("there"))
+        let clock = TestClock()
+        var policies = Self.policies { $0.backoff = .fixed(.seconds(1)) }
+        policies.clock = clock
+        let client = EndpointClient(transport, policies: policies)
+        async let text = client.request(Text())
+        try await clock.waitForSleepers()
+        await clock.advance(by: .milliseconds(1_999))
+        #expect(transport.sent.count == 1)
+        await clock.advance(by: .milliseconds(1))
+        #expect(try await text == "there")
+    }
+
+    @Test func aBudgetIsAHosts() async throws {
+        let made = OrderRecorder<String>()
+        let transport = ScriptedTransport(.status(503))
+        let client = EndpointClient(
+            transport,
+            policies: Self.policies {
+                $0.budget = { host in
+                    made.record(host)
+                    return RetryBudget(capacity: 28)
+                }
+            }
+        )
+        for _ in 0..<5 { await #expect(throws: HTTPError.self) { try await client.request(Text()) } }
+        #expect(made.events == ["h"])
+        // Five first attempts, and the two retries that the budget paid for.
+        #expect(transport.sent.count == 7)
+    }
+
+    @Test func anAttemptThatTakesTooLongIsTriedAgain() async throws {
+        let stuck = Gate()
+        let transport = ScriptedTransport { [calls = OrderRecorder<Int>()] _ in
+            calls.record(0)
+            if calls.count == 1 { try await stuck.wait() }
+            return .ok("there")
+        }
+        let clock = TestClock()
+        var policies = Self.policies()
+        policies.attemptTimeLimit = .seconds(10)
+        policies.clock = clock
+        let client = EndpointClient(transport, policies: policies)
+        async let text = client.request(Text())
+        try await stuck.waitForWaiters()
+        try await clock.waitForSleepers()
+        await clock.advance(by: .seconds(10))
+        #expect(try await text == "there")
+    }
+
+    @Test func theLimitOfACallEndsItWithATimeoutError() async throws {
+        let stuck = Gate()
+        let seen = OrderRecorder<Bool>()
+        let clock = TestClock()
+        let client = EndpointClient(
+            ScriptedTransport { _ in
+                try await stuck.wait()
+                return .ok("")
+            },
+            policies: ClientPolicies(retry: HTTPRetryPolicy(), timeLimit: .seconds(30), clock: clock),
+            observer: { _, _, _, error in seen.record(error is CancellationError) }
+        )
+        let call = Task { try await client.request(Text()) }
+        try await stuck.waitForWaiters()
+        try await clock.waitForSleepers()
+        await clock.advance(by: .seconds(30))
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(seen.events == [true])
+    }
+
+    @Test func aCallerThatIsCancelledIsNotTriedAgain() async throws {
+        let stuck = Gate()
+        let transport = ScriptedTransport { _ in
+            try? await stuck.wait()
+            throw URLError(.cancelled)
+        }
+        let client = EndpointClient(transport, policies: Self.policies())
+        let caller = Task { try await client.request(Text()) }
+        try await stuck.waitForWaiters()
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(transport.sent.count == 1)
+    }
+}

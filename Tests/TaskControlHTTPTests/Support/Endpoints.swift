@@ -1,0 +1,68 @@
+import TaskControlHTTP
+
+/// An endpoint whose content is text, with nothing to say of the status.
+struct Text: Endpoint, URLRequestBuildable {
+    typealias Content = String
+
+    var path = "text"
+    var method = "GET"
+    var headers: [String: String] = [:]
+
+    func makeRequest() throws -> URLRequest {
+        var request = URLRequest(url: URL(string: path)!)
+        request.httpMethod = method
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+}
+
+/// An endpoint that wants 2xx.
+struct Checked: Endpoint, URLRequestBuildable {
+    typealias Content = String
+
+    var path = "checked"
+
+    func makeRequest() throws -> URLRequest { get(URL(string: path)!) }
+
+    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+        try HTTPError.validateStatus(of: response, to: request, data: data)
+    }
+}
+
+struct Numbers: Endpoint, URLRequestBuildable {
+    typealias Content = [Int]
+
+    func makeRequest() throws -> URLRequest { get(URL(string: "numbers?token=hush")!) }
+}
+
+struct Upload: UploadEndpoint, URLRequestBuildable {
+    typealias Content = String
+
+    var path = "upload"
+    let body: UploadEndpointBody
+
+    func makeRequest() throws -> (URLRequest, UploadEndpointBody) { (put(URL(string: path)!), body) }
+}
+
+/// An error of the test's own.
+struct Mishap: Error, Hashable {
+    var name = ""
+}
+
+extension EndpointClient {
+    /// A client of a server that is not there, over a scripted transport.
+    convenience init(
+        _ transport: any HTTPTransport,
+        policies: ClientPolicies = ClientPolicies(),
+        completionQueue: DispatchQueue = .main,
+        observer: ResponseObserver? = nil
+    ) {
+        self.init(
+            requestAdapter: BaseRequestAdapter(baseURL: URL(string: "http://h/api")!),
+            transport: transport,
+            policies: policies,
+            completionQueue: completionQueue,
+            responseObserver: observer
+        )
+    }
+}
