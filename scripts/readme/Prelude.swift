@@ -21,3 +21,7 @@ enum Field: Hashable { case search, draft, feed }
     func show(_ items: [Item]) {}
     func apply(_ update: Int) async {}
 }
+
+struct Book: Decodable, Sendable {}
+
+func login() async throws -> String { "" }
