@@ -13,5 +13,6 @@ let benchmarks: @Sendable () -> Void = {
     registerSingleFlight()
     registerPolicies()
     registerRetry()
+    registerBridging()
     registerSimulation()
 }

@@ -21,6 +21,11 @@ enum TaskIncident: Sendable {
     case errorAfterCancellation(any Error, in: StaticString)
     /// Work that was abandoned at its time limit has ended, and with what error.
     case abandonedWorkEnded((any Error)?, in: StaticString)
+    /// A callback API has let go of its callback; whoever waited was told, by the same error.
+    case droppedContinuation(ContinuationDroppedError)
+    /// A callback that came when the wait was over, and was ignored. The one that answers a cancellation goes to observers and is not
+    /// printed.
+    case excessCallback(CallbackContent, ExcessCallback, BridgePlace)
 }
 
 extension TaskIncident: CustomStringConvertible {
@@ -34,6 +39,10 @@ extension TaskIncident: CustomStringConvertible {
             "\(origin): a cancelled task ended with another error than CancellationError: \(error)"
         case .abandonedWorkEnded(let error, let origin):
             "\(origin): work that was abandoned has ended" + (error.map { ": \($0)" } ?? ".")
+        case .droppedContinuation(let error):
+            error.description
+        case .excessCallback(let content, let excess, let place):
+            "The continuation of withCancellableContinuation at \(place.fileID):\(place.line) was resumed \(excess), with \(content): ignored."
         }
     }
 }
@@ -57,7 +66,7 @@ enum Diagnostics {
         #if DEBUG
         // Mostly what cancellation looks like from below: for observers, and not printed.
         switch incident {
-        case .errorAfterCancellation, .abandonedWorkEnded(nil, _): return
+        case .errorAfterCancellation, .abandonedWorkEnded(nil, _), .excessCallback(_, .afterCancellation, _): return
         case .abandonedWorkEnded(let error?, _) where error is CancellationError: return
         default: break
         }

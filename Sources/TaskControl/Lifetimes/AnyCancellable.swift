@@ -89,3 +89,6 @@ extension AsyncTask {
         return self
     }
 }
+
+// Combine's protocol of the name of `Cancellable` is not meant: this module's own goes before what is imported.
+extension AnyCancellable: Cancellable {}

@@ -32,6 +32,15 @@ final class Incidents: Sendable {
             incidents.filter { if case .droppedWithoutOwner = $0 { true } else { false } }.count
         }
 
+        /// Callbacks that came when the wait for them was over.
+        var excess: [ExcessCallback] {
+            incidents.compactMap { if case .excessCallback(_, let excess, _) = $0 { excess } else { nil } }
+        }
+
+        var dropped: Int {
+            incidents.filter { if case .droppedContinuation = $0 { true } else { false } }.count
+        }
+
         /// Where a `CancellationError` came from that nobody handled.
         var cancellationErrors: [String] {
             incidents.compactMap {

@@ -1,0 +1,184 @@
+/// The engine under all bridges: locks, asks the state machine, unlocks, and only then acts (law 1).
+///
+/// Held by the caller while it waits, and by the continuation for as long as somebody keeps that.
+@usableFromInline
+struct Bridge: Sendable {
+    typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, BridgeToken>
+    @usableFromInline typealias Handle = @Sendable () -> Void
+
+    private let state = Locked(Machine())
+
+    @usableFromInline
+    init() {}
+
+    // MARK: The caller
+
+    /// The body has returned how to cancel.
+    ///
+    /// - Returns: What has called back already. That needs no continuation, and nobody who listens to a cancellation.
+    @usableFromInline
+    func begin(_ handle: @escaping Handle) -> BridgeToken? {
+        state.withLock { $0.begin(handle) }
+    }
+
+    /// The body threw.
+    ///
+    /// - Returns: What had called back before: then that counts.
+    @usableFromInline
+    func fail(_ error: any Error) throws -> BridgeToken {
+        guard let token = state.withLock({ $0.fail() }) else {
+            // One cancellation error (law 10).
+            try Task.checkCancellation()
+            throw error
+        }
+        let origin: StaticString = "withCancellableContinuation"
+        Diagnostics.report(.unhandledError(error, in: origin), taskName: Diagnostics.currentTaskName)
+        return token
+    }
+
+    /// Waits for the end.
+    ///
+    /// - Returns: What holds the result.
+    /// - Throws: `CancellationError`, ``ContinuationDroppedError``.
+    @usableFromInline
+    nonisolated(nonsending) func wait(
+        onCancel behavior: ContinuationCancelBehavior,
+        _ place: BridgePlace
+    ) async throws -> BridgeToken {
+        await withTaskCancellationHandler {
+            // Carries nothing: what it would carry, ThreadSanitizer does not follow to a task that has not parked yet.
+            await withUnsafeContinuation { waiter in
+                if !state.withLock({ $0.park(waiter) }) { waiter.resume() }
+            }
+        } onCancel: {
+            // May come before the waiter has parked, as one does that came while the API was called; and more than once.
+            var waking = state.withLock { $0.cancel(isLeaving: behavior == .resume) }
+            waking.handle?()
+            waking.handle = nil
+            waking.waiter?.resume()
+        }
+        switch state.withLock({ $0.collect() }) {
+        case .finished(let token):
+            return token
+        case .left:
+            throw CancellationError()
+        case .dropped:
+            let error = ContinuationDroppedError(fileID: place.fileID.description, line: place.line)
+            Diagnostics.report(.droppedContinuation(error), taskName: Diagnostics.currentTaskName)
+            // One cancellation error (law 10).
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    // MARK: The callback
+
+    /// - Parameter store: Keeps the result in the token. Called under the lock, if this is the first.
+    /// - Returns: What this callback is, if it is not the first.
+    fileprivate func finish(_ token: BridgeToken, _ store: () -> Void) -> ExcessCallback? {
+        let finishing = state.withLock { machine in
+            let finishing = machine.finish(token)
+            if case .first = finishing { store() }
+            return finishing
+        }
+        switch finishing {
+        case .first(let waking):
+            wake(waking)
+            return nil
+        case .excess(let callback):
+            return callback
+        }
+    }
+
+    fileprivate func drop() {
+        wake(state.withLock { $0.drop() })
+    }
+
+    /// The handle goes first: the caller finds it gone.
+    private func wake(_ waking: consuming Machine.Waking) {
+        waking.handle = nil
+        waking.waiter?.resume()
+    }
+}
+
+/// Which call it is, for those who look for a mistake.
+@usableFromInline
+struct BridgePlace: Sendable {
+    let fileID: StaticString
+    let line: UInt
+
+    @usableFromInline
+    init(fileID: StaticString, line: UInt) {
+        self.fileID = fileID
+        self.line = line
+    }
+}
+
+/// What the copies of one continuation share: it goes when the last of them goes, and says so.
+///
+/// Its end is not the bridge's: that is also the caller's, who waits, and so would keep it for ever.
+@usableFromInline
+class BridgeToken: @unchecked Sendable {
+    private let bridge: Bridge
+    private let place: BridgePlace
+
+    @usableFromInline
+    init(_ bridge: Bridge, _ place: BridgePlace) {
+        self.bridge = bridge
+        self.place = place
+    }
+
+    deinit {
+        bridge.drop()
+    }
+
+    /// - Parameters:
+    ///   - callback: What it brings, for those who look for a mistake.
+    ///   - store: Keeps the result. Called under the lock, if this is the first.
+    @usableFromInline
+    final func finish(_ callback: @autoclosure () -> CallbackContent, _ store: () -> Void) {
+        guard let excess = bridge.finish(self, store) else { return }
+        Diagnostics.report(.excessCallback(callback(), excess, place))
+    }
+}
+
+/// Sendable: the result is written under the lock, and read by who has heard of that under the lock.
+@usableFromInline
+final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
+    @usableFromInline var result: Result<Value, any Error>?
+
+    @inlinable
+    override init(_ bridge: Bridge, _ place: BridgePlace) {
+        super.init(bridge, place)
+    }
+
+    /// Hands the value to the caller, whose it is alone: it was sent.
+    @inlinable
+    func take() throws -> sending Value {
+        nonisolated(unsafe) let result = result.take()
+        switch result {
+        case .success(let value):
+            return value
+        case .failure(let error):
+            // One cancellation error (law 10).
+            try Task.checkCancellation()
+            throw error
+        case nil:
+            preconditionFailure("Whoever finishes has brought a result.")
+        }
+    }
+}
+
+/// What a callback brings.
+@usableFromInline
+enum CallbackContent: Sendable, CustomStringConvertible {
+    case value(Any.Type)
+    case error(any Error)
+
+    @usableFromInline var description: String {
+        switch self {
+        case .value(let type): "a value of the type \(type)"
+        case .error(let error): "the error \(error)"
+        }
+    }
+}

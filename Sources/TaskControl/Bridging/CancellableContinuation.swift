@@ -1,0 +1,61 @@
+/// How a callback API takes its result to a caller that waits in ``withCancellableContinuation(of:onCancel:fileID:line:_:)``.
+///
+/// ```swift
+/// api.fetch { result in continuation.resume(with: result) }
+/// ```
+///
+/// May be copied, kept, and resumed from any thread. The first to resume it wins, and those that come later do nothing; diagnostics says so, unless it is
+/// the callback that answers a cancellation. When the last copy goes and none was resumed, the caller gets
+/// ``ContinuationDroppedError``.
+public struct CancellableContinuation<Value>: Sendable {
+    @usableFromInline let token: TypedBridgeToken<Value>
+
+    @inlinable
+    init(_ token: TypedBridgeToken<Value>) {
+        self.token = token
+    }
+
+    /// Ends the wait with what the callback brings: a value, or an error.
+    ///
+    /// - Complexity: O(1).
+    @inlinable
+    public func resume<Failure: Error>(with result: sending Result<Value, Failure>) {
+        switch result {
+        case .success(let value):
+            let token = token
+            token.finish(.value(Value.self)) { token.result = .success(value) }
+        case .failure(let error):
+            resume(throwing: error)
+        }
+    }
+
+    /// Ends the wait with a value.
+    ///
+    /// - Parameter value: Is sent to the caller; it need not be Sendable.
+    /// - Complexity: O(1).
+    @inlinable
+    public func resume(returning value: sending Value) {
+        let token = token
+        token.finish(.value(Value.self)) { token.result = .success(value) }
+    }
+
+    /// Ends the wait with an error.
+    ///
+    /// - Parameter error: Thrown to the caller, or, if that is cancelled, `CancellationError` in its place.
+    /// - Complexity: O(1).
+    @inlinable
+    public func resume(throwing error: any Error) {
+        let token = token
+        token.finish(.error(error)) { token.result = .failure(error) }
+    }
+}
+
+extension CancellableContinuation where Value == Void {
+    /// Ends the wait for something that has no value.
+    ///
+    /// - Complexity: O(1).
+    @inlinable
+    public func resume() {
+        resume(returning: ())
+    }
+}

@@ -1,0 +1,306 @@
+import Foundation
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// What a bridge to a callback API promises.
+///
+/// On the main actor, as the callers are: when a test goes on after `called.wait()`, the caller has parked.
+@MainActor @Suite(.timeLimit(.minutes(5)))
+struct CancellableContinuationTests {
+    private let api = CallbackAPI()
+
+    private func call(
+        _ api: CallbackAPI,
+        onCancel: ContinuationCancelBehavior = .resume,
+        meanwhile: (CallbackAPI) -> Void = { _ in }
+    ) async throws -> Int {
+        try await withCancellableContinuation(onCancel: onCancel) { continuation in
+            api.load({ continuation.resume(with: $0) }, meanwhile: meanwhile)
+        }
+    }
+
+    // MARK: Results
+
+    @Test func theCallbacksValueIsTheCallers() async throws {
+        let caller = Task { try await call(api) }
+        try await api.called.wait()
+        api.callBack(.success(7))
+        #expect(try await caller.value == 7)
+        #expect(api.cancellations.count == 0 && api.forgotten.isOpen)
+    }
+
+    @Test func theCallbacksErrorIsTheCallers() async throws {
+        let caller = Task { try await call(api) }
+        try await api.called.wait()
+        api.callBack(.failure(MarkedError()))
+        await #expect(throws: MarkedError()) { try await caller.value }
+    }
+
+    @Test func aCallbackInsideTheCallNeedsNoWaitAndItsHandleIsLetGo() async throws {
+        #expect(try await call(api) { $0.callBack(.success(7)) } == 7)
+        #expect(api.cancellations.count == 0, "there is nothing left to cancel")
+        #expect(api.forgotten.isOpen)
+        await #expect(throws: MarkedError()) { try await call(api) { $0.callBack(.failure(MarkedError())) } }
+    }
+
+    @Test func aCallbackFromAnotherThreadInsideTheCallIsRight() async throws {
+        let value = try await call(api) { api in elsewhere { api.callBack(.success(7)) } }
+        #expect(value == 7)
+    }
+
+    @Test func everyWayToResumeIsOne() async throws {
+        try await withCancellableContinuation { continuation in
+            continuation.resume()
+            return {}
+        }
+        let typed: Int = try await withCancellableContinuation { continuation in
+            continuation.resume(with: Result<Int, MarkedError>.success(1))
+            return {}
+        }
+        let returned = try await withCancellableContinuation(of: Int.self) { continuation in
+            continuation.resume(returning: 2)
+            return {}
+        }
+        #expect((typed, returned) == (1, 2))
+        await #expect(throws: MarkedError("typed")) {
+            try await withCancellableContinuation(of: Int.self) { continuation in
+                continuation.resume(with: Result<Int, MarkedError>.failure(MarkedError("typed")))
+                return {}
+            }
+        }
+        await #expect(throws: MarkedError("thrown")) {
+            try await withCancellableContinuation(of: Int.self) { continuation in
+                continuation.resume(throwing: MarkedError("thrown"))
+                return {}
+            }
+        }
+    }
+
+    @Test func whatTheBodyThrowsIsTheCallers() async throws {
+        await #expect(throws: MarkedError()) {
+            try await withCancellableContinuation(of: Int.self) { _ -> CallbackAPI.Request in throw MarkedError() }
+        }
+    }
+
+    // MARK: Callbacks that come too often
+
+    @Test func theFirstOfSeveralCallbacksWinsAndTheOthersAreReported() async throws {
+        let reported = await Incidents.shared.reported {
+            let value = try? await call(api) { api in
+                api.callBack(.success(1))
+                api.callBack(.success(2))
+            }
+            #expect(value == 1)
+            api.callBack(.failure(MarkedError("late")))
+        }
+        let texts = reported.incidents.map(\.description)
+        #expect(texts.count == 2 && texts.allSatisfy { $0.contains("CancellableContinuationTests.swift:") })
+        #expect(texts.first?.contains("once more, with a value of the type Int: ignored") == true)
+        #expect(texts.last?.contains(#"with the error MarkedError(mark: "late")"#) == true)
+    }
+
+    @Test func theCallbackThatAnswersACancellationIsToldFromOneMore() async throws {
+        let reported = await Incidents.shared.reported {
+            let caller = Task { try await call(api) }
+            try? await api.called.wait()
+            caller.cancel()
+            await #expect(throws: CancellationError.self) { try await caller.value }
+            api.callBack(.failure(MarkedError()))
+            api.callBack(.failure(MarkedError()))
+        }
+        #expect(reported.excess == [.afterCancellation, .again])
+    }
+
+    @Test func aCallbackOfACallThatThrewIsReported() async throws {
+        let reported = await Incidents.shared.reported {
+            var kept: CancellableContinuation<Int>?
+            await #expect(throws: MarkedError()) {
+                try await withCancellableContinuation(of: Int.self) { continuation -> CallbackAPI.Request in
+                    kept = continuation
+                    throw MarkedError()
+                }
+            }
+            kept?.resume(returning: 1)
+            kept?.resume(returning: 2)
+        }
+        #expect(reported.excess == [.afterFailure, .again])
+    }
+
+    @Test func aCallbackThatCameBeforeTheBodyThrewWinsAndTheErrorIsReported() async throws {
+        let reported = await Incidents.shared.reported {
+            let value = try? await withCancellableContinuation(of: Int.self) { continuation -> CallbackAPI.Request in
+                continuation.resume(returning: 7)
+                throw MarkedError("thrown too")
+            }
+            #expect(value == 7)
+        }
+        #expect(reported.incidents.count == 1)
+        #expect(Incidents.shared.unhandled(MarkedError("thrown too")).count == 1)
+    }
+
+    #if DEBUG
+    @Test func onlyWhatIsAMistakeIsPrinted() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Diagnostics.observe(nil)
+            let kept = Locked<CancellableContinuation<String>?>(nil)
+            _ = try? await withCancellableContinuation { continuation in
+                kept.withLock { $0 = continuation }
+                cancelCurrentTask()
+                return {}
+            }
+            kept.withLock { $0 }?.resume(returning: "the answer")
+            kept.withLock { $0 }?.resume(throwing: MarkedError("one too many"))
+        }
+        #expect(!text(result).contains("String"), "what answers a cancellation is no mistake")
+        #expect(text(result).contains("one too many"))
+    }
+    #endif
+
+    // MARK: Dropped
+
+    @Test func aDroppedContinuationThrowsInsteadOfHangingAndIsReported() async throws {
+        let reported = await Incidents.shared.reported {
+            let caller = Task { try await call(api) }
+            try? await api.called.wait()
+            api.letGo()
+            let error = await #expect(throws: ContinuationDroppedError.self) { try await caller.value }
+            #expect(error?.fileID == #fileID)
+            #expect("\(error!)".contains("CancellableContinuationTests.swift:\(error!.line)"))
+            #expect("\(error!)".contains("a path on which the callback is not called"))
+        }
+        #expect(reported.dropped == 1)
+        #expect(api.cancellations.count == 0 && api.forgotten.isOpen)
+    }
+
+    @Test func aContinuationThatNobodyTakesIsDropped() async throws {
+        let line: UInt = #line + 2
+        let error = await #expect(throws: ContinuationDroppedError.self) {
+            try await withCancellableContinuation(of: Int.self) { _ in {} }
+        }
+        #expect(error == ContinuationDroppedError(line: line))
+    }
+
+    @Test func aDropThatFollowsACancellationIsACancellation() async throws {
+        let reported = await Incidents.shared.reported {
+            let caller = Task { try await call(api, onCancel: .waitForCallback) }
+            try? await api.called.wait()
+            caller.cancel()
+            api.letGo()
+            await #expect(throws: CancellationError.self) { try await caller.value }
+        }
+        #expect(reported.dropped == 1, "an API that is waited for should have called back")
+    }
+
+    @Test func whatIsDroppedWhenTheWaitIsOverIsNoMistake() async throws {
+        let reported = await Incidents.shared.reported {
+            let caller = Task { try await call(api) }
+            try? await api.called.wait()
+            caller.cancel()
+            _ = try? await caller.value
+            api.letGo()
+            let another = CallbackAPI()
+            _ = try? await call(another) { $0.callBack(.success(1)) }
+            another.letGo()
+        }
+        #expect(reported.incidents.isEmpty)
+    }
+
+    // MARK: The caller's isolation
+
+    private actor Account {
+        private var log = NotSendable()
+
+        /// Touches the actor's state inside, and returns what is not Sendable.
+        func touch() async throws -> Int {
+            let back = try await withCancellableContinuation(of: NotSendable.self) { continuation in
+                assertIsolated()
+                log.count += 1
+                Thread.detachNewThread { continuation.resume(returning: NotSendable(41)) }
+                return {}
+            }
+            assertIsolated()
+            return back.count + log.count
+        }
+    }
+
+    private final class NotSendable {
+        var count: Int
+
+        init(_ count: Int = 0) { self.count = count }
+    }
+
+    @TaskLocal private static var tint = "none"
+
+    @Test func theBodyIsInTheCallersIsolationAndTask() async throws {
+        #expect(try await Account().touch() == 42)
+        var touched = 0
+        try await Self.$tint.withValue("blue") {
+            try await withCancellableContinuation { continuation in
+                MainActor.assertIsolated()
+                touched += 1
+                #expect(Self.tint == "blue")
+                Thread.detachNewThread { continuation.resume() }
+                return {}
+            }
+            MainActor.assertIsolated()
+        }
+        #expect(touched == 1)
+    }
+
+    // MARK: Nothing stays
+
+    @Test func whatIsOverKeepsNothing() async throws {
+        let kept = Locked<CancellableContinuation<CallbackAPI>?>(nil)
+        try await expectDeallocated {
+            try await withCancellableContinuation { continuation in
+                kept.withLock { $0 = continuation }
+                continuation.resume(returning: CallbackAPI())
+                return {}
+            }
+        }
+        // What comes too late is not kept, nor what was to be cancelled.
+        let handle = Gate()
+        let caller = Task {
+            try await withCancellableContinuation(of: CallbackAPI.self) { continuation in
+                kept.withLock { $0 = continuation }
+                let probe = DeinitProbe(handle)
+                return { withExtendedLifetime(probe) {} }
+            }
+        }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        try await expectDeallocated {
+            let value = CallbackAPI()
+            kept.withLock { $0 }?.resume(returning: value)
+            return value
+        }
+    }
+
+    @Test func theContinuationGoesWithItsLastCopy() async throws {
+        let (gone, api) = (Gate(), CallbackAPI())
+        let caller = Task {
+            try await withCancellableContinuation(of: Int.self) { continuation in
+                let probe = DeinitProbe(gone)
+                return api.load { result in withExtendedLifetime(probe) { continuation.resume(with: result) } }
+            }
+        }
+        try await api.called.wait()
+        api.callBack(.success(1))
+        #expect(try await caller.value == 1)
+        #expect(!gone.isOpen)
+        api.letGo()
+        #expect(gone.isOpen)
+    }
+}
+
+/// Does something on another thread, and waits for its end.
+func elsewhere(_ action: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+        action()
+        done.signal()
+    }
+    done.wait()
+}

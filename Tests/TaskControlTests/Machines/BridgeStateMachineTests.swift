@@ -1,0 +1,165 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+@Suite(.timeLimit(.minutes(5)))
+struct BridgeStateMachineTests {
+    /// Every sequence of events agrees with the model; sequences that lead to the same state go on as one.
+    @Test(arguments: [true, false])
+    func everyShortSequenceAgreesWithTheModel(isLeaving: Bool) {
+        let steps = BridgeDriver(isLeaving: isLeaving).playEverySequence(upTo: 14) { $0.possibleEvents(callbacks: 4) }
+        #expect(steps > 250)
+    }
+
+    @Test(arguments: 0..<400 as Range<UInt64>)
+    func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var driver = BridgeDriver(isLeaving: seed.isMultiple(of: 2))
+        for _ in 0..<30 {
+            guard let event = driver.possibleEvents(callbacks: 20).randomElement(using: &random) else { break }
+            driver.play(event)
+        }
+    }
+
+    @Test func theApiIsCalledOnce() async {
+        await #expect(processExitsWith: .failure) {
+            var machine = BridgeStateMachine<Int, Int, Int>()
+            _ = machine.begin(1)
+            _ = machine.begin(2)
+        }
+    }
+}
+
+private enum BridgeEvent {
+    case begin, fail, park, collect, finish, drop, cancel
+}
+
+/// What has happened, and who was first: all that the answers follow from.
+private struct BridgeModel: Hashable {
+    enum End: Hashable {
+        case finished(Int)
+        case dropped, left
+    }
+
+    enum Caller: Hashable {
+        case inside, begun, parked, woken, gone
+    }
+
+    let isLeaving: Bool
+    var caller = Caller.inside
+    var hasFailed = false
+    var first: End?
+    var callbacks = 0
+    var isDropped = false
+    /// Whether the handle is the machine's.
+    var hasHandle = false
+    /// A callback that comes too late is this, once.
+    var excuse: ExcessCallback?
+
+    /// Ends it, if that has not happened.
+    ///
+    /// - Returns: Who is handed out; `nil`: it had ended.
+    mutating func end(_ end: End) -> (handle: Int?, waiter: Int?)? {
+        if first != nil || hasFailed { return nil }
+        first = end
+        let waiter = caller == .parked ? 7 : nil
+        if caller == .parked { caller = .woken }
+        return (takeHandle(), waiter)
+    }
+
+    mutating func takeHandle() -> Int? {
+        defer { hasHandle = false }
+        return hasHandle ? 5 : nil
+    }
+}
+
+/// Plays events to the machine and to the model, and compares what they say.
+private struct BridgeDriver: MachineDriver {
+    typealias Machine = BridgeStateMachine<Int, Int, Int>
+
+    private var machine = Machine()
+    private var model: BridgeModel
+
+    init(isLeaving: Bool) {
+        model = BridgeModel(isLeaving: isLeaving)
+    }
+
+    var signature: Int { model.hashValue }
+
+    func possibleEvents(callbacks: Int) -> [BridgeEvent] {
+        var events: [BridgeEvent] = []
+        switch model.caller {
+        case .inside: events += [.begin, .fail]
+        case .begun: events += [.park, .cancel]
+        case .parked: events += [.cancel]
+        case .woken: events += [.collect, .cancel]
+        case .gone: if !model.hasFailed, model.first != nil { events += [.cancel] }
+        }
+        // A callback that nobody has cannot be called.
+        if !model.isDropped { events += [.drop] }
+        if !model.isDropped, model.callbacks < callbacks { events += [.finish] }
+        return events
+    }
+
+    mutating func play(_ event: BridgeEvent) {
+        switch event {
+        case .begin:
+            let outcome = machine.begin(5)
+            if case .finished(let number) = model.first {
+                #expect(outcome == number, "what has called back needs no waiter")
+                model.caller = .gone
+            } else {
+                #expect(outcome == nil)
+                model.caller = .begun
+                model.hasHandle = model.first == nil
+            }
+        case .fail:
+            let outcome = machine.fail()
+            model.caller = .gone
+            if case .finished(let number) = model.first {
+                #expect(outcome == number, "the first counts")
+            } else {
+                #expect(outcome == nil)
+                if model.first == nil { model.excuse = .afterFailure }
+                model.hasFailed = true
+            }
+        case .park:
+            let isToWait = machine.park(7)
+            #expect(isToWait == (model.first == nil))
+            model.caller = isToWait ? .parked : .woken
+        case .collect:
+            switch (machine.collect(), model.first) {
+            case (.finished(let outcome), .finished(let number)): #expect(outcome == number)
+            case (.dropped, .dropped), (.left, .left): break
+            case (let ending, let first): Issue.record("\(ending), not \(String(describing: first))")
+            }
+            #expect(!model.hasHandle, "nothing of the caller's is left behind")
+            model.caller = .gone
+        case .finish:
+            model.callbacks += 1
+            let finishing = machine.finish(model.callbacks)
+            guard let expected = model.end(.finished(model.callbacks)) else {
+                guard case .excess(let excess) = finishing else { return Issue.record("the first counts") }
+                #expect(excess == model.excuse ?? .again)
+                return model.excuse = nil
+            }
+            guard case .first(let waking) = finishing else { return Issue.record("this is the first") }
+            #expect((waking.handle, waking.waiter) == expected)
+        case .drop:
+            model.isDropped = true
+            let waking = machine.drop()
+            #expect((waking.handle, waking.waiter) == model.end(.dropped) ?? (nil, nil))
+        case .cancel:
+            let waking = machine.cancel(isLeaving: model.isLeaving)
+            guard model.isLeaving else {
+                let handle = model.first == nil ? model.takeHandle() : nil
+                #expect((waking.handle, waking.waiter) == (handle, nil), "it goes on waiting")
+                return
+            }
+            let expected = model.end(.left)
+            if expected != nil { model.excuse = .afterCancellation }
+            #expect((waking.handle, waking.waiter) == expected ?? (nil, nil))
+        }
+    }
+}
