@@ -175,11 +175,8 @@ struct CancellableContinuationTests {
     }
 
     @Test func aContinuationThatNobodyTakesIsDropped() async throws {
-        let line: UInt = #line + 2
-        let error = await #expect(throws: ContinuationDroppedError.self) {
-            try await withCancellableContinuation(of: Int.self) { _ in {} }
-        }
-        #expect(error == ContinuationDroppedError(line: line))
+        let (result, line) = await (Task { try await withCancellableContinuation(of: Int.self) { _ in {} } }.result, #line)
+        #expect(throws: ContinuationDroppedError(line: line)) { try result.get() }
     }
 
     @Test func aDropThatFollowsACancellationIsACancellation() async throws {
