@@ -175,7 +175,9 @@ struct CancellableContinuationTests {
     }
 
     @Test func aContinuationThatNobodyTakesIsDropped() async throws {
-        let (result, line) = await (Task { try await withCancellableContinuation(of: Int.self) { _ in {} } }.result, #line)
+        let (result, line) = await (
+            Task { try await withCancellableContinuation(of: Int.self) { _ in {} } }.result, #line as UInt
+        )
         #expect(throws: ContinuationDroppedError(line: line)) { try result.get() }
     }
 

@@ -1,0 +1,23 @@
+import TaskControl
+import TaskControlTesting
+import Testing
+
+/// Callbacks, cancellations, handles and drops in every order: 10,000 schedules for each behavior, each of a program of its own.
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+struct BridgingSimulationTests {
+    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
+    func bridgesAgreeWithTheModel(onCancel: ContinuationCancelBehavior) async throws {
+        // So that nothing is printed of what is reported here on purpose.
+        _ = Incidents.shared
+        try await offThePool {
+            for strategy in SimulationStrategy.both {
+                try simulate(seeds: Schedules.all(5_000), strategy: strategy) { sim in
+                    var random = sim.random
+                    let program = BridgeWorld.Program(&random)
+                    sim.note("\(program)")
+                    await BridgeWorld(sim, program, onCancel: onCancel).run()
+                }
+            }
+        }
+    }
+}
