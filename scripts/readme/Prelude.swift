@@ -10,6 +10,18 @@ struct API: Sendable {
     func refresh() async {}
 }
 
+struct Thumbnail: Sendable {}
+
+struct Library: Sendable {
+    struct Request: Sendable {
+        func cancel() {}
+    }
+
+    func thumbnail(of item: Item, completion: @escaping @Sendable (Result<Thumbnail, any Error>) -> Void) -> Request {
+        Request()
+    }
+}
+
 struct Server: Sendable {
     func heartbeat() async throws {}
     func log(_ error: any Error) {}

@@ -1,5 +1,6 @@
 import Benchmark
 import TaskControl
+
 import class Foundation.NSLock
 
 /// A callback API that is called with a continuation, beside what the standard library has for that.
@@ -41,7 +42,8 @@ private class API: @unchecked Sendable {
     final class Prompt: API, @unchecked Sendable {
         override var name: String { "called back at once" }
 
-        override func load(_ number: Int, _ completion: @escaping @Sendable (Result<Int, any Error>) -> Void) -> Request {
+        override func load(_ number: Int, _ completion: @escaping @Sendable (Result<Int, any Error>) -> Void) -> Request
+        {
             completion(.success(number))
             return Request(number)
         }
@@ -50,7 +52,8 @@ private class API: @unchecked Sendable {
     final class Late: API, @unchecked Sendable {
         override var name: String { "called back by another task" }
 
-        override func load(_ number: Int, _ completion: @escaping @Sendable (Result<Int, any Error>) -> Void) -> Request {
+        override func load(_ number: Int, _ completion: @escaping @Sendable (Result<Int, any Error>) -> Void) -> Request
+        {
             Task.detached { completion(.success(number)) }
             return Request(number)
         }

@@ -4,9 +4,9 @@
 /// api.fetch { result in continuation.resume(with: result) }
 /// ```
 ///
-/// May be copied, kept, and resumed from any thread. The first to resume it wins, and those that come later do nothing; diagnostics says so, unless it is
-/// the callback that answers a cancellation. When the last copy goes and none was resumed, the caller gets
-/// ``ContinuationDroppedError``.
+/// May be copied, kept, and resumed from any thread. The first to resume it wins. One that comes later does nothing, and is reported to
+/// diagnostics: as a mistake, unless it is the callback that answers a cancellation, of which only observers hear. When the last copy goes
+/// and none was resumed, the caller gets ``ContinuationDroppedError``.
 public struct CancellableContinuation<Value>: Sendable {
     @usableFromInline let token: TypedBridgeToken<Value>
 

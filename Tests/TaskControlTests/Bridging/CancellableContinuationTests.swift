@@ -250,6 +250,61 @@ struct CancellableContinuationTests {
 
     // MARK: Nothing stays
 
+    /// Runs what is enqueued on it at once: whoever resumes a task of its runs that, up to its next suspension.
+    private final class InlineExecutor: SerialExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            job.runSynchronously(on: asUnownedSerialExecutor())
+        }
+    }
+
+    private actor Reader {
+        private let executor = InlineExecutor()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        func read(_ api: CallbackAPI) async throws -> Int {
+            let value = try await withCancellableContinuation(of: Int.self) { continuation in
+                api.load { continuation.resume(with: $0) }
+            }
+            #expect(api.forgotten.isOpen)
+            return value
+        }
+    }
+
+    @Test func theHandleIsLetGoBeforeTheCallerGoesOn() async throws {
+        let caller = Task.detached { [api] in try await Reader().read(api) }
+        try await api.called.wait()
+        api.callBack(.success(7))
+        #expect(try await caller.value == 7)
+    }
+
+    @Test(arguments: Ending.allCases)
+    func nothingIsLeftOfABridge(ending: Ending) async throws {
+        let trace = Trace()
+        let caller = Task {
+            try await withCancellableContinuation(of: Int.self) { continuation in
+                trace.token = continuation.token
+                if ending == .early { continuation.resume(returning: 1) }
+                if ending == .thrown { throw MarkedError() }
+                return api.load { continuation.resume(with: $0) }
+            }
+        }
+        if ending != .thrown { try await api.called.wait() }
+        if ending == .late { api.callBack(.success(1)) }
+        if ending == .cancelled { caller.cancel() }
+        if ending == .dropped { api.letGo() }
+        let result = await caller.result
+        #expect((try? result.get()) == (ending == .early || ending == .late ? 1 : nil))
+        api.letGo()
+        #expect(trace.token == nil)
+    }
+
+    enum Ending: CaseIterable { case early, late, thrown, cancelled, dropped }
+
+    @MainActor private final class Trace {
+        weak var token: BridgeToken?
+    }
+
     @Test func whatIsOverKeepsNothing() async throws {
         let kept = Locked<CancellableContinuation<CallbackAPI>?>(nil)
         try await expectDeallocated {

@@ -1,0 +1,81 @@
+/// What the copies of one continuation share: it goes when the last of them goes, and says so.
+///
+/// Its end is not the bridge's: that is also the caller's, who waits, and so would keep it for ever.
+@usableFromInline
+class BridgeToken: @unchecked Sendable {
+    private let bridge: Bridge
+    private let place: BridgePlace
+
+    @usableFromInline
+    init(_ bridge: Bridge, _ place: BridgePlace) {
+        self.bridge = bridge
+        self.place = place
+    }
+
+    deinit {
+        bridge.drop()
+    }
+
+    /// - Parameters:
+    ///   - callback: What it brings, for those who look for a mistake.
+    ///   - store: Keeps the result. Called under the lock, if this is the first.
+    @usableFromInline
+    final func finish(_ callback: @autoclosure () -> CallbackContent, _ store: () -> Void) {
+        guard let excess = bridge.finish(self, store) else { return }
+        Diagnostics.report(.excessCallback(callback(), excess, place))
+    }
+}
+
+/// Sendable: the result is written under the lock, and read by who has heard of that under the lock.
+@usableFromInline
+final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
+    @usableFromInline var result: Result<Value, any Error>?
+
+    @inlinable
+    override init(_ bridge: Bridge, _ place: BridgePlace) {
+        super.init(bridge, place)
+    }
+
+    /// Hands the value to the caller, whose it is alone: it was sent.
+    @inlinable
+    func take() throws -> sending Value {
+        nonisolated(unsafe) let result = result.take()
+        switch result {
+        case .success(let value):
+            return value
+        case .failure(let error):
+            // One cancellation error (law 10).
+            try Task.checkCancellation()
+            throw error
+        case nil:
+            preconditionFailure("Whoever finishes has brought a result.")
+        }
+    }
+}
+
+/// What a callback brings.
+@usableFromInline
+enum CallbackContent: Sendable, CustomStringConvertible {
+    case value(Any.Type)
+    case error(any Error)
+
+    @usableFromInline var description: String {
+        switch self {
+        case .value(let type): "a value of the type \(type)"
+        case .error(let error): "the error \(error)"
+        }
+    }
+}
+
+/// Which call it is, for those who look for a mistake.
+@usableFromInline
+struct BridgePlace: Sendable {
+    let fileID: StaticString
+    let line: UInt
+
+    @usableFromInline
+    init(fileID: StaticString, line: UInt) {
+        self.fileID = fileID
+        self.line = line
+    }
+}
