@@ -5,9 +5,9 @@
 ///
 /// ```swift
 /// struct Offline: HTTPTransport {
-///     func withResponse<Value>(
+///     nonisolated(nonsending) func withResponse<Value>(
 ///         to request: HTTPTransportRequest,
-///         _ receive: (HTTPTransportResponse) async throws -> Value
+///         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
 ///     ) async throws -> Value {
 ///         throw URLError(.notConnectedToInternet)
 ///     }
@@ -30,9 +30,9 @@ public protocol HTTPTransport: Sendable {
     ///   - receive: Called once, when the head is there, in the caller's isolation.
     /// - Returns: What `receive` returns.
     /// - Throws: What `receive` throws, as it is; what the network gives, as the transport's own error.
-    func withResponse<Value>(
+    nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
-        _ receive: (HTTPTransportResponse) async throws -> Value
+        _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value
 }
 

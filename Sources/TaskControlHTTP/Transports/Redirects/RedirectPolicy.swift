@@ -1,0 +1,69 @@
+/// Says which request a redirect leads to, for both transports: RFC 9110, 15.4, as browsers read it (WHATWG Fetch, 4.4).
+struct RedirectPolicy {
+    /// As many as `HTTPTransport` promises. Browsers and Foundation have 20, curl has 50, AsyncHTTPClient 5.
+    static let limit = 16
+
+    private var followed = 0
+
+    /// The request that the response asks for; `nil` if it asks for none, and is the answer.
+    ///
+    /// - Throws: `URLError` for one redirect too many, and for one that leads nowhere: a location that is no URL, or not one of HTTP.
+    mutating func request(after response: HTTPURLResponse, to request: HTTPTransportRequest) throws
+        -> HTTPTransportRequest?
+    {
+        guard
+            [301, 302, 303, 307, 308].contains(response.statusCode),
+            let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
+            let origin = request.request.url
+        else { return nil }
+        guard let target = URL(string: location, relativeTo: origin)?.absoluteURL, target.host?.isEmpty == false else {
+            throw URLError(.redirectToNonExistentLocation)
+        }
+        guard let scheme = target.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+            throw URLError(.unsupportedURL)
+        }
+        guard followed < Self.limit else { throw URLError(.httpTooManyRedirects) }
+        followed += 1
+
+        var next = request
+        next.request.url = target
+        if let method = Self.method(of: request.request.httpMethod ?? "GET", after: response.statusCode) {
+            next.request.httpMethod = method
+            next.request.httpBody = nil
+            next.body = nil
+            for name in Self.bodyHeaders { next.request.setValue(nil, forHTTPHeaderField: name) }
+        }
+        if !target.hasOrigin(of: origin) {
+            // For good: what comes back to the first origin later does so at another's word.
+            for name in Self.originHeaders { next.request.setValue(nil, forHTTPHeaderField: name) }
+        }
+        return next
+    }
+
+    /// The method that takes the place of the request's own, and goes without a body; `nil` if both stay.
+    private static func method(of method: String, after status: Int) -> String? {
+        switch (status, method.uppercased()) {
+        case (303, "GET"), (303, "HEAD"): nil
+        case (303, _), (301, "POST"), (302, "POST"): "GET"
+        default: nil
+        }
+    }
+
+    private static let bodyHeaders = [
+        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
+        "Transfer-Encoding",
+    ]
+
+    /// Secrets that were meant for one origin, and its name.
+    private static let originHeaders = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
+}
+
+extension URL {
+    /// Whether both have the same scheme, host and port.
+    fileprivate func hasOrigin(of other: URL) -> Bool {
+        scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
+            && effectivePort == other.effectivePort
+    }
+
+    private var effectivePort: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
+}

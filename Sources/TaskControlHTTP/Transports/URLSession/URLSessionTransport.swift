@@ -1,0 +1,91 @@
+/// A transport over `URLSession`, the one that clients have by default.
+///
+/// ```swift
+/// let transport = URLSessionTransport(configuration: .ephemeral)
+/// ```
+///
+/// The session is the transport's own, and lives as long as it; its connections are closed after that.
+///
+/// Bodies come out of their content encoding as the session does it: gzip, deflate, brotli.
+///
+/// ## On Linux
+/// Foundation's session is another program there, over libcurl, with limits that this transport cannot lift:
+/// - A response is not held back: what its reader has not read yet is kept in memory. `AsyncHTTPClientTransport` waits for its reader.
+/// - A stream is read on the session's queue: while it blocks, all exchanges of this transport do.
+/// - The process traps within Foundation if a server closes the connection in the middle of a response's head, or sends trailers after a body in
+///   chunks (Swift 6.3 with libcurl 7.88). Where servers are not to be trusted, use `AsyncHTTPClientTransport`.
+/// - A response with the status 301 to 308 that is not followed has no body.
+/// - `timeoutInterval` is in whole seconds, rounded up.
+///
+/// ## Cancellation
+/// A caller that is canceled gets `CancellationError` at once, and its exchange ends; its connection is closed. A caller that is canceled before it
+/// starts sends nothing.
+public final class URLSessionTransport: HTTPTransport {
+    private let session: URLSession
+    /// Where tasks are canceled, one after another.
+    private let wires = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
+
+    /// - Parameters:
+    ///   - configuration: Of the session. What is changed in it later has no effect. Its `httpAdditionalHeaders` go to every server, also after
+    ///     a redirect.
+    ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On Apple's platforms also asked for credentials
+    ///     and trust, and told of metrics. Not asked about redirects.
+    public init(
+        configuration: URLSessionConfiguration = .default,
+        delegate: (any URLSessionDelegate)? = nil
+    ) {
+        session = SessionPlatform.session(configuration, delegate)
+    }
+
+    deinit {
+        // Each exchange keeps the transport, so there is none but those that were canceled just now. Not `invalidateAndCancel`, which
+        // waits for the session's queue on Linux; this may run on it.
+        session.finishTasksAndInvalidate()
+    }
+
+    public func withResponse<Value>(
+        to request: HTTPTransportRequest,
+        _ receive: (HTTPTransportResponse) async throws -> Value
+    ) async throws -> Value {
+        var request = request.normalized()
+        var upload = try SessionPlatform.upload(of: request)
+        var redirects = RedirectPolicy()
+        while true {
+            let exchange = Exchange(request, upload, wires: wires)
+            let end: End<Value> = try await withTaskCancellationHandler {
+                defer { exchange.leave() }
+                exchange.start(in: session)
+                let head = try await exchange.head()
+                if let next = try redirects.request(after: head, to: request),
+                    let upload = try Self.reopened(next)
+                {
+                    try await exchange.discard()
+                    return .redirect(next, upload)
+                }
+                let body = HTTPResponseBody { try await exchange.next() }
+                return .value(try await receive(HTTPTransportResponse(head: head, body: body)))
+            } onCancel: {
+                exchange.cancel()
+            }
+            switch end {
+            case .value(let value): return value
+            case .redirect(let next, let reopened): (request, upload) = (next, reopened)
+            }
+        }
+    }
+
+    /// What came of one exchange.
+    private enum End<Value> {
+        case value(Value)
+        case redirect(HTTPTransportRequest, SessionUpload?)
+    }
+
+    /// - Returns: `nil` if the body can't be sent again: then the redirect is the answer.
+    private static func reopened(_ request: HTTPTransportRequest) throws -> SessionUpload?? {
+        do {
+            return .some(try SessionPlatform.upload(of: request))
+        } catch is UploadStreamConsumed {
+            return nil
+        }
+    }
+}

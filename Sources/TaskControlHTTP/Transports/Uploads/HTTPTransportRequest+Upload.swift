@@ -1,0 +1,18 @@
+extension HTTPTransportRequest {
+    /// The same request, with whatever body it has in `body`, and a method that has one.
+    func normalized() -> HTTPTransportRequest {
+        var normalized = self
+        normalized.request.httpBody = nil
+        normalized.request.httpBodyStream = nil
+        if body == nil {
+            if let data = request.httpBody {
+                // Of nothing, a GET has no body, which Foundation would refuse.
+                normalized.body = data.isEmpty ? nil : .data(data)
+            } else if let stream = request.httpBodyStream {
+                nonisolated(unsafe) let stream = stream
+                normalized.body = .stream(stream)
+            }
+        }
+        return normalized
+    }
+}

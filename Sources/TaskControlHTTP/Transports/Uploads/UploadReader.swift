@@ -1,0 +1,84 @@
+/// Reads what an upload sends, part by part, and sees that it is as much as was said.
+///
+/// Sendable: it is with one reader at a time.
+final class UploadReader: @unchecked Sendable {
+    private enum Source {
+        case data(Data)
+        case file(FileHandle)
+        case stream(InputStream)
+    }
+
+    /// In bytes, if it is known.
+    let length: Int64?
+
+    /// How much of it has been read.
+    private(set) var sent: Int64 = 0
+
+    private var source: Source
+
+    /// Opens the file, or the stream.
+    ///
+    /// - Throws: What opening throws: there is no such file, or the stream has been sent already.
+    init(_ body: UploadEndpointBody) throws {
+        switch body {
+        case .data(let data):
+            source = .data(data)
+            length = Int64(data.count)
+        case .file(let url):
+            let file = try FileHandle(forReadingFrom: url)
+            length = Int64(clamping: try file.seekToEnd())
+            try file.seek(toOffset: 0)
+            source = .file(file)
+        case .stream(let length, let open):
+            let stream = try open()
+            stream.open()
+            source = .stream(stream)
+            self.length = length
+        }
+    }
+
+    deinit {
+        switch source {
+        case .data: break
+        case .file(let file): try? file.close()
+        case .stream(let stream): stream.close()
+        }
+    }
+
+    /// Reads on; blocks where the file or the stream does.
+    ///
+    /// - Returns: How many bytes have been read; 0 at the end.
+    /// - Throws: What reading throws; ``Mismatch``, if there is more or less than was said. What is a file's is sent as it was long when it was opened.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = try readOn(into: buffer)
+        sent += Int64(count)
+        if let length, count == 0 ? sent < length : sent > length { throw Mismatch(length: length) }
+        return count
+    }
+
+    private func readOn(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        switch source {
+        case .data(let data):
+            let part = data.dropFirst(Int(sent)).prefix(buffer.count)
+            return part.copyBytes(to: buffer)
+        case .file(let file):
+            let wanted = min(Int64(buffer.count), (length ?? .max) - sent)
+            guard wanted > 0, let data = try file.read(upToCount: Int(wanted)) else { return 0 }
+            return data.copyBytes(to: buffer)
+        case .stream(let stream):
+            guard let start = buffer.baseAddress else { return 0 }
+            let count = stream.read(start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
+            guard count >= 0 else { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
+            return count
+        }
+    }
+
+    /// There is more or less than was said.
+    struct Mismatch: Error, CustomStringConvertible {
+        let length: Int64
+
+        var description: String {
+            "The body of this upload does not have the \(length) bytes that it was said to have."
+        }
+    }
+}

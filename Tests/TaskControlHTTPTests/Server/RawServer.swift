@@ -1,0 +1,128 @@
+import Foundation
+import Synchronization
+import TaskControl
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A server that does what a test says, byte by byte: also what no proper server would do.
+///
+/// ```swift
+/// let server = try RawServer { connection, request in
+///     try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+///     gate.wait()        // a SyncGate that the test opens
+///     connection.close() // six bytes too early
+/// }
+/// let url = server.url("path")
+/// …
+/// try await server.log.wait { $0.live == 0 } // until it has seen that connection end
+/// ```
+///
+/// Each connection has a thread. The closure is called on it for every request, once its head is there, until the connection is closed; it may block. What it
+/// throws closes the connection. The body of a request that it did not read is read before the next one.
+///
+/// The server ends with the object, and its connections do; on 127.0.0.1, at a port of its own.
+final class RawServer: Sendable {
+    typealias Handler = @Sendable (Connection, RawRequest) throws -> Void
+
+    /// What it has seen; to be waited for.
+    let log = ServerLog()
+    let port: UInt16
+    private let listener: CInt
+    private let connections: ConnectionList
+
+    init(_ handler: @escaping Handler) throws {
+        // A client that has gone is an error of `send`, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        let (listener, port) = try Self.listen()
+        (self.listener, self.port) = (listener, port)
+        let (log, connections) = (log, ConnectionList())
+        self.connections = connections
+        Thread.detachNewThread {
+            while case let socket = accept(listener, nil, nil), socket >= 0 {
+                let number = log.accepted()
+                let connection = Connection(socket, number: number)
+                guard connections.insert(connection) else {
+                    connection.close()
+                    log.ended(number)
+                    continue
+                }
+                Thread.detachNewThread {
+                    connection.serve(log, handler)
+                    connection.close()
+                    connections.remove(connection)
+                    log.ended(number)
+                }
+            }
+            _ = systemClose(listener)
+        }
+    }
+
+    deinit { stop() }
+
+    /// Closes everything, now.
+    func stop() {
+        // Wakes the thread that accepts; it closes the socket.
+        shutdown(listener, CInt(SHUT_RDWR))
+        connections.closeAll()
+    }
+
+    func url(_ path: String = "") -> URL { URL(string: "http://127.0.0.1:\(port)/\(path)")! }
+
+    /// A URL of the same server that is of another origin.
+    func foreignURL(_ path: String = "") -> URL { URL(string: "http://localhost:\(port)/\(path)")! }
+
+    private static func listen() throws -> (CInt, UInt16) {
+        #if canImport(Darwin)
+        let listener = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                listener >= 0 && bind(listener, address, size) == 0 && systemListen(listener, 512) == 0
+                    && getsockname(listener, address, &size) == 0
+            }
+        }
+        guard isListening else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return (listener, UInt16(bigEndian: address.sin_port))
+    }
+}
+
+/// A port of this machine at which nobody listens.
+func closedPort() throws -> UInt16 {
+    let server = try RawServer { _, _ in }
+    return server.port
+}
+
+private func systemListen(_ socket: CInt, _ backlog: CInt) -> CInt { listen(socket, backlog) }
+
+func systemClose(_ socket: CInt) -> CInt { close(socket) }
+
+/// The connections of a server that live.
+private final class ConnectionList: Sendable {
+    private let state = Locked<[ObjectIdentifier: RawServer.Connection]?>([:])
+
+    func insert(_ connection: RawServer.Connection) -> Bool {
+        state.withLock { list in
+            list?[ObjectIdentifier(connection)] = connection
+            return list != nil
+        }
+    }
+
+    func remove(_ connection: RawServer.Connection) {
+        _ = state.withLock { $0?.removeValue(forKey: ObjectIdentifier(connection)) }
+    }
+
+    func closeAll() {
+        let list = state.withLock { $0.take() }
+        for connection in (list ?? [:]).values { connection.close() }
+    }
+}
