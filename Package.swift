@@ -55,7 +55,7 @@ let package = Package(
         // Code written against the libraries that TaskControl replaces, in their language mode.
         .testTarget(
             name: "SourceCompatibilityTests",
-            dependencies: ["TaskControl"],
+            dependencies: ["TaskControl", "TaskControlHTTP"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
     ],
