@@ -21,7 +21,8 @@ public struct BaseRequestAdapter: RequestAdapter {
 
     /// - Parameters:
     ///   - baseURL: Where the server is: with a scheme and a host. Without them each request fails, and says so.
-    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`. The client's credentials go there too.
+    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`. The client's credentials go there
+    ///     too.
     public init(baseURL: URL, allowsOtherServers: Bool = false) {
         self.baseURL = baseURL
         self.allowsOtherServers = allowsOtherServers

@@ -15,8 +15,8 @@
 ///
 /// Credentials that expire are the ``Authenticator``'s: it comes after the adapter.
 public protocol RequestAdapter: Sendable {
-    /// Completes a request. Called for each attempt.
+    /// Completes a request. Called once a call of the client, also when the request is sent again.
     ///
-    /// What it throws fails the attempt, and reaches the caller as it is. Such an attempt is not retried.
+    /// What it throws fails the call, and reaches the caller as it is.
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }

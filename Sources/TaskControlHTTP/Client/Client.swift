@@ -7,12 +7,12 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// let books = try await client.request(BookListEndpoint())
 /// ```
 ///
-/// ``EndpointClient`` is the one to use. The protocol is there so that what calls servers can be tested without one: conform a type of your own,
-/// with the two `async` methods; the others come with it.
+/// ``EndpointClient`` is the one to use. The protocol is there so that what calls servers can be tested without one: conform a type of your
+/// own, with the two `async` methods; the others come with it.
 ///
 /// ## Cancellation
-/// A caller that is cancelled gets `CancellationError`, and the exchange ends; the server sees the connection end. Cancelling the `Progress` of a
-/// callback form does the same, and its completion handler is called with `CancellationError`.
+/// A caller that is cancelled gets `CancellationError`, and the exchange ends; the server sees the connection end. Cancelling the
+/// `Progress` of a callback form does the same, and its completion handler is called with `CancellationError`.
 public protocol Client: AnyObject, Sendable {
     /// Sends a request and gets its content.
     func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content

@@ -1,7 +1,7 @@
 /// What a client does beyond sending. All of it is off by default.
 ///
-/// From the outside in: ``timeLimit`` for all of a call, ``retry``, ``attemptTimeLimit`` for an attempt, the adapter, the ``authenticator``, ``coalescesGets``, the
-/// exchange. It is the order of the standard HTTP pipeline of .NET.
+/// From the outside in: ``timeLimit`` for all of a call, the adapter, ``retry``, ``attemptTimeLimit`` for an attempt, the
+/// ``authenticator``, ``coalescesGets``, the exchange. It is the order of the standard HTTP pipeline of .NET.
 public struct ClientPolicies: Sendable {
     /// Who attaches credentials.
     public var authenticator: Authenticator?
@@ -9,7 +9,8 @@ public struct ClientPolicies: Sendable {
     /// When a request is sent again.
     public var retry: HTTPRetryPolicy?
 
-    /// How long a call may take, with all of its attempts and delays. At the limit it throws `TimeoutError`. `nil`: as long as it likes.
+    /// How long a call may take, with all of its attempts and delays, and with the reading of a response that is streamed. At the limit it
+    /// throws `TimeoutError`. `nil`: as long as it likes.
     public var timeLimit: Duration?
 
     /// How long an attempt may take. At the limit it fails with `TimeoutError`, and may be retried. `nil`: as long as it likes.
@@ -17,8 +18,8 @@ public struct ClientPolicies: Sendable {
 
     /// Whether GET requests that are alike, in URL and in all headers, share one exchange while it is in flight.
     ///
-    /// Each caller's endpoint makes its own content, and the observer hears of each. How far it has come is only known at its end. What is streamed or
-    /// written to a file is not shared.
+    /// Each caller's endpoint makes its own content, and the observer hears of each. How far it has come is only known at its end. What is
+    /// streamed or written to a file is not shared.
     public var coalescesGets = false
 
     /// Measures the limits and the delays.

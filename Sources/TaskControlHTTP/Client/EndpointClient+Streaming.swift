@@ -13,8 +13,8 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - endpoint: What to ask for.
-    ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. With a retry policy it is
-    ///     not given a response with one of the policy's statuses: that is a failure.
+    ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. With a
+    ///     retry policy it is not given a response with one of the policy's statuses: that is a failure.
     /// - Returns: What `receive` returns.
     /// - Throws: What ``request(_:)`` throws, and what `receive` throws, as it is.
     public func withResponse<E: Endpoint, Value>(
@@ -26,8 +26,8 @@ extension EndpointClient {
 
     /// Sends a request, and writes the body of its response to a file, as it arrives.
     ///
-    /// The file appears when all is there: until then the body is in a file beside it, which is removed if the call fails. A file that is there already is
-    /// replaced.
+    /// The file appears when all is there: until then the body is in a file beside it, which is removed if the call fails. A file that is
+    /// there already is replaced.
     ///
     /// - Parameters:
     ///   - endpoint: What to ask for. It validates the response; its `content(from:with:)` is not called.

@@ -1,8 +1,8 @@
-/// Is told of each attempt: the request, if it came to be, without what the ``Authenticator`` attached; the head of the response and as much of its body as has
-/// arrived; the error, if it failed.
+/// Is told of each attempt: the request, if it came to be, without what the ``Authenticator`` attached; the head of the response and as
+/// much of its body as has arrived; the error, if it failed.
 ///
-/// Called once an attempt, whatever its outcome, before the caller resumes; the attempts of a call one after another. On the caller's task: it had better be quick. An
-/// upload or a request that is sent again, for a retry or with a new credential, is another attempt.
+/// Called once an attempt, whatever its outcome, before the caller resumes; the attempts of a call one after another. On the caller's task:
+/// it had better be quick. An upload or a request that is sent again, for a retry or with a new credential, is another attempt.
 public typealias ResponseObserver = @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Void
 
 /// The document's name of a client.
@@ -18,8 +18,9 @@ public typealias URLSessionClient = EndpointClient
 /// let books = try await client.request(BookListEndpoint())
 /// ```
 ///
-/// What can go wrong arrives as itself: what the endpoint, the adapter and the refresh of a credential throw, as it is; what the transport throws, as the
-/// ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit; `CancellationError` if the caller is cancelled.
+/// What can go wrong arrives as itself: what the endpoint, the adapter and the refresh of a credential throw, as it is; what the transport
+/// throws, as the ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit; `CancellationError` if the caller is
+/// cancelled.
 ///
 /// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client made is invalidated
 /// when the client goes.
@@ -61,7 +62,8 @@ public final class EndpointClient: Client {
 
     /// Sends a request and gets its content, and tells how far it has come.
     ///
-    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread.
+    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
+    ///   sent again begins again.
     public func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void
@@ -76,7 +78,8 @@ public final class EndpointClient: Client {
 
     /// Uploads something and gets the content of the response, and tells how far it has come.
     ///
-    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread.
+    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
+    ///   sent again begins again.
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void

@@ -25,7 +25,8 @@ public protocol Endpoint: Sendable {
 
     /// The request, without what all requests have in common: the server, and who asks.
     ///
-    /// Called once a call of the client, also when the request is sent again: an idempotency key that is made here is the same in all attempts.
+    /// Called once a call of the client, also when the request is sent again: an idempotency key that is made here is the same in all
+    /// attempts.
     func makeRequest() throws -> URLRequest
 
     /// Makes the content of the body.
@@ -42,7 +43,8 @@ public protocol Endpoint: Sendable {
     /// - Parameters:
     ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.
     ///   - response: The head of the response.
-    ///   - data: The whole body; of a response that is streamed or written to a file, its first bytes if its status is not 2xx, and `nil` if it is.
+    ///   - data: The whole body; of a response that is streamed or written to a file, its first bytes if its status is not 2xx, and `nil`
+    ///     if it is.
     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws
 }
 

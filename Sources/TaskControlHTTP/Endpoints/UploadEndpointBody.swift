@@ -11,7 +11,8 @@ public enum UploadEndpointBody: Sendable {
     /// - Parameters:
     ///   - length: In bytes, if it is known: then it is sent as `Content-Length`, and a stream that has more or less fails the upload.
     ///     `nil`: the body is sent in chunks.
-    ///   - open: Makes the stream, unopened. Called each time that the body is sent: again for a retry, for a new token, and where a server redirects the upload.
+    ///   - open: Makes the stream, unopened. Called each time that the body is sent: again for a retry, for a new token, and where a server
+    ///     redirects the upload.
     case stream(length: Int64?, open: @Sendable () throws -> InputStream)
 
     /// A stream of unknown length that can be sent once: an upload that would have to be sent again fails with what came of the first time.

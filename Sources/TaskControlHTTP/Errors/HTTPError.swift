@@ -4,8 +4,8 @@
 /// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
 /// ```
 ///
-/// It can be shown and logged: the URL is without user, password and fragment, and has the names of its query items and not their values; in the first bytes
-/// of the body, what looks like a credential is replaced by `…`. The request itself, with its headers, is not kept.
+/// It can be shown and logged: the URL is without user, password and fragment, and has the names of its query items and not their values;
+/// in the first bytes of the body, what looks like a credential is replaced by `…`. The request itself, with its headers, is not kept.
 ///
 /// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are `CancellationError` and `TimeoutError`.
 public struct HTTPError: Error, Sendable {
@@ -13,7 +13,8 @@ public struct HTTPError: Error, Sendable {
     public enum Reason: Sendable, Hashable {
         /// The request can't be sent: its URL is of no use, or leads out of the client's base URL.
         case request
-        /// The exchange broke off, or did not come about. ``HTTPError/underlyingError`` is the transport's: a `URLError`, an `HTTPClientError` and the like.
+        /// The exchange broke off, or did not come about. ``HTTPError/underlyingError`` is the transport's: a `URLError`, an
+        /// `HTTPClientError` and the like.
         case transport
         /// The status says so.
         case status

@@ -7,21 +7,22 @@ struct Redaction {
 
     init(_ request: URLRequest? = nil) {
         let headers = request?.allHTTPHeaderFields ?? [:]
-        carried = headers.filter { Redaction.isSecret(header: $0.key) }
+        carried = headers.filter { Redaction.isSecret($0.key) }
             .flatMap { $0.value.split(whereSeparator: { " ;,=".contains($0) }).map(String.init) + [$0.value] }
             .filter { $0.count >= 8 }
             .sorted { $0.count > $1.count }
     }
 
-    /// Whether a header's value is nobody's business.
-    static func isSecret(header name: String) -> Bool {
+    /// Whether what has this name, a header, a field or a member, is nobody's business.
+    static func isSecret(_ name: some StringProtocol) -> Bool {
         let name = name.lowercased()
-        return [
-            "authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "signature", "credential",
-            "session",
-        ]
-        .contains { name.contains($0) }
+        return secretNames.contains { name.contains($0) }
     }
+
+    private static let secretNames = [
+        "authorization", "cookie", "token", "secret", "passw", "api-key", "api_key", "apikey", "signature",
+        "credential", "session", "jwt",
+    ]
 
     /// The URL without user, password and fragment, and without the values of its query items.
     func text(of url: URL) -> String {
@@ -54,17 +55,15 @@ struct Redaction {
     func redacted(_ body: String) -> String {
         var text = body
         for secret in carried { text = text.replacingOccurrences(of: secret, with: Self.mark) }
-        // Names that sound like a secret, in JSON and in forms; a value may be cut off at the end, and one that is nested takes all that
-        // follows along.
-        let nested =
-            /(?i)("[^"]*(?:token|secret|passw|authorization|api_?key|session|cookie|credential|signature|jwt)[^"]*"\s*:\s*)[\[{].*/
-            .dotMatchesNewlines()
-        text = text.replacing(nested) { "\($0.1)\(Self.mark)" }
-        let named =
-            /(?i)("[^"]*(?:token|secret|passw|authorization|api_?key|session|cookie|credential|signature|jwt)[^"]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|[^,}\]\s]+)/
-        text = text.replacing(named) { "\($0.1)\(Self.mark)" }
-        let field = /(?i)([\w-]*(?:token|secret|passw|api_?key|session|credential|signature|jwt)[\w-]*=)[^&\s;]+/
-        text = text.replacing(field) { "\($0.1)\(Self.mark)" }
+        // Members of JSON. A value may be cut off at the end of the text; one that is nested takes all that follows along.
+        let member = /("([^"]*)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^,}\]\s])[^,}\]\s"]*/
+        for match in text.matches(of: member) where Self.isSecret(match.2) && "[{".contains(match.3) {
+            text = String(text[..<match.3.startIndex]) + Self.mark
+            break
+        }
+        text = text.replacing(member) { Self.isSecret($0.2) ? $0.1 + Self.mark : $0.0 }
+        // Fields of forms.
+        text = text.replacing(/([\w\-]+)=([^&\s;]+)/) { Self.isSecret($0.1) ? $0.1 + "=" + Self.mark : $0.0 }
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 

@@ -5,6 +5,17 @@ struct Outgoing: Sendable {
     /// Without it: what endpoints and observers see.
     let shown: URLRequest
     let body: UploadEndpointBody?
+    var hasCredential = false
+
+    /// As a transport takes it.
+    func transported(_ progress: ProgressReporter?) -> HTTPTransportRequest {
+        var transported = HTTPTransportRequest(request, body: body, didSend: progress?.didSend)
+        guard hasCredential else { return transported }
+        // What the authenticator attached goes nowhere else, whatever its name is.
+        let (with, without) = (request.allHTTPHeaderFields ?? [:], shown.allHTTPHeaderFields ?? [:])
+        for (name, value) in with where without[name] != value { transported.credentialHeaders.insert(name) }
+        return transported
+    }
 }
 
 /// How far an attempt has come, and what has arrived.
@@ -52,9 +63,7 @@ struct FailedAttempt: Error, RetryAfterProviding {
 extension HTTPTransport {
     /// Sends a request and gathers what comes.
     func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter?) async throws {
-        try await withResponse(
-            to: HTTPTransportRequest(outgoing.request, body: outgoing.body, didSend: progress?.didSend)
-        ) { response in
+        try await withResponse(to: outgoing.transported(progress)) { response in
             arrival.response = response.head
             progress?.expect(response.head)
             for try await chunk in response.body {

@@ -11,8 +11,7 @@ extension RequestPipeline {
         return try await run {
             (try endpoint.makeRequest(), nil)
         } exchange: { outgoing, arrival in
-            let request = HTTPTransportRequest(outgoing.request, didSend: progress?.didSend)
-            return try await transport.withResponse(to: request) { response in
+            try await transport.withResponse(to: outgoing.transported(progress)) { response in
                 let head = response.head
                 arrival.response = head
                 progress?.expect(head)

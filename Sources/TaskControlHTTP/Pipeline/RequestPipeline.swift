@@ -126,7 +126,10 @@ final class RequestPipeline: Sendable {
         _ exchange: (Outgoing, inout Arrival) async throws -> Value
     ) async throws -> Value {
         var outgoing = Outgoing(request: request, shown: request, body: body)
-        serial = try await authenticator?.attach(to: &outgoing.request)
+        if let authenticator {
+            serial = try await authenticator.attach(to: &outgoing.request)
+            outgoing.hasCredential = true
+        }
         arrival.stage = .exchange
         return try await exchange(outgoing, &arrival)
     }

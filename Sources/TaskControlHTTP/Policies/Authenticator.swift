@@ -7,17 +7,18 @@
 /// let client = EndpointClient(baseURL: url, policies: ClientPolicies(authenticator: authenticator))
 /// ```
 ///
-/// A response with the status 401 is a rejection. However many requests meet one, there is one refresh for all of them, and each is sent once
-/// more, with the new credential. One that was sent with an older credential than the current one is sent once more without a refresh. A second rejection is
-/// not answered: the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate` has its own words for it.
+/// A response with the status 401 is a rejection. However many requests meet one, there is one refresh for all of them, and each is sent
+/// once more, with the new credential. One that was sent with an older credential than the current one is sent once more without a refresh.
+/// A second rejection is not answered: the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate` has its own
+/// words for it.
 ///
 /// A refresh that fails fails all who wait for it with its error; the next request tries again.
 ///
 /// It can be shared by several clients of one server. It keeps the credential in memory, and logs nothing.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves at once. The refresh goes on, even if everybody has left: a server may have replaced the old credential
-/// already.
+/// A caller that is cancelled leaves at once. The refresh goes on, even if everybody has left: a server may have replaced the old
+/// credential already.
 public final class Authenticator: Sendable {
     private let source: any CredentialSource
 
@@ -26,8 +27,8 @@ public final class Authenticator: Sendable {
     /// - Parameters:
     ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
     ///   - attach: Puts the credential into a request.
-    ///   - refresh: Gets a new credential, given the rejected one, or `nil` if there was none. Not by a client that has this authenticator: that would wait for
-    ///     itself, and throws. Runs in a task of its own.
+    ///   - refresh: Gets a new credential, given the rejected one, or `nil` if there was none. Not by a client that has this authenticator:
+    ///     that would wait for itself, and throws. Runs in a task of its own.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
         attach: @escaping @Sendable (Credential, inout URLRequest) -> Void,

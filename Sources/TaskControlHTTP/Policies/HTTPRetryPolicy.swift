@@ -6,8 +6,8 @@
 /// ```
 ///
 /// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport, at
-/// the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left; the host's ``RetryBudget`` can pay for it. The server's `Retry-After`, in seconds or as
-/// a date, lifts the delay as ``RetryAfterProviding`` says.
+/// the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left; the host's
+/// ``RetryBudget`` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as ``RetryAfterProviding`` says.
 ///
 /// The last attempt's response goes the way of all responses: the endpoint validates it and makes its content.
 ///
@@ -28,7 +28,8 @@ public struct HTTPRetryPolicy: Sendable {
     /// Which statuses are worth another attempt: by default 408, 425, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// Makes the budget of a host, when the first request goes there. `nil`: retries are not limited. By default a bucket as in the AWS SDKs.
+    /// Makes the budget of a host, when the first request goes there. `nil`: retries are not limited. By default a bucket as in the AWS
+    /// SDKs.
     public var budget: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() }
 
     /// - Parameter attempts: How many attempts there may be, the first included.

@@ -1,6 +1,7 @@
 /// The retry budgets of the hosts that a client talks to.
 final class HostBudgets: Sendable {
-    /// More hosts than this are those of a crawler: budgets that nobody has drawn on are let go then, and are the same when they are made anew.
+    /// More hosts than this are those of a crawler: budgets that nobody has drawn on are let go then, and are the same when they are made
+    /// anew.
     private static let comfortable = 64
 
     private let budgets = Locked<[String: RetryBudget]>([:])

@@ -11,17 +11,18 @@ extension Progress {
     /// cancelButton.action = { progress.cancel() }
     /// ```
     ///
-    /// The task has the caller's task-locals and priority, and needs nobody to hold the progress. When it has ended the progress is finished,
-    /// whether it succeeded or not.
+    /// The task has the caller's task-locals and priority, and needs nobody to hold the progress. When it has ended the progress is
+    /// finished, whether it succeeded or not.
     ///
     /// ## Cancellation
-    /// Cancelling the progress, or one that it is a child of, cancels the task. An operation that was cancelled before it began does not begin.
+    /// Cancelling the progress, or one that it is a child of, cancels the task. An operation that was cancelled before it began does not
+    /// begin.
     ///
     /// - Parameters:
-    ///   - totalUnitCount: How many units of work there are. By default that is not known: the progress is indeterminate until the operation says
-    ///     otherwise.
-    ///   - operation: What to do. It may set the unit counts, and give the progress children. What it throws is reported to diagnostics, as nobody
-    ///     else is there.
+    ///   - totalUnitCount: How many units of work there are. By default that is not known: the progress is indeterminate until the
+    ///     operation says otherwise.
+    ///   - operation: What to do. It may set the unit counts, and give the progress children. What it throws is reported to diagnostics, as
+    ///     nobody else is there.
     public static func running(
         totalUnitCount: Int64 = -1,
         operation: @escaping @Sendable (Progress) async throws -> Void

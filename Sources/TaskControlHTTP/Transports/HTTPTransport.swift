@@ -48,6 +48,9 @@ public struct HTTPTransportRequest: Sendable {
     /// anew after a redirect. From any thread, one call after another, and not after the exchange.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
+    /// The names of headers that are credentials, beyond those that always are: a redirect does not take them to another origin.
+    public var credentialHeaders: Set<String> = []
+
     /// - Parameters:
     ///   - request: Its URL is absolute.
     ///   - body: What is sent instead of the request's own body.

@@ -75,19 +75,13 @@ final class RawServer: Sendable {
     /// A URL of the same server that is of another origin.
     func foreignURL(_ path: String = "") -> URL { URL(string: "http://localhost:\(port)/\(path)")! }
 
-    private static func listen() throws -> (CInt, UInt16) {
-        #if canImport(Darwin)
-        let listener = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-        let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    fileprivate static func listen(backlog: CInt = 512) throws -> (CInt, UInt16) {
+        let listener = newSocket()
+        var address = loopback(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                listener >= 0 && bind(listener, address, size) == 0 && systemListen(listener, 512) == 0
+                listener >= 0 && bind(listener, address, size) == 0 && systemListen(listener, backlog) == 0
                     && getsockname(listener, address, &size) == 0
             }
         }
@@ -100,6 +94,51 @@ final class RawServer: Sendable {
 func closedPort() throws -> UInt16 {
     let server = try RawServer { _, _ in }
     return server.port
+}
+
+/// A port of this machine at which connections are neither accepted nor refused: as many as it lets wait are waiting already.
+final class FullListener {
+    private let listener: CInt
+    private var waiting: [CInt] = []
+    let port: UInt16
+
+    init() throws {
+        (listener, port) = try RawServer.listen(backlog: 0)
+        var address = loopback(port)
+        // A backlog of none lets one wait on Linux, and some more elsewhere; the rest hang in their first step.
+        for _ in 0..<16 {
+            let client = newSocket()
+            waiting.append(client)
+            _ = fcntl(client, F_SETFL, O_NONBLOCK)
+            withUnsafePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    _ = connect(client, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+        }
+    }
+
+    deinit {
+        for socket in waiting + [listener] { _ = systemClose(socket) }
+    }
+
+    func url(_ path: String = "") -> URL { URL(string: "http://127.0.0.1:\(port)/\(path)")! }
+}
+
+private func newSocket() -> CInt {
+    #if canImport(Darwin)
+    socket(AF_INET, SOCK_STREAM, 0)
+    #else
+    socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    #endif
+}
+
+private func loopback(_ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = port.bigEndian
+    return address
 }
 
 private func systemListen(_ socket: CInt, _ backlog: CInt) -> CInt { listen(socket, backlog) }

@@ -33,9 +33,11 @@ struct RedirectPolicy {
             next.body = nil
             for name in Self.bodyHeaders { next.request.setValue(nil, forHTTPHeaderField: name) }
         }
-        if !target.hasOrigin(of: origin) {
+        if Origin(target) != Origin(origin) {
             // For good: what comes back to the first origin later does so at another's word.
-            for name in Self.originHeaders { next.request.setValue(nil, forHTTPHeaderField: name) }
+            for name in Self.originHeaders.union(request.credentialHeaders) {
+                next.request.setValue(nil, forHTTPHeaderField: name)
+            }
         }
         return next
     }
@@ -55,15 +57,5 @@ struct RedirectPolicy {
     ]
 
     /// Secrets that were meant for one origin, and its name.
-    private static let originHeaders = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
-}
-
-extension URL {
-    /// Whether both have the same scheme, host and port.
-    fileprivate func hasOrigin(of other: URL) -> Bool {
-        scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
-            && effectivePort == other.effectivePort
-    }
-
-    private var effectivePort: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
+    private static let originHeaders: Set = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 }

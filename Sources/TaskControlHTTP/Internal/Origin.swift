@@ -1,0 +1,22 @@
+/// Scheme, host and port of a URL: who would receive what is sent there.
+struct Origin: Hashable, Sendable {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    /// `nil`: the URL has no scheme or no host.
+    init?(_ parts: URLComponents) {
+        guard let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty else {
+            return nil
+        }
+        self.scheme = scheme
+        self.host = host
+        port = parts.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : 0)
+    }
+
+    /// `nil`: the URL has no scheme or no host.
+    init?(_ url: URL) {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        self.init(parts)
+    }
+}
