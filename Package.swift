@@ -17,8 +17,10 @@ let package = Package(
         )
     ],
     dependencies: [
-        // Only with the trait.
+        // Only with the trait, these three.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.26.0"),
         // Only for the tests: a server to talk to.
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
@@ -31,6 +33,18 @@ let package = Package(
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",
+                    condition: .when(traits: ["AsyncHTTPClient"])
+                ),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(
+                    name: "NIOFoundationCompat",
+                    package: "swift-nio",
+                    condition: .when(traits: ["AsyncHTTPClient"])
+                ),
+                .product(
+                    name: "NIOHTTPCompression",
+                    package: "swift-nio-extras",
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
             ]

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import TaskControlHTTP
+
+/// Which request follows which redirect: the table of RFC 9110, 15.4, and whose secrets go along.
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectPolicyTests {
+    private let secrets = ["Authorization": "a", "cookie": "b", "Proxy-Authorization": "c", "X-Mine": "d"]
+
+    private func follow(
+        _ status: Int,
+        _ location: String?,
+        from url: String = "http://a.example/x/y?q",
+        method: String = "GET",
+        body: UploadEndpointBody? = nil
+    ) throws -> HTTPTransportRequest? {
+        var request = URLRequest(url: URL(string: url)!)
+        request.httpMethod = method
+        request.allHTTPHeaderFields = secrets
+        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        let fields = location.map { ["Location": $0] } ?? [:]
+        let head = HTTPURLResponse(url: request.url!, statusCode: status, httpVersion: nil, headerFields: fields)!
+        var policy = RedirectPolicy()
+        return try policy.request(after: head, to: HTTPTransportRequest(request, body: body))
+    }
+
+    @Test(arguments: [
+        (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"), (301, "DELETE", "DELETE"),
+        (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "PATCH", "PATCH"),
+        (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"), (303, "DELETE", "GET"),
+        (307, "GET", "GET"), (307, "POST", "POST"), (307, "PUT", "PUT"), (308, "HEAD", "HEAD"), (308, "POST", "POST"),
+    ])
+    func methodsStayOrBecomeGet(_ status: Int, _ method: String, _ expected: String) throws {
+        let next = try #require(try follow(status, "/z", method: method, body: .data(Data("x".utf8))))
+        #expect(next.request.httpMethod == expected)
+        let keepsBody = expected == method
+        #expect((next.body != nil) == keepsBody)
+        #expect((next.request.value(forHTTPHeaderField: "Content-Type") != nil) == keepsBody)
+    }
+
+    @Test(arguments: [200, 204, 300, 304, 305, 306, 309, 400, 401, 500])
+    func otherStatusesAreAnswers(_ status: Int) throws {
+        #expect(try follow(status, "/z") == nil)
+    }
+
+    @Test func withoutALocationItIsAnAnswer() throws {
+        #expect(try follow(302, nil) == nil)
+        #expect(try follow(302, "") == nil)
+    }
+
+    @Test(arguments: [
+        ("/z", "http://a.example/z"), ("z", "http://a.example/x/z"), ("?r", "http://a.example/x/y?r"),
+        ("//b.example/z", "http://b.example/z"), ("https://b.example", "https://b.example"),
+        ("../z?a=b%20c", "http://a.example/z?a=b%20c"),
+    ])
+    func aLocationMayBeRelative(_ location: String, _ expected: String) throws {
+        #expect(try follow(307, location)?.request.url?.absoluteString == expected)
+    }
+
+    @Test(arguments: ["ftp://a.example/", "file:///etc/passwd", "javascript:1", "mailto:a@b", "http://", "https:"])
+    func aLocationThatIsNotOfTheWebIsAnError(_ location: String) {
+        #expect(throws: URLError.self) { try follow(302, location) }
+    }
+
+    @Test(arguments: [
+        ("http://a.example/z", true), ("http://A.EXAMPLE/z", true), ("http://a.example:80/z", true),
+        ("https://a.example/z", false), ("http://a.example:81/z", false), ("http://b.example/z", false),
+        ("http://a.example.evil/z", false), ("//b.example/z", false), ("/z", true),
+    ])
+    func secretsStayWithTheirOrigin(_ location: String, _ isSame: Bool) throws {
+        let next = try #require(try follow(307, location)).request
+        for name in ["Authorization", "Cookie", "Proxy-Authorization"] {
+            #expect((next.value(forHTTPHeaderField: name) != nil) == isSame)
+        }
+        #expect(next.value(forHTTPHeaderField: "X-Mine") == "d")
+        #expect(next.allHTTPHeaderFields?.count == (isSame ? 5 : 2))
+    }
+
+    @Test func fromHTTPSToHTTPTheyDoNotGoAlong() throws {
+        let next = try #require(try follow(302, "http://a.example/z", from: "https://a.example/x"))
+        #expect(next.request.value(forHTTPHeaderField: "Authorization") == nil)
+    }
+
+    @Test func theSeventeenthIsOneTooMany() throws {
+        var policy = RedirectPolicy()
+        let url = URL(string: "http://a.example/")!
+        let head = HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: ["Location": "/"])!
+        let request = HTTPTransportRequest(URLRequest(url: url))
+        for _ in 0..<16 { #expect(try policy.request(after: head, to: request) != nil) }
+        #expect(throws: URLError(.httpTooManyRedirects)) { try policy.request(after: head, to: request) }
+    }
+}
