@@ -29,6 +29,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     public init(configuration: HTTPClient.Configuration = .taskControl) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
+        StatusGuard.install(in: &configuration)
         client = HTTPClient(eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup), configuration: configuration)
         isOwner = true
     }
