@@ -125,6 +125,27 @@ struct BridgeCancellationTests {
         await #expect(throws: CancellationError.self) { try await caller.value }
     }
 
+    /// On real threads, for ThreadSanitizer; the simulation plays the orders.
+    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
+    func aCallbackAndACancellationOfOtherThreadsMayMeet(onCancel: ContinuationCancelBehavior) async {
+        for _ in 0..<300 {
+            let api = CallbackAPI()
+            let caller = Task.detached {
+                try await withCancellableContinuation(of: Int.self, onCancel: onCancel) { continuation in
+                    api.load({ continuation.resume(with: $0) }) { api in
+                        Task.detached { api.callBack(.success(7)) }
+                    }
+                }
+            }
+            await Task.detached { caller.cancel() }.value
+            switch await caller.result {
+            case .success(let value): #expect(value == 7)
+            case .failure(let error): #expect(error is CancellationError)
+            }
+            #expect(api.cancellations.count <= 1 && api.forgotten.isOpen == api.called.isOpen)
+        }
+    }
+
     // MARK: One cancellation error
 
     @Test func aCancellationErrorOfTheApisOwnIsAnErrorLikeOthers() async throws {

@@ -251,29 +251,23 @@ struct CancellableContinuationTests {
     // MARK: Nothing stays
 
     /// Runs what is enqueued on it at once: whoever resumes a task of its runs that, up to its next suspension.
-    private final class InlineExecutor: SerialExecutor {
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private final class InlineExecutor: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
-            job.runSynchronously(on: asUnownedSerialExecutor())
+            job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 
-    private actor Reader {
-        private let executor = InlineExecutor()
-
-        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-        func read(_ api: CallbackAPI) async throws -> Int {
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func theHandleIsLetGoBeforeTheCallerGoesOn() async throws {
+        let caller = Task.detached(executorPreference: InlineExecutor()) { [api] in
             let value = try await withCancellableContinuation(of: Int.self) { continuation in
                 api.load { continuation.resume(with: $0) }
             }
             #expect(api.forgotten.isOpen)
             return value
         }
-    }
-
-    @Test func theHandleIsLetGoBeforeTheCallerGoesOn() async throws {
-        let caller = Task.detached { [api] in try await Reader().read(api) }
-        try await api.called.wait()
+        #expect(api.called.isOpen, "it has parked")
         api.callBack(.success(7))
         #expect(try await caller.value == 7)
     }

@@ -54,8 +54,7 @@ struct Bridge: Sendable {
             // May come before the waiter has parked, as one does that came while the API was called; and more than once.
             var waking = state.withLock { $0.cancel(isLeaving: behavior == .resume) }
             waking.handle?()
-            waking.handle = nil
-            waking.waiter?.resume()
+            Self.wake(&waking)
         }
         switch state.withLock({ $0.collect() }) {
         case .finished(let token):
@@ -76,27 +75,29 @@ struct Bridge: Sendable {
     /// - Parameter store: Keeps the result in the token. Called under the lock, if this is the first.
     /// - Returns: What this callback is, if it is not the first.
     func finish(_ token: BridgeToken, _ store: () -> Void) -> ExcessCallback? {
-        let finishing = state.withLock { machine in
-            let finishing = machine.finish(token)
-            if case .first = finishing { store() }
-            return finishing
+        var waking = Machine.Waking()
+        let excess: ExcessCallback? = state.withLock { machine in
+            switch machine.finish(token) {
+            case .first(let first):
+                store()
+                waking = first
+                return nil
+            case .excess(let excess):
+                return excess
+            }
         }
-        switch finishing {
-        case .first(let waking):
-            wake(waking)
-            return nil
-        case .excess(let callback):
-            return callback
-        }
+        Self.wake(&waking)
+        return excess
     }
 
     /// The last copy of the continuation has gone.
     func drop() {
-        wake(state.withLock { $0.drop() })
+        var waking = state.withLock { $0.drop() }
+        Self.wake(&waking)
     }
 
-    /// The handle goes first: the caller finds it gone.
-    private func wake(_ waking: consuming Machine.Waking) {
+    /// The handle goes first: the caller finds it gone. In place, since a copy would keep it.
+    private static func wake(_ waking: inout Machine.Waking) {
         waking.handle = nil
         waking.waiter?.resume()
     }
