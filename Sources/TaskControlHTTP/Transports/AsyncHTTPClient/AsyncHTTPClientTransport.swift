@@ -71,7 +71,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                     try await exchange.discard()
                     request = next
                     continue
-                } catch is OneTimeStream.Consumed {
+                } catch is UploadStreamConsumed {
                     // It can't be sent again: then the redirect is the answer.
                 }
             }
