@@ -15,6 +15,7 @@ let package = Package(
             name: "tour",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
@@ -31,7 +32,11 @@ let package = Package(
         ),
         .testTarget(
             name: "TourTests",
-            dependencies: ["tour", .product(name: "TaskControlTesting", package: "swift-task-control")]
+            dependencies: [
+                "tour",
+                .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlTesting", package: "swift-task-control"),
+            ]
         ),
         .testTarget(
             name: "OutageTests",

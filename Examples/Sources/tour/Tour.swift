@@ -1,4 +1,4 @@
-import Foundation
+import TaskControlHTTP
 
 /// One tour: what its chapters need to play.
 struct Tour: Sendable {
@@ -32,23 +32,25 @@ struct Tour: Sendable {
         return TourResult(seed: seed, chapters: results)
     }
 
-    /// Plays an act, with counters and connections that no other act has.
+    /// Plays an act, with counters and connections that no other act has. The connections are closed when its client goes, and that is here.
     ///
-    /// - Parameter rule: Decides what the server does with each request. By default it answers all.
+    /// - Parameters:
+    ///   - rule: Decides what the server does with each request. By default it answers all.
+    ///   - policies: What the act's client does beyond sending. By default nothing.
     @MainActor
     func act<Result>(
         _ name: String,
         of chapter: some Chapter,
         rule: @escaping Rule = { _, _ in .answer },
+        policies: ClientPolicies = ClientPolicies(),
         _ play: @MainActor (Stage, API) async throws -> Result
     ) async throws -> Result {
         let (stage, address) = server.makeStage(rule: rule)
-        let api = API(address: address)
+        let api = API(address: address, policies: policies)
         let progress = Progress(chapter: chapter.name, act: name)
         let live = Task { await progress.follow(stage.visits) }
         defer {
             live.cancel()
-            api.close()
             progress.finish(stage.visits.value)
         }
         return try await play(stage, api)

@@ -1,4 +1,4 @@
-import TaskControl
+import TaskControlHTTP
 import Testing
 
 @testable import tour
@@ -16,19 +16,19 @@ struct HangsTests {
     }
 
     @Test func theLegacyClientWaitsForItsAnswerAlthoughItIsCancelled() async throws {
-        try await TourServer.whileRunning { server in
-            let (stage, address) = server.makeStage { _, _ in .answer }
-            let api = API(address: address)
-            let legacy = LegacyClient(api: api)
-            defer {
-                legacy.close()
-                api.close()
-            }
-            let call = Task { try await legacy.ask("page") }
-            try await stage.visits.expect("the request") { $0.hasReceived("page") }
+        try await whileAsking({ try await $0.askStubbornly("page") }) { stage, call in
             call.cancel()
             stage.open()
-            #expect(try await call.value.subject == "page")
+            let answer = try await call.value
+            #expect(answer.subject == "page")
+        }
+    }
+
+    @Test func theLegacyClientLeavesWithACancellableContinuation() async throws {
+        try await whileAsking({ try await $0.ask("page") }) { stage, call in
+            call.cancel()
+            #expect(await Ending(call.result) == .cancellation)
+            try await stage.visits.expect("the client to leave") { $0.gone == 1 }
         }
     }
 
@@ -36,7 +36,6 @@ struct HangsTests {
         try await TourServer.whileRunning { server in
             let (stage, address) = server.makeStage { _, _ in .answer }
             let api = API(address: address)
-            defer { api.close() }
             stage.open(except: "page")
             let call = Task { try await api.ask("page") }
             #expect(try await api.ask("news").subject == "news")
@@ -44,6 +43,21 @@ struct HangsTests {
             #expect(stage.visits.value.inFlight("page") == 1)
             call.cancel()
             try await stage.visits.expect("the client to leave") { $0.gone == 1 }
+        }
+    }
+
+    /// Plays with a call of the legacy client that the server has and does not answer.
+    private func whileAsking(
+        _ ask: @escaping @Sendable (LegacyClient) async throws -> Answer,
+        _ body: @MainActor @Sendable (Stage, Task<Answer, any Error>) async throws -> Void
+    ) async throws {
+        try await TourServer.whileRunning { server in
+            let (stage, address) = server.makeStage { _, _ in .answer }
+            let legacy = LegacyClient(address: address)
+            defer { legacy.close() }
+            let call = Task { try await ask(legacy) }
+            try await stage.visits.expect("the request") { $0.hasReceived("page") }
+            try await body(stage, call)
         }
     }
 }

@@ -1,3 +1,4 @@
+import TaskControlHTTP
 import Testing
 
 @testable import tour
@@ -12,7 +13,7 @@ struct TokensTests {
             stage.publish()
             for token in [nil, 1, 3] {
                 let refused = await Result.of { try await api.ask("item", token: token) }
-                #expect((refused.failure as? Refusal)?.status == 401)
+                #expect((refused.failure as? HTTPError)?.statusCode == 401)
             }
             let token = try await api.ask("token").edition
             #expect(token == 2)
@@ -24,17 +25,16 @@ struct TokensTests {
     @Test func aRequestThatComesLateUsesTheTokenThatIsThere() async throws {
         try await play { stage, api in
             stage.publish()
-            for account: any Account in [
-                NaiveAccount(api: api, tokens: api, token: 1, refused: Observed(0)),
-                SharedAccount(api: api, tokens: api, token: 1, refused: Observed(0)),
-            ] {
+            for Model: any Account.Type in [NaiveAccount.self, SharedAccount.self, ClientAccount.self] {
+                let refused = Observed(0)
+                let account = Model.init(address: api.address, token: 1, refused: refused)
                 let before = stage.visits.value.received("token")
                 for item in 1...3 {
                     let answer = try await account.load("item \(item)").value
                     #expect(answer.edition == 2)
                 }
                 #expect(stage.visits.value.received("token") == before + 1)
-                #expect(account.refused.value == 1)
+                #expect(refused.value == 1)
             }
         }
     }
@@ -43,7 +43,6 @@ struct TokensTests {
         try await TourServer.whileRunning { server in
             let (stage, address) = server.makeStage(rule: TokensChapter.rule)
             let api = API(address: address)
-            defer { api.close() }
             stage.open()
             try await body(stage, api)
         }

@@ -1,12 +1,11 @@
-import Foundation
-import TaskControl
+import TaskControlHTTP
 
 /// Loads one item, in one way or the other.
 protocol Loader: Sendable {
     func load(_ item: String, from api: API) async throws -> Answer
 }
 
-/// As people write it today, when the network is good.
+/// As people write it today, when the network is good; and with a client that tries again by itself.
 struct OneTryLoader: Loader {
     func load(_ item: String, from api: API) async throws -> Answer {
         try await api.ask(item)
@@ -26,13 +25,11 @@ struct LoopLoader: Loader {
 /// With `retry`: a delay that grows, shifted by chance, and longer if the server says so.
 struct RetryLoader: Loader {
     private let seed: UInt64
-    private let budget = RetryBudget()
+    let budget = RetryBudget()
 
     init(seed: UInt64) {
         self.seed = seed
     }
-
-    var budgetLine: String { "left of the budget: \(budget.available) of \(budget.capacity)" }
 
     func load(_ item: String, from api: API) async throws -> Answer {
         let backoff = RetryBackoff.exponential(base: .milliseconds(50))
@@ -41,10 +38,12 @@ struct RetryLoader: Loader {
         return try await retry(attempts: FlakyChapter.attempts, backoff: backoff, budget: budget) {
             try await api.ask(item)
         } shouldRetry: { error in
-            switch error {
-            case let refusal as Refusal: refusal.status == 503 || refusal.status == 429
-            default: error is URLError
-            }
+            guard let error = error as? HTTPError else { return false }
+            return error.reason == .transport || error.statusCode == 503 || error.statusCode == 429
         }
     }
+}
+
+extension RetryBudget {
+    var line: String { "left of the budget: \(available) of \(capacity)" }
 }

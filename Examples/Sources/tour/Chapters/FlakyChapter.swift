@@ -1,3 +1,5 @@
+import TaskControlHTTP
+
 /// A server on a bad day: it refuses three requests of ten and breaks off one. Who gets through, and at what cost?
 struct FlakyChapter: Chapter {
     let name = "flaky"
@@ -13,11 +15,22 @@ struct FlakyChapter: Chapter {
         let loop = try await play(LoopLoader(), as: "naive, a loop", faults, on: tour)
         let loader = RetryLoader(seed: tour.seed)
         let retried = try await play(loader, as: "retry", faults, on: tour)
+        let budget = RetryBudget()
+        var policy = HTTPRetryPolicy(attempts: Self.attempts)
+        policy.budget = { _ in budget }
+        let client = try await play(
+            OneTryLoader(),
+            as: "HTTPRetryPolicy",
+            faults,
+            policies: ClientPolicies(retry: policy),
+            on: tour
+        )
         let all = Self.items.count
         let counts = Self.items.map { faults.count(for: $0) }
         return Report(
             naive: Report.group("one try", naive.lines) + Report.group("a loop, without delays", loop.lines),
-            taskControl: Report.group("retry", retried.lines + [loader.budgetLine]),
+            taskControl: Report.group("retry", retried.lines + [loader.budget.line])
+                + Report.group("one try, a client with an HTTPRetryPolicy", client.lines + [budget.line]),
             claims: [
                 Claim("naive, one try: whatever meets a fault fails", naive.loaded, is: counts.count { $0 == 0 }),
                 Claim("naive, one try: that is some of them", holds: naive.loaded < all, measured: "\(naive.loaded)"),
@@ -34,6 +47,13 @@ struct FlakyChapter: Chapter {
                     retried.requests,
                     is: all + counts.reduce(0, +)
                 ),
+                Claim("HTTPRetryPolicy: it never comes back too soon", client.tooSoon, is: 0),
+                Claim("HTTPRetryPolicy: every call succeeds", client.loaded, is: all),
+                Claim(
+                    "HTTPRetryPolicy: one request for each call and one for each fault, and no more",
+                    client.requests,
+                    is: all + counts.reduce(0, +)
+                ),
             ]
         )
     }
@@ -43,9 +63,10 @@ struct FlakyChapter: Chapter {
         _ loader: some Loader,
         as act: String,
         _ faults: Faults,
+        policies: ClientPolicies = ClientPolicies(),
         on tour: Tour
     ) async throws -> Measured {
-        try await tour.act(act, of: self, rule: faults.reply) { stage, api in
+        try await tour.act(act, of: self, rule: faults.reply, policies: policies) { stage, api in
             stage.open()
             let start = ContinuousClock.now
             let loads = Self.items.map { item in Task { try await loader.load(item, from: api) } }

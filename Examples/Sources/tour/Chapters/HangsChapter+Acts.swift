@@ -1,4 +1,4 @@
-import TaskControl
+import TaskControlHTTP
 
 /// In each act the server answers all but what is asked about the page.
 extension HangsChapter {
@@ -76,7 +76,7 @@ extension HangsChapter {
     @MainActor
     func limitStubborn(_ tour: Tour) async throws -> Stubborn {
         try await play("withTimeout, cancellation is ignored", on: tour) { stage, api in
-            let legacy = LegacyClient(api: api)
+            let legacy = LegacyClient(address: api.address)
             defer { legacy.close() }
             let isLimitOver = Observed(false)
             let hasReturned = Observed(false)
@@ -84,7 +84,7 @@ extension HangsChapter {
                 defer { hasReturned.update { $0 = true } }
                 return try await withTimeout(Self.limit) {
                     try await withTaskCancellationHandler {
-                        try await legacy.ask("page")
+                        try await legacy.askStubbornly("page")
                     } onCancel: {
                         isLimitOver.update { $0 = true }
                     }
@@ -116,7 +116,7 @@ extension HangsChapter {
     @MainActor
     func limitDetached(_ tour: Tour) async throws -> Detached {
         try await play("withDetachedTimeout, cancellation is ignored", on: tour) { stage, api in
-            let legacy = LegacyClient(api: api)
+            let legacy = LegacyClient(address: api.address)
             defer { legacy.close() }
             let hasReturned = Observed(false)
             let hasEnded = Observed(false)
@@ -125,7 +125,7 @@ extension HangsChapter {
                 defer { hasReturned.update { $0 = true } }
                 return try await withDetachedTimeout(Self.limit, name: "page") { [lent] in
                     defer { withExtendedLifetime(lent) { hasEnded.update { $0 = true } } }
-                    return try await legacy.ask("page")
+                    return try await legacy.askStubbornly("page")
                 }
             }
             try await hasReturned.expect("the caller to have its error, while the server does not answer") { $0 }
@@ -135,6 +135,29 @@ extension HangsChapter {
             try await hasEnded.expect("the work to end") { $0 }
             let isLetGo = await Result.of { try await isReturned.expect("the work to be let go of") { $0 } }
             return Detached(ending: Ending(await call.result), goesOn: goesOn, isReturned: isLetGo.failure == nil)
+        }
+    }
+
+    struct Bridged: Sendable {
+        let ending: Ending
+        let gone: Int
+
+        var lines: [String] { ["\(ending)", "\(gone) connection ended early"] }
+    }
+
+    @MainActor
+    func limitBridged(_ tour: Tour) async throws -> Bridged {
+        try await play("withTimeout, withCancellableContinuation", on: tour) { stage, api in
+            let legacy = LegacyClient(address: api.address)
+            defer { legacy.close() }
+            // It has a session of its own, with cold connections.
+            _ = try await legacy.ask("weather")
+            let call = Task { try await withTimeout(Self.limit) { try await legacy.ask("page") } }
+            _ = await Result.of { try await stage.visits.expect("the client to leave") { $0.gone > 0 } }
+            let gone = stage.visits.value.gone
+            // For one that has not left.
+            stage.answer("page")
+            return Bridged(ending: Ending(await call.result), gone: gone)
         }
     }
 

@@ -1,31 +1,46 @@
-import Foundation
-import TaskControl
+import TaskControlHTTP
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-/// Old code that was made `async` with a continuation, and knows nothing of cancellation: it waits for its answer, whatever comes.
+/// Old code: it calls back, and gives back the task by which it can be cancelled.
 final class LegacyClient: Sendable {
-    private let api: API
+    private let address: URL
     private let session = URLSession(configuration: .ephemeral)
 
-    init(api: API) {
-        self.api = api
+    init(address: URL) {
+        self.address = address
     }
 
-    func ask(_ subject: String) async throws -> Answer {
-        let data = try await withCheckedThrowingContinuation { continuation in
-            let request = api.request(subject)
-            session.dataTask(with: request) { data, _, error in
-                continuation.resume(with: Result { try data ?? { throw error ?? URLError(.unknown) }() })
-            }.resume()
+    func load(
+        _ subject: String,
+        completionHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
+    ) -> URLSessionTask {
+        let url = address.appending(queryItems: [URLQueryItem(name: "q", value: subject)])
+        let task = session.dataTask(with: url) { data, _, error in
+            completionHandler(Result { try data ?? { throw error ?? URLError(.unknown) }() })
         }
-        return try JSONDecoder().decode(Answer.self, from: data)
+        task.resume()
+        return task
     }
 
     func close() {
         session.invalidateAndCancel()
+    }
+}
+
+extension LegacyClient {
+    /// Made `async` as people do it today, with a continuation that knows nothing of cancellation: it waits for its answer, whatever comes.
+    func askStubbornly(_ subject: String) async throws -> Answer {
+        let data = try await withCheckedThrowingContinuation { continuation in
+            _ = load(subject) { continuation.resume(with: $0) }
+        }
+        return try JSONDecoder().decode(Answer.self, from: data)
+    }
+
+    /// Made `async` with `withCancellableContinuation`, which takes the task as it is.
+    func ask(_ subject: String) async throws -> Answer {
+        let data = try await withCancellableContinuation { continuation in
+            load(subject) { continuation.resume(with: $0) }
+        }
+        return try JSONDecoder().decode(Answer.self, from: data)
     }
 }
 

@@ -15,6 +15,7 @@ struct HangsChapter: Chapter {
         let limited = try await limit(tour)
         let stubborn = try await limitStubborn(tour)
         let detached = try await limitDetached(tour)
+        let bridged = try await limitBridged(tour)
         let nested = try await nest(tour)
         return Report(
             naive: [
@@ -23,7 +24,9 @@ struct HangsChapter: Chapter {
             ],
             taskControl: Report.group("withTimeout", limited.lines)
                 + Report.group("withTimeout, cancellation is ignored", stubborn.lines)
-                + Report.group("withDetachedTimeout, likewise", detached.lines) + Report.group("nested", nested.lines),
+                + Report.group("withDetachedTimeout, likewise", detached.lines)
+                + Report.group("withTimeout over withCancellableContinuation", bridged.lines)
+                + Report.group("nested", nested.lines),
             claims: [
                 Claim("naive: nothing ends the call, nor the request", [naive.calls, naive.held], is: [0, 1]),
                 Claim("withTimeout: the caller has a TimeoutError", limited.ending, is: .timeout(Self.limit)),
@@ -47,6 +50,12 @@ struct HangsChapter: Chapter {
                 ),
                 Claim("withDetachedTimeout: the work still goes on then", detached.goesOn, is: true),
                 Claim("withDetachedTimeout: it ends in its own time, and nothing leaks", detached.isReturned, is: true),
+                Claim(
+                    "withCancellableContinuation: the caller has a TimeoutError",
+                    bridged.ending,
+                    is: .timeout(Self.limit)
+                ),
+                Claim("withCancellableContinuation: the server sees the client leave", bridged.gone, is: 1),
                 Claim(
                     "nested: the inner limit is over first, and is the inner's",
                     nested.inner,

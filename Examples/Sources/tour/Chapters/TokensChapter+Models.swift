@@ -1,12 +1,18 @@
-import TaskControl
+import TaskControlHTTP
 
 /// Who is signed in. What it loads it asks for with its access token, and once more with a new one if that is refused.
 @MainActor
 protocol Account: AnyObject, Sendable {
     /// - Parameters:
-    ///   - tokens: Where new tokens come from.
+    ///   - address: Where items come from, and new tokens.
     ///   - refused: Counts who met an expired token and is about to ask for a new one.
-    init(api: API, tokens: API, token: Int, refused: Observed<Int>)
+    init(address: URL, token: Int, refused: Observed<Int>)
+    func load(_ item: String) -> Task<Answer, any Error>
+}
+
+/// One that does it by hand.
+@MainActor
+protocol ManualAccount: Account {
     var api: API { get }
     var token: Int { get }
     var refused: Observed<Int> { get }
@@ -14,7 +20,7 @@ protocol Account: AnyObject, Sendable {
     func refresh() async throws
 }
 
-extension Account {
+extension ManualAccount {
     func load(_ item: String) -> Task<Answer, any Error> {
         Task { try await ask(item) }
     }
@@ -23,7 +29,7 @@ extension Account {
         let used = token
         do {
             return try await api.ask(item, token: used)
-        } catch let refusal as Refusal where refusal.status == 401 {
+        } catch let error as HTTPError where error.statusCode == 401 {
             refused.update { $0 += 1 }
             // Somebody else may have brought a new one in the meantime.
             if token == used { try await refresh() }
@@ -34,14 +40,16 @@ extension Account {
 
 /// As people write it today. The check before is right, and helps whoever comes late: nobody knows of those who are on their way.
 @MainActor
-final class NaiveAccount: Account {
+final class NaiveAccount: ManualAccount {
     let api: API
     let refused: Observed<Int>
     private(set) var token: Int
+    // Tokens come from elsewhere, as they mostly do: requests for them do not stand in line behind those for items.
     private let tokens: API
 
-    init(api: API, tokens: API, token: Int, refused: Observed<Int>) {
-        (self.api, self.tokens, self.token, self.refused) = (api, tokens, token, refused)
+    init(address: URL, token: Int, refused: Observed<Int>) {
+        (api, tokens) = (API(address: address), API(address: address))
+        (self.token, self.refused) = (token, refused)
     }
 
     func refresh() async throws {
@@ -53,7 +61,7 @@ final class NaiveAccount: Account {
 ///
 /// A `SingleFlight` in the account would do the same, and need no key that says whose token it is.
 @MainActor
-final class SharedAccount: Account {
+final class SharedAccount: ManualAccount {
     private struct Refresh: Hashable { let account: ObjectIdentifier }
 
     let api: API
@@ -61,8 +69,9 @@ final class SharedAccount: Account {
     private(set) var token: Int
     private let tokens: API
 
-    init(api: API, tokens: API, token: Int, refused: Observed<Int>) {
-        (self.api, self.tokens, self.token, self.refused) = (api, tokens, token, refused)
+    init(address: URL, token: Int, refused: Observed<Int>) {
+        (api, tokens) = (API(address: address), API(address: address))
+        (self.token, self.refused) = (token, refused)
     }
 
     func refresh() async throws {
@@ -70,5 +79,26 @@ final class SharedAccount: Account {
             // Inside, so that nobody can come after the flight and before the new token.
             token = try await tokens.ask("token").edition
         }
+    }
+}
+
+/// With a client that knows who asks. The account says once where new tokens come from, and has no more to do with them.
+@MainActor
+final class ClientAccount: Account {
+    private let api: API
+
+    init(address: URL, token: Int, refused: Observed<Int>) {
+        // Not the account's client: that would wait for itself.
+        let tokens = API(address: address)
+        let authenticator = Authenticator.bearer(initial: "\(token)") { _ in
+            "\(try await tokens.ask("token").edition)"
+        }
+        api = API(address: address, policies: ClientPolicies(authenticator: authenticator)) { _, response, _, _ in
+            if response?.statusCode == 401 { refused.update { $0 += 1 } }
+        }
+    }
+
+    func load(_ item: String) -> Task<Answer, any Error> {
+        Task { try await api.ask(item) }
     }
 }

@@ -1,19 +1,23 @@
+import TaskControlHTTP
+
 /// The access token expires while many requests are about to use it: how many of those who find out ask for a new one?
 struct TokensChapter: Chapter {
     let name = "tokens"
     let title = "The token expires"
 
-    private static let requests = 500
+    private static let requests = 200
     private static let expired = 1
 
     @MainActor
     func run(_ tour: Tour) async throws -> Report {
         let naive = try await play(NaiveAccount.self, as: "naive", on: tour)
         let shared = try await play(SharedAccount.self, as: "withSingleFlight", on: tour)
+        let client = try await play(ClientAccount.self, as: "Authenticator", on: tour)
         let all = Self.requests
         return Report(
             naive: naive.lines,
-            taskControl: shared.lines,
+            taskControl: Report.group("withSingleFlight", shared.lines)
+                + Report.group("a client with an Authenticator", client.lines),
             claims: [
                 Claim("naive: every request met the expired token", naive.refused, is: all),
                 Claim("naive: every one of them asks for a new token", naive.refreshes, is: all),
@@ -21,6 +25,10 @@ struct TokensChapter: Chapter {
                 Claim("withSingleFlight: one new token is asked for", shared.refreshes, is: 1),
                 Claim("withSingleFlight: every request succeeds with it", shared.loaded, is: all),
                 Claim("withSingleFlight: the server still refuses the old one", shared.oldIsRefused, is: true),
+                Claim("Authenticator: every request met the expired token", client.refused, is: all),
+                Claim("Authenticator: one new token is asked for", client.refreshes, is: 1),
+                Claim("Authenticator: every request succeeds with it", client.loaded, is: all),
+                Claim("Authenticator: each is sent once more, and no more than that", client.sent, is: 2 * all),
             ]
         )
     }
@@ -28,15 +36,14 @@ struct TokensChapter: Chapter {
     @MainActor
     private func play<Model: Account>(_: Model.Type, as act: String, on tour: Tour) async throws -> Measured {
         try await tour.act(act, of: self, rule: Self.rule) { stage, api in
-            // Tokens come from elsewhere, as they mostly do: requests for them do not stand in line behind those for items.
-            let tokens = API(address: api.address)
-            defer { tokens.close() }
             let refused = Observed(0)
-            let account = Model(api: api, tokens: tokens, token: Self.expired, refused: refused)
+            let account = Model(address: api.address, token: Self.expired, refused: refused)
 
             stage.publish()
-            stage.open(except: "token")
             let loads = (1...Self.requests).map { account.load("item \($0)") }
+            // Nobody is refused before all are on their way: who comes later could know better.
+            try await stage.visits.expect("the first requests") { $0.received == API.connections }
+            stage.open(except: "token")
             // No new token comes before everybody has met the old one.
             let all = Self.requests
             try await refused.expect("\(all) requests to be refused", within: .seconds(20)) { $0 == all }
@@ -46,13 +53,16 @@ struct TokensChapter: Chapter {
             stage.open()
 
             var loaded = 0
-            for load in loads where (try? await load.value.edition) == account.token { loaded += 1 }
+            for load in loads where (try? await load.value) != nil { loaded += 1 }
+            let visits = stage.visits.value
             let again = await Result.of { try await api.ask("item 1", token: Self.expired) }
+            let refreshes = visits.received("token")
             return Measured(
                 refused: refusals,
-                refreshes: stage.visits.value.received("token"),
+                refreshes: refreshes,
                 loaded: loaded,
-                oldIsRefused: (again.failure as? Refusal)?.status == 401
+                sent: visits.received - refreshes,
+                oldIsRefused: (again.failure as? HTTPError)?.statusCode == 401
             )
         }
     }
@@ -66,6 +76,8 @@ struct TokensChapter: Chapter {
         let refused: Int
         let refreshes: Int
         let loaded: Int
+        /// How often items were asked for.
+        let sent: Int
         let oldIsRefused: Bool
 
         var lines: [String] {

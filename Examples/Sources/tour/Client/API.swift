@@ -1,16 +1,6 @@
-import Foundation
+import TaskControlHTTP
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-/// What the server tells about a subject.
-struct Answer: Codable, Sendable {
-    let subject: String
-    let edition: Int
-}
-
-/// The client's side of the wire, the same in every act: `URLSession`, and a count of how its calls ended.
+/// The client's side of the wire, the same in every act: a client as an application has one, and a count of how its calls ended.
 final class API: Sendable {
     /// How the calls of one act ended.
     struct Calls: Sendable, CustomStringConvertible {
@@ -22,45 +12,46 @@ final class API: Sendable {
         var description: String { "\(answered) calls answered, \(cancelled) cancelled, \(failed) failed" }
     }
 
-    let calls = Observed(Calls())
-    private let session: URLSession
-    let address: URL
+    /// How many requests are on their way at once, at most. The others wait in the client.
+    static let connections = 64
 
-    init(address: URL) {
+    /// Calls, not attempts: a client that tries again, or asks for a new token in between, has had one.
+    let calls = Observed(Calls())
+    let address: URL
+    private let client: EndpointClient
+
+    /// - Parameters:
+    ///   - address: Where a stage of the server is.
+    ///   - policies: What the client does beyond sending. By default nothing.
+    ///   - observer: Is told of each attempt.
+    init(address: URL, policies: ClientPolicies = ClientPolicies(), observer: ResponseObserver? = nil) {
         let configuration = URLSessionConfiguration.ephemeral
         // The default of 6 would keep most requests of a chapter from ever leaving the client.
-        configuration.httpMaximumConnectionsPerHost = 64
-        session = URLSession(configuration: configuration)
+        configuration.httpMaximumConnectionsPerHost = Self.connections
+        client = EndpointClient(
+            baseURL: address,
+            configuration: configuration,
+            policies: policies,
+            responseObserver: observer
+        )
         self.address = address
     }
 
     /// Asks the server about a subject.
     ///
-    /// - Parameter token: Whom the client speaks for, where the server wants to know.
-    /// - Throws: ``Refusal``, if that is the answer. Whatever `URLSession` throws; in a cancelled task that is its own error, not
-    ///   `CancellationError`.
+    /// - Parameter token: Whom the client speaks for, where the server wants to know, and the client's policies do not say it.
+    /// - Throws: `HTTPError`, if the server refuses or the exchange breaks off. `CancellationError`, if the caller is cancelled.
     func ask(_ subject: String, token: Int? = nil) async throws -> Answer {
         do {
-            let (data, response) = try await session.data(for: request(subject, token: token))
-            if let refusal = Refusal(response) { throw refusal }
-            let answer = try JSONDecoder().decode(Answer.self, from: data)
+            let answer = try await client.request(Question(subject: subject, token: token))
             calls.update { $0.answered += 1 }
             return answer
+        } catch let error as CancellationError {
+            calls.update { $0.cancelled += 1 }
+            throw error
         } catch {
-            calls.update { calls in
-                if Task.isCancelled { calls.cancelled += 1 } else { calls.failed += 1 }
-            }
+            calls.update { $0.failed += 1 }
             throw error
         }
-    }
-
-    func request(_ subject: String, token: Int? = nil) -> URLRequest {
-        var request = URLRequest(url: address.appending(queryItems: [URLQueryItem(name: "q", value: subject)]))
-        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        return request
-    }
-
-    func close() {
-        session.invalidateAndCancel()
     }
 }

@@ -1,0 +1,25 @@
+import TaskControlHTTP
+
+/// What the server tells about a subject.
+struct Answer: Codable, Sendable {
+    let subject: String
+    let edition: Int
+}
+
+/// A question about a subject, as the server wants it asked. Whatever is not an answer is an error.
+struct Question: Endpoint, URLRequestBuildable {
+    typealias Content = Answer
+
+    let subject: String
+    var token: Int?
+
+    func makeRequest() -> URLRequest {
+        var request = get(URL(string: "search")!, queryItems: [URLQueryItem(name: "q", value: subject)])
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        return request
+    }
+
+    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+        try HTTPError.validateStatus(of: response, to: request, data: data)
+    }
+}
