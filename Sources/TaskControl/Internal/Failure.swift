@@ -5,7 +5,11 @@
 /// `CancellationError`. A `CancellationError` that comes without a cancellation is an error like others.
 ///
 /// - Parameter handler: Called from inside the task; returns whether there was somebody to take the error.
-package nonisolated(nonsending) func settle(_ error: any Error, in origin: StaticString, handler: (() async -> Bool)?) async {
+package nonisolated(nonsending) func settle(
+    _ error: any Error,
+    in origin: StaticString,
+    handler: (() async -> Bool)?
+) async {
     if !Task.isCancelled, let handler, await handler() { return }
     if !Task.isCancelled {
         Diagnostics.report(.unhandledError(error, in: origin), taskName: Diagnostics.currentTaskName)

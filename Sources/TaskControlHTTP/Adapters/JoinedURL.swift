@@ -83,7 +83,7 @@ enum JoinedURL {
             HTTPError(
                 .request,
                 detail:
-                    "the endpoint's URL \"\(Redaction().text(of: url))\" leads out of the client's base URL. If that is meant, give the client a "
+                    "the endpoint's URL \"\(Redaction.text(of: url))\" leads out of the client's base URL. If that is meant, give the client a "
                     + "BaseRequestAdapter(baseURL:allowsOtherServers: true)"
             )
         }
@@ -91,7 +91,7 @@ enum JoinedURL {
         static func unusable(_ url: URL) -> HTTPError {
             HTTPError(
                 .request,
-                detail: "the endpoint's URL \"\(Redaction().text(of: url))\" can't be joined to the client's base URL"
+                detail: "the endpoint's URL \"\(Redaction.text(of: url))\" can't be joined to the client's base URL"
             )
         }
     }

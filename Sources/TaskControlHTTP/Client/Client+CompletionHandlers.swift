@@ -1,38 +1,46 @@
 extension Client {
+    /// As the form without progress, of which nothing is told.
+    public func request<E: Endpoint>(
+        _ endpoint: E,
+        onProgress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws -> E.Content {
+        try await request(endpoint)
+    }
+
+    /// As the form without progress, of which nothing is told.
+    public func upload<E: UploadEndpoint>(
+        _ endpoint: E,
+        onProgress: @escaping @Sendable (TransferProgress) -> Void
+    ) async throws -> E.Content {
+        try await upload(endpoint)
+    }
+
     /// The main queue.
     public var completionQueue: DispatchQueue { .main }
 
+    /// By the async form, in a task of its own. The progress says only whether it is done.
     @discardableResult
     public func request<E: Endpoint>(
         _ endpoint: E,
         completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
     ) -> Progress {
-        start(completionHandler) { _ in try await self.request(endpoint) }
+        Progress.running(completionQueue: completionQueue) { _ in
+            try await self.request(endpoint)
+        } completionHandler: {
+            completionHandler($0)
+        }
     }
 
+    /// By the async form, in a task of its own. The progress says only whether it is done.
     @discardableResult
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
         completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
     ) -> Progress {
-        start(completionHandler) { _ in try await self.upload(endpoint) }
-    }
-
-    /// Does work in a task of its own, and takes its result to a completion handler.
-    func start<Content: Sendable>(
-        _ completionHandler: @escaping @Sendable (APIResult<Content>) -> Void,
-        operation: @escaping @Sendable (Progress) async throws -> Content
-    ) -> Progress {
-        let queue = completionQueue
-        return Progress.begin { progress in
-            let result: APIResult<Content>
-            do {
-                result = .success(try await operation(progress))
-            } catch {
-                result = .failure(error)
-            }
-            progress.finish()
-            queue.async { completionHandler(result) }
+        Progress.running(completionQueue: completionQueue) { _ in
+            try await self.upload(endpoint)
+        } completionHandler: {
+            completionHandler($0)
         }
     }
 }
@@ -47,8 +55,10 @@ extension EndpointClient {
         _ endpoint: E,
         completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
     ) -> Progress {
-        start(completionHandler) { progress in
+        Progress.running(completionQueue: completionQueue) { progress in
             try await self.request(endpoint) { progress.show($0.received, of: $0.expectedToReceive) }
+        } completionHandler: {
+            completionHandler($0)
         }
     }
 
@@ -61,8 +71,10 @@ extension EndpointClient {
         _ endpoint: E,
         completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
     ) -> Progress {
-        start(completionHandler) { progress in
+        Progress.running(completionQueue: completionQueue) { progress in
             try await self.upload(endpoint) { progress.show($0.sent, of: $0.expectedToSend) }
+        } completionHandler: {
+            completionHandler($0)
         }
     }
 }

@@ -25,6 +25,7 @@ public typealias URLSessionClient = EndpointClient
 /// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client made is invalidated
 /// when the client goes.
 public final class EndpointClient: Client {
+    /// Where completion handlers are called.
     public let completionQueue: DispatchQueue
 
     let pipeline: RequestPipeline

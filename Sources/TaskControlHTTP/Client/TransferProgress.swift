@@ -12,6 +12,7 @@ public struct TransferProgress: Sendable, Hashable {
     /// How much of it there is, if the server said so, and did not compress it.
     public var expectedToReceive: Int64?
 
+    /// Nothing yet.
     public init() {}
 
     /// Between 0 and 1, if it is known how much there is to send.

@@ -1,15 +1,11 @@
 /// One thing that can be asked of a server, and what comes back.
 ///
 /// ```swift
-/// struct BookListEndpoint: Endpoint, URLRequestBuildable {
+/// struct BookListEndpoint: Endpoint, URLRequestBuildable, StatusValidating {
 ///     typealias Content = [Book]
 ///
 ///     func makeRequest() throws -> URLRequest {
 ///         get(URL(string: "books")!)
-///     }
-///
-///     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-///         try HTTPError.validateStatus(of: response, to: request, data: data)
 ///     }
 /// }
 ///
@@ -38,7 +34,8 @@ public protocol Endpoint: Sendable {
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
-    /// Looks at a response before its content is made, and throws if it is not what was asked for. By default every response is.
+    /// Looks at a response before its content is made, and throws if it is not what was asked for. By default every response is: for one that
+    /// only takes some statuses, see ``StatusValidating``.
     ///
     /// - Parameters:
     ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.

@@ -5,7 +5,7 @@
 /// ```
 ///
 /// It can be shown and logged: the URL is without user, password and fragment, and has the names of its query items and not their values;
-/// in the first bytes of the body, what looks like a credential is replaced by `…`. The request itself, with its headers, is not kept.
+/// in the first bytes of the body, what looks like a credential is replaced by `…`. All that it says of itself, `dump` included, is without them.
 ///
 /// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are `CancellationError` and `TimeoutError`.
 public struct HTTPError: Error, Sendable {
@@ -33,20 +33,26 @@ public struct HTTPError: Error, Sendable {
     /// What the layer below threw.
     public let underlyingError: (any Error)?
 
+    /// What was asked. Kept as it is: most errors are never shown, and what they do not show costs time to find.
+    private var asked: Asked?
+
+    /// The first bytes of the response's body.
+    private var body: Redaction.Excerpt?
+
     /// The method of the request.
-    public internal(set) var method: String?
+    public var method: String? { asked?.method }
 
     /// The URL of the request, without its secrets.
-    public internal(set) var url: String?
+    public var url: String? { asked?.url.map(Redaction.text(of:)) }
 
     /// The status of the response, if there is one.
-    public internal(set) var statusCode: Int?
+    public private(set) var statusCode: Int?
 
     /// The first bytes of the response's body as text, at most 512 of them, without its secrets.
-    public internal(set) var bodyPrefix: String?
+    public var bodyPrefix: String? { body?.text(without: asked?.secrets ?? []) }
 
     /// The value of `Retry-After`, if there is one. So `retry` honors it.
-    public internal(set) var retryAfter: Duration?
+    public private(set) var retryAfter: Duration?
 
     /// An error of an endpoint's own making. The client adds what it knows: the request and the response.
     public init(_ reason: Reason, detail: String? = nil, underlyingError: (any Error)? = nil) {
@@ -82,13 +88,26 @@ extension HTTPError {
     /// The same error, with what it does not say yet.
     func completed(request: URLRequest?, response: HTTPURLResponse?, data: Data?) -> HTTPError {
         var error = self
-        let redaction = Redaction(request)
-        error.method = method ?? request?.httpMethod
-        error.url = url ?? request?.url.map(redaction.text(of:))
+        error.asked = asked ?? request.map(Asked.init)
         error.statusCode = statusCode ?? response?.statusCode
-        error.bodyPrefix = bodyPrefix ?? data.flatMap(redaction.prefix(of:))
+        error.body = body ?? data.flatMap(Redaction.Excerpt.init)
         error.retryAfter = retryAfter ?? response?.retryAfter()
         return error
+    }
+
+    private struct Asked {
+        let method: String?
+        let url: URL?
+        private let headers: [String: String]
+
+        init(_ request: URLRequest) {
+            method = request.httpMethod
+            url = request.url
+            headers = request.allHTTPHeaderFields ?? [:]
+        }
+
+        /// What the request carried that a body had better not echo.
+        var secrets: [String] { Redaction.secrets(in: headers) }
     }
 }
 
@@ -102,8 +121,10 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }
 
+    /// The same, with its type.
     public var debugDescription: String { "HTTPError.\(reason)(\(description))" }
 
+    /// The same.
     public var errorDescription: String? { description }
 
     /// For `dump`: the same, since the underlying error may keep a URL with its secrets.

@@ -1,13 +1,10 @@
 /// Takes secrets out of what is shown: of a URL, of a body, of an error.
-struct Redaction {
+enum Redaction {
     static let mark = "…"
 
-    /// What the request carried in its headers, to be found in a body that echoes it.
-    private let carried: [String]
-
-    init(_ request: URLRequest? = nil) {
-        let headers = request?.allHTTPHeaderFields ?? [:]
-        carried = headers.filter { Redaction.isSecret($0.key) }
+    /// What headers carry that is not to be shown, the longest first: it is looked for where somebody may echo it.
+    static func secrets(in headers: [String: String]) -> [String] {
+        headers.filter { isSecret($0.key) }
             .flatMap { $0.value.split(whereSeparator: { " ;,=".contains($0) }).map(String.init) + [$0.value] }
             .filter { $0.count >= 8 }
             .sorted { $0.count > $1.count }
@@ -25,45 +22,59 @@ struct Redaction {
     ]
 
     /// The URL without user, password and fragment, and without the values of its query items.
-    func text(of url: URL) -> String {
-        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return Self.mark }
+    static func text(of url: URL) -> String {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return mark }
         components.user = nil
         components.password = nil
         components.fragment = nil
         let query = components.percentEncodedQuery
         components.percentEncodedQuery = nil
-        guard let text = components.string else { return Self.mark }
+        guard let text = components.string else { return mark }
         guard let query, !query.isEmpty else { return text }
         let items = query.split(separator: "&").map { item in
-            item.firstIndex(of: "=").map { item[..<$0] + "=" + Self.mark } ?? Substring(item)
+            item.firstIndex(of: "=").map { item[..<$0] + "=" + mark } ?? Substring(item)
         }
         return text + "?" + items.joined(separator: "&")
     }
 
-    /// The first bytes of a body, as text in one line.
-    func prefix(of data: Data) -> String? {
-        guard !data.isEmpty else { return nil }
-        let limit = 512
-        let bytes = data.prefix(limit)
-        // A character that is cut at the limit, of up to four bytes, is left out.
-        let cuts = data.count > limit ? 0...3 : 0...0
-        let text = cuts.lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }.first
-        guard let text, !bytes.contains(where: { $0 < 9 }) else { return "\(data.count) bytes that are not text" }
-        return redacted(text) + (data.count > limit ? " (\(data.count) bytes)" : "")
+    /// The first bytes of a body, as they are.
+    struct Excerpt: Sendable {
+        private static let limit = 512
+
+        private let bytes: Data
+        /// Of the whole body.
+        private let count: Int
+
+        /// `nil`: there are none.
+        init?(_ body: Data) {
+            guard !body.isEmpty else { return nil }
+            // A copy: a part of the body would keep the whole.
+            bytes = Data(Array(body.prefix(Self.limit)))
+            count = body.count
+        }
+
+        /// What they say, in one line.
+        func text(without secrets: [String]) -> String {
+            // A character that is cut at the limit, of up to four bytes, is left out.
+            let cuts = count > bytes.count ? 0...3 : 0...0
+            let text = cuts.lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }.first
+            guard let text, !bytes.contains(where: { $0 < 9 }) else { return "\(count) bytes that are not text" }
+            return redacted(text, secrets) + (count > bytes.count ? " (\(count) bytes)" : "")
+        }
     }
 
-    func redacted(_ body: String) -> String {
+    private static func redacted(_ body: String, _ secrets: [String]) -> String {
         var text = body
-        for secret in carried { text = text.replacingOccurrences(of: secret, with: Self.mark) }
+        for secret in secrets { text = text.replacingOccurrences(of: secret, with: mark) }
         // Members of JSON. A value may be cut off at the end of the text; one that is nested takes all that follows along.
         let member = /("([^"]*)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^,}\]\s])[^,}\]\s"]*/
-        for match in text.matches(of: member) where Self.isSecret(match.2) && "[{".contains(match.3) {
-            text = String(text[..<match.3.startIndex]) + Self.mark
+        for match in text.matches(of: member) where isSecret(match.2) && "[{".contains(match.3) {
+            text = String(text[..<match.3.startIndex]) + mark
             break
         }
-        text = text.replacing(member) { Self.isSecret($0.2) ? $0.1 + Self.mark : $0.0 }
+        text = text.replacing(member) { isSecret($0.2) ? $0.1 + mark : $0.0 }
         // Fields of forms.
-        text = text.replacing(/([\w\-]+)=([^&\s;]+)/) { Self.isSecret($0.1) ? $0.1 + "=" + Self.mark : $0.0 }
+        text = text.replacing(/([\w\-]+)=([^&\s;]+)/) { isSecret($0.1) ? $0.1 + "=" + mark : $0.0 }
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 

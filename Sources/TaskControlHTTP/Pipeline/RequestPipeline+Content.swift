@@ -33,8 +33,7 @@ extension RequestPipeline {
         arrival.stage = .reading
         let data = arrival.data ?? Data()
         if let response = arrival.response {
-            try validate(outgoing.shown, response, data)
-            try refuse(response)
+            try check(response) { try validate(outgoing.shown, response, data) }
         }
         return try content(arrival.response, data)
     }

@@ -134,9 +134,17 @@ final class RequestPipeline: Sendable {
         return try await exchange(outgoing, &arrival)
     }
 
-    /// Throws for a response that the policies take for a failure, after the endpoint has had its say.
-    func refuse(_ response: HTTPURLResponse) throws {
-        if response.statusCode == 401, policies.authenticator != nil { throw HTTPError(.unauthorized) }
+    /// Throws for a response that the endpoint or the policies take for a failure.
+    ///
+    /// - Parameter validate: The endpoint's say, which comes first.
+    func check(_ response: HTTPURLResponse, _ validate: () throws -> Void) throws {
+        let isRejection = response.statusCode == 401 && policies.authenticator != nil
+        do {
+            try validate()
+        } catch let error as HTTPError where isRejection && error.reason == .status {
+            // It only says what is known.
+        }
+        if isRejection { throw HTTPError(.unauthorized) }
         if policies.retry?.statuses.contains(response.statusCode) == true { throw HTTPError(.status) }
     }
 

@@ -32,9 +32,14 @@ public struct HTTPRetryPolicy: Sendable {
     /// SDKs.
     public var budget: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() }
 
-    /// - Parameter attempts: How many attempts there may be, the first included.
-    public init(attempts: Int = 3) {
+    /// - Parameters:
+    ///   - attempts: How many attempts there may be, the first included.
+    ///   - backoff: How long to wait after a failure; `nil`: as long as by default.
+    ///   - budget: Pays for the retries of all hosts; `nil`: each host has its own, as by default.
+    public init(attempts: Int = 3, backoff: RetryBackoff? = nil, budget: RetryBudget? = nil) {
         self.attempts = attempts
+        if let backoff { self.backoff = backoff }
+        if let budget { self.budget = { _ in budget } }
     }
 
     func allows(_ request: URLRequest) -> Bool {

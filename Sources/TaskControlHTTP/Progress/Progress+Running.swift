@@ -37,8 +37,43 @@ extension Progress {
         }
     }
 
+    /// Does work in a task of its own, gives what comes of it to a completion handler, and returns how far it has come: what gives `async`
+    /// code a callback form.
+    ///
+    /// ```swift
+    /// func fetchBooks(completion: @escaping @Sendable (Result<[Book], any Error>) -> Void) -> Progress {
+    ///     Progress.running(completionQueue: .main) { _ in try await self.fetchBooks() } completionHandler: { completion($0) }
+    /// }
+    /// ```
+    ///
+    /// ## Cancellation
+    /// Cancelling the progress cancels the task. The operation begins in any case, so that it is what decides: most throw `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - totalUnitCount: How many units of work there are; by default that is not known.
+    ///   - completionQueue: Where the handler is called.
+    ///   - operation: What to do. It may set the unit counts, and give the progress children.
+    ///   - completionHandler: Called once, when the progress is finished, and never before this has returned.
+    public static func running<Value: Sendable>(
+        totalUnitCount: Int64 = -1,
+        completionQueue: DispatchQueue,
+        operation: @escaping @Sendable (Progress) async throws -> Value,
+        completionHandler: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> Progress {
+        begin(totalUnitCount: totalUnitCount) { progress in
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await operation(progress))
+            } catch {
+                result = .failure(error)
+            }
+            progress.finish()
+            completionQueue.async { completionHandler(result) }
+        }
+    }
+
     /// The same for work that begins in any case, and answers for its errors.
-    static func begin(totalUnitCount: Int64 = -1, _ work: @escaping @Sendable (Progress) async -> Void) -> Progress {
+    private static func begin(totalUnitCount: Int64, _ work: @escaping @Sendable (Progress) async -> Void) -> Progress {
         let progress = Progress.cancelling { progress in
             Task {
                 await work(progress)
@@ -50,7 +85,7 @@ extension Progress {
     }
 
     /// Finishes: what is missing will not come.
-    func finish() {
+    fileprivate func finish() {
         guard !isFinished else { return }
         if totalUnitCount <= 0 { totalUnitCount = max(1, completedUnitCount) }
         completedUnitCount = totalUnitCount

@@ -149,8 +149,16 @@ struct AuthenticatorTests {
             Self.server(good: "never"),
             policies: ClientPolicies(authenticator: .bearer { _ in "bad" })
         )
+        struct Worded: Endpoint {
+            typealias Content = String
+            func makeRequest() throws -> URLRequest { URLRequest(url: URL(string: "worded")!) }
+            func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+                if response.statusCode == 401 { throw Mishap(name: "sign in again") }
+            }
+        }
+        await #expect(throws: Mishap(name: "sign in again")) { try await client.request(Worded()) }
         let error = await #expect(throws: HTTPError.self) { try await client.request(Checked()) }
-        #expect(error?.reason == .status)
+        #expect(error?.reason == .unauthorized)
     }
 
     @Test func aCallerThatLeavesDoesNotTakeTheRefreshAlong() async throws {

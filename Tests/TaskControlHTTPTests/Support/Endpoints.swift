@@ -17,16 +17,12 @@ struct Text: Endpoint, URLRequestBuildable {
 }
 
 /// An endpoint that wants 2xx.
-struct Checked: Endpoint, URLRequestBuildable {
+struct Checked: Endpoint, URLRequestBuildable, StatusValidating {
     typealias Content = String
 
     var path = "checked"
 
     func makeRequest() throws -> URLRequest { get(URL(string: path)!) }
-
-    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-        try HTTPError.validateStatus(of: response, to: request, data: data)
-    }
 }
 
 struct Numbers: Endpoint, URLRequestBuildable {
