@@ -30,6 +30,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        .executableTarget(
+            name: "bookshelf",
+            dependencies: [
+                .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .testTarget(
             name: "TourTests",
             dependencies: [
@@ -42,6 +52,14 @@ let package = Package(
             name: "OutageTests",
             dependencies: [
                 "outage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "TaskControlTesting", package: "swift-task-control"),
+            ]
+        ),
+        .testTarget(
+            name: "BookshelfTests",
+            dependencies: [
+                "bookshelf",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
             ]

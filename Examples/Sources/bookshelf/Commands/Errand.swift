@@ -1,0 +1,88 @@
+import ArgumentParser
+import Foundation
+import TaskControl
+
+/// What a command does, in a lifetime that Ctrl-C ends.
+///
+/// The work never sees the errand, and the errand waits for its end, whatever the work has to put in order first.
+actor Errand {
+    enum Ending: Sendable {
+        case done
+        case failed(any Error)
+        /// By a signal. What was done until then is for the work to know.
+        case interrupted(by: Int32)
+    }
+
+    private let lifetime = AsyncLifetime()
+    private var ending = Ending.interrupted(by: SIGINT)
+
+    /// - Parameters:
+    ///   - announce: Says that the end is near, to whoever has pressed Ctrl-C.
+    ///   - work: Cancelled by Ctrl-C.
+    func run(
+        announce: @escaping @Sendable (String) -> Void,
+        _ work: @escaping @Sendable () async throws -> Void
+    ) async -> Ending {
+        let interruption = Interruption { [lifetime] signal in
+            announce("cancelling; Ctrl-C again quits at once")
+            Task {
+                await self.note(signal)
+                await lifetime.shutdown(grace: .zero)
+            }
+        } onSecond: {
+            TerminalMode.restore()
+        }
+        await interruption.waitUntilReady()
+        let task = lifetime.run(for: self, name: "errand", work: work) { errand, _ in
+            errand.ending = .done
+        } failed: { errand, error in
+            errand.ending = .failed(error)
+        }
+        await task.value
+        withExtendedLifetime(interruption) {}
+        return ending
+    }
+
+    /// What has ended already was not interrupted.
+    private func note(_ signal: Int32) {
+        if case .interrupted = ending { ending = .interrupted(by: signal) }
+    }
+
+    /// Runs the work, says how it ended, and ends the command with the exit code for that.
+    ///
+    /// - Parameters:
+    ///   - server: For the words of an error.
+    ///   - announce: See above.
+    ///   - notDone: What to say after Ctrl-C; `nil`, if all was done all the same.
+    ///   - work: Cancelled by Ctrl-C.
+    static func run(
+        server: URL,
+        announce: @escaping @Sendable (String) -> Void = { Screen.messages.print("\n" + $0) },
+        notDone: @escaping @Sendable () async -> String?,
+        _ work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        switch await Errand().run(announce: announce, work) {
+        case .done: return
+        case .failed(let error as Unfinished):
+            for complaint in error.report.complaints { Screen.messages.complain(complaint) }
+            Screen.messages.print(error.report.sentence)
+            throw ExitCode.failure
+        case .failed(let error):
+            Screen.messages.complain(Complaint(error, server: server).text)
+            throw ExitCode.failure
+        case .interrupted(let signal):
+            guard let sentence = await notDone() else { return }
+            Screen.messages.print(sentence)
+            throw ExitCode(128 + signal)
+        }
+    }
+}
+
+extension Screen {
+    func complain(_ text: String) { print(colored("bookshelf: ", .red) + text.printable) }
+}
+
+/// Not all was done.
+struct Unfinished: Error {
+    let report: BatchReport
+}

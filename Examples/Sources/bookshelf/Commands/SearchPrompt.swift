@@ -1,0 +1,102 @@
+import TaskControlHTTP
+
+/// Searches while somebody types: when they pause, and never for what they have typed over.
+actor SearchPrompt {
+    private enum Field: Hashable, Sendable { case search }
+
+    static let mostShown = 10
+
+    private let service: any BookService
+    private let server: URL
+    private let screen: Screen
+    private let tasks: TaskStore<Field>
+    private let pause: Duration
+    private var text = ""
+    private var found: (text: String, result: Result<[Book], any Error>)?
+    private var region = LiveRegion()
+
+    /// - Parameters:
+    ///   - pause: How long nobody types before the search begins.
+    ///   - clock: Measures that.
+    init(
+        service: any BookService,
+        server: URL,
+        screen: Screen,
+        pause: Duration = .milliseconds(250),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.service = service
+        self.server = server
+        self.screen = screen
+        self.pause = pause
+        tasks = TaskStore(clock: clock)
+    }
+
+    /// - Returns: Whether more is to come.
+    func press(_ key: Key) -> Bool {
+        switch key {
+        case .character(let character): text.append(character)
+        case .backspace: _ = text.popLast()
+        case .end: return false
+        }
+        search()
+        show()
+        return true
+    }
+
+    /// Waits for the search that is under way, and takes the prompt away.
+    func end() async {
+        try? await tasks.drain()
+        if let size = screen.size() { screen.write(region.clear(size: size)) }
+    }
+
+    /// What was found for what was typed last.
+    var chosen: [Book] {
+        guard let found, found.text == text else { return [] }
+        return (try? found.result.get()) ?? []
+    }
+
+    private func search() {
+        guard !text.isEmpty else {
+            found = nil
+            return tasks.cancelAll()
+        }
+        tasks.addTask(forKey: .search, duplicateKeyBehavior: .debounce(for: pause)) { [weak self, service, text] in
+            let result = await Result.of { try await service.search(text) }
+            // Typed over meanwhile: the answer is to another question.
+            if !Task.isCancelled { await self?.take(result, for: text) }
+        }
+    }
+
+    private func take(_ result: Result<[Book], any Error>, for text: String) {
+        found = (text, result)
+        show()
+    }
+
+    /// Says something above what is shown.
+    func say(_ line: String) {
+        show(above: [line])
+    }
+
+    private func show(above: [String] = []) {
+        guard let size = screen.size() else { return }
+        screen.write(region.draw(lines(size), above: above, size: size))
+    }
+
+    private func lines(_ size: Screen.Size) -> [String] {
+        let prompt = "search: \(text.printable)"
+        let below: [String] =
+            switch found {
+            case nil: text.isEmpty ? [] : ["…"]
+            case let found? where found.text != text && (try? found.result.get()) == nil: ["…"]
+            case (_, .failure(let error))?: [Complaint(error, server: server).text]
+            case (let text, .success(let books))?:
+                BookTable.lines(Array(books.prefix(Self.mostShown)), width: nil)
+                    + [
+                        books.isEmpty
+                            ? "no book has '\(text.printable)' in its title or author" : "\(books.count) found"
+                    ]
+            }
+        return ([prompt] + below).map { $0.cut(to: size.width - 1) }
+    }
+}

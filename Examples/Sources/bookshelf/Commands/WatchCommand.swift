@@ -1,0 +1,71 @@
+import ArgumentParser
+import TaskControlHTTP
+
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Tell what happens on the shelf, until Ctrl-C."
+    )
+
+    @Option(help: ArgumentHelp("Begin with what came after this change; 0 for all.", valueName: "number"))
+    var after: Int?
+
+    @Option(help: ArgumentHelp("End after so many changes.", valueName: "count"))
+    var count: Int?
+
+    @OptionGroup var options: ServerOptions
+
+    func validate() throws {
+        if let after, after < 0 { throw ValidationError("--after \(after) is no change: they begin with 1.") }
+        if let count, count < 1 { throw ValidationError("--count \(count) is nothing to wait for.") }
+    }
+
+    func run() async throws {
+        let feed = ChangeFeed(client: options.connection(isOpenEnded: true).client())
+        let watcher = Watcher(count: count, screen: .output)
+        let notDone: @Sendable () async -> String? = { "watched until change \(await watcher.last ?? after ?? 0)" }
+        try await Errand.run(server: options.server, notDone: notDone) { [after] in
+            try await watcher.watch(feed.changes(after: after))
+        }
+    }
+}
+
+/// Tells of changes. What it listens to ends with it.
+actor Watcher {
+    private let lifetime = AsyncLifetime()
+    private let screen: Screen
+    private var remaining: Int?
+    private var failure: (any Error)?
+    private(set) var last: Int?
+
+    /// - Parameter count: How many changes to tell of. `nil`: all.
+    init(count: Int?, screen: Screen) {
+        remaining = count
+        self.screen = screen
+    }
+
+    /// Returns when the stream ends, or enough has been told.
+    func watch(_ changes: sending AsyncThrowingStream<Change, any Error>) async throws {
+        let listening = lifetime.forEach(changes, for: self) { watcher, change in
+            watcher.tell(change)
+        } failed: { watcher, error in
+            watcher.failure = error
+        }
+        await listening.cancellableValue
+        if let failure { throw failure }
+    }
+
+    private func tell(_ change: Change) {
+        if remaining == 0 { return }
+        last = change.number
+        let book = change.book
+        let what =
+            switch change.kind {
+            case .added: "new"
+            case .cover: "a cover of \(book.cover?.size ?? 0) bytes"
+            }
+        screen.print("\(change.number)  \(book.title), \(book.author) (\(book.id)): \(what)".printable)
+        remaining = remaining.map { $0 - 1 }
+        if remaining == 0 { lifetime.cancelAll() }
+    }
+}

@@ -1,0 +1,44 @@
+/// A book, as the server knows it.
+struct Book: Codable, Sendable, Hashable, Identifiable {
+    let id: Int
+    let title: String
+    let author: String
+    let year: Int?
+    /// `nil`, until somebody has uploaded one.
+    var cover: Cover?
+}
+
+/// A book that the server doesn't know yet.
+struct NewBook: Codable, Sendable, Hashable {
+    let title: String
+    let author: String
+    let year: Int?
+}
+
+/// What the server tells of a cover instead of the picture.
+struct Cover: Codable, Sendable, Hashable {
+    let size: Int
+    let checksum: Checksum
+}
+
+/// Some of the books, in the order of their numbers.
+struct BookPage: Codable, Sendable, Hashable {
+    let books: [Book]
+    /// From 1.
+    let page: Int
+    /// How many there are, at least 1.
+    let pages: Int
+}
+
+/// Something that happened on the shelf.
+struct Change: Codable, Sendable, Hashable {
+    enum Kind: String, Codable, Sendable {
+        case added
+        case cover
+    }
+
+    /// From 1, without gaps: who knows the last one that it saw can go on from there.
+    let number: Int
+    let kind: Kind
+    let book: Book
+}

@@ -1,0 +1,61 @@
+import FlyingFox
+import Foundation
+
+extension BookAPI {
+    /// Writes a cover to a file as it arrives; nothing of it stays in memory, and nothing of it stays at all if it doesn't come to its end.
+    @Sendable func takeCover(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let expected = request.headers[.contentLength].flatMap { Int($0) }
+        guard let id = request.routeParameters["id", of: Int.self], await shelf.hasBook(id) else {
+            try await receive(request) { _ in }
+            return .problem(.notFound, "there is no such book")
+        }
+        let file = shelf.placeToArrive()
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data().write(to: file)
+        let handle = try FileHandle(forWritingTo: file)
+        defer { try? handle.close() }
+        var checksum = Checksum()
+        let size = try await receive(request) { piece in
+            checksum.update(piece)
+            try handle.write(contentsOf: piece)
+        }
+        if size > ServerSettings.largestCover {
+            return .problem(.payloadTooLarge, "a cover has at most \(ServerSettings.largestCover) bytes")
+        }
+        if let expected, expected != size { throw Abandoned(received: size) }
+        let book = try await shelf.take(Cover(size: size, checksum: checksum), at: file, for: id)
+        return try .json(book)
+    }
+
+    @Sendable func giveCover(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let id = request.routeParameters["id", of: Int.self], let (_, file) = await shelf.cover(of: id) else {
+            return .problem(.notFound, "there is no cover of it")
+        }
+        return HTTPResponse(
+            statusCode: .ok,
+            headers: [.contentType: "application/octet-stream"],
+            body: try HTTPBodySequence(file: file)
+        )
+    }
+
+    /// - Parameter take: Not called for what is beyond the largest cover.
+    /// - Returns: How many bytes there were.
+    /// - Throws: ``Abandoned``, if the client left.
+    @discardableResult
+    private func receive(_ request: HTTPRequest, _ take: (Data) throws -> Void) async throws -> Int {
+        var received = 0
+        var paced = 0
+        var pieces = request.bodySequence.makeAsyncIterator()
+        while true {
+            let piece: Data?
+            do { piece = try await pieces.next() } catch { throw Abandoned(received: received) }
+            guard let piece else { return received }
+            received += piece.count
+            if received <= ServerSettings.largestCover { try take(piece) }
+            if received - paced >= 256 << 10 {
+                paced = received
+                try await settings.pace(.piece(received: received))
+            }
+        }
+    }
+}

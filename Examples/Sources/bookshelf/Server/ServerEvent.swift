@@ -1,0 +1,49 @@
+/// How a request ended, as the server saw it.
+struct ServerEvent: Sendable, Hashable, CustomStringConvertible {
+    enum Outcome: Sendable, Hashable {
+        /// An answer went out, with this status.
+        case answered(Int)
+        /// It was refused on purpose: 503.
+        case refused
+        /// It was done, and its reply broken off on purpose.
+        case dropped
+        /// The client left while it was still sending.
+        case abandoned(received: Int)
+    }
+
+    /// Method and path, without the query.
+    let request: String
+    let outcome: Outcome
+
+    var description: String {
+        let end =
+            switch outcome {
+            case .answered(let status): "\(status)"
+            case .refused: "503, on purpose"
+            case .dropped: "done, and the reply broken off on purpose"
+            case .abandoned(let received): "the client left after \(received) bytes"
+            }
+        return "\(request): \(end)"
+    }
+}
+
+/// What the server tells at its end.
+struct ServerTally: Sendable, CustomStringConvertible {
+    private(set) var answered = 0
+    private(set) var refused = 0
+    private(set) var dropped = 0
+    private(set) var abandoned = 0
+
+    mutating func count(_ event: ServerEvent) {
+        switch event.outcome {
+        case .answered: answered += 1
+        case .refused: refused += 1
+        case .dropped: dropped += 1
+        case .abandoned: abandoned += 1
+        }
+    }
+
+    var description: String {
+        "\(answered) requests answered, \(refused) refused and \(dropped) broken off on purpose, \(abandoned) left by the client"
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+
+/// The books, in memory; their covers in files of a folder.
+actor Shelf {
+    static let booksOnAPage = 5
+    /// How many requests are remembered to have been done: more than a client tries again at the same time.
+    static let rememberedKeys = 10_000
+
+    private var books: [Book] = []
+    private var log: [Change] = []
+    private var done: [String: Book] = [:]
+    private var doneInOrder: [String] = []
+    private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+    private var listenerCount = 0
+    private var isClosed = false
+    private let folder: URL
+
+    /// - Parameter folder: For the covers.
+    init(books: [NewBook], folder: URL) {
+        self.folder = folder
+        self.books = books.enumerated().map { number, book in
+            Book(id: number + 1, title: book.title, author: book.author, year: book.year)
+        }
+    }
+
+    var all: [Book] { books }
+
+    /// - Returns: `nil`, if there is no such page.
+    func page(_ page: Int) -> BookPage? {
+        let pages = max(1, (books.count + Self.booksOnAPage - 1) / Self.booksOnAPage)
+        guard (1...pages).contains(page) else { return nil }
+        let onPage = books.dropFirst((page - 1) * Self.booksOnAPage).prefix(Self.booksOnAPage)
+        return BookPage(books: Array(onPage), page: page, pages: pages)
+    }
+
+    /// - Returns: The books whose title or author has the text in it, whatever its case and accents.
+    func search(_ text: String) -> [Book] {
+        books.filter { $0.title.localizedStandardContains(text) || $0.author.localizedStandardContains(text) }
+    }
+
+    /// Puts a book on the shelf, unless that was done before.
+    ///
+    /// - Parameter key: The client's, the same each time that it tries again.
+    /// - Returns: The book that came of this key; `nil`, if the key is that of another book.
+    func add(_ book: NewBook, key: String?) -> Book? {
+        if let key, let known = done[key] {
+            let isTheSame = NewBook(title: known.title, author: known.author, year: known.year) == book
+            return isTheSame ? known : nil
+        }
+        let added = Book(id: books.count + 1, title: book.title, author: book.author, year: book.year)
+        books.append(added)
+        if let key { remember(added, for: key) }
+        announce(.added, added)
+        return added
+    }
+
+    func cover(of id: Int) -> (cover: Cover, file: URL)? {
+        guard books.indices.contains(id - 1), let cover = books[id - 1].cover else { return nil }
+        return (cover, file(of: id))
+    }
+
+    func hasBook(_ id: Int) -> Bool { books.indices.contains(id - 1) }
+
+    /// Takes a cover that has arrived. The same one again is no news.
+    ///
+    /// - Parameter arrived: The file; it is moved.
+    func take(_ cover: Cover, at arrived: URL, for id: Int) throws -> Book {
+        _ = try? FileManager.default.removeItem(at: file(of: id))
+        try FileManager.default.moveItem(at: arrived, to: file(of: id))
+        if books[id - 1].cover != cover {
+            books[id - 1].cover = cover
+            announce(.cover, books[id - 1])
+        }
+        return books[id - 1]
+    }
+
+    /// Where a cover arrives, until it is whole.
+    nonisolated func placeToArrive() -> URL { folder.appending(path: UUID().uuidString) }
+
+    private func file(of id: Int) -> URL { folder.appending(path: "\(id)") }
+
+    private func remember(_ book: Book, for key: String) {
+        done[key] = book
+        doneInOrder.append(key)
+        if doneInOrder.count > Self.rememberedKeys { done[doneInOrder.removeFirst()] = nil }
+    }
+
+    // MARK: Changes
+
+    var lastChange: Int { log.count }
+
+    func changes(after number: Int) -> [Change] { Array(log.dropFirst(max(0, number))) }
+
+    /// A signal after each change; signals that nobody has taken yet merge into one.
+    func news() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        // There may be something already.
+        continuation.yield()
+        if isClosed { continuation.finish() }
+        listenerCount += 1
+        let id = listenerCount
+        listeners[id] = continuation
+        continuation.onTermination = { [weak self] _ in
+            Task { await self?.forget(id) }
+        }
+        return stream
+    }
+
+    /// Tells those who wait for changes that there may be some.
+    func signal() {
+        for listener in listeners.values { listener.yield() }
+    }
+
+    /// There will be no more changes.
+    func close() {
+        isClosed = true
+        for listener in listeners.values { listener.finish() }
+    }
+
+    private func forget(_ listener: Int) {
+        listeners[listener] = nil
+    }
+
+    private func announce(_ kind: Change.Kind, _ book: Book) {
+        log.append(Change(number: log.count + 1, kind: kind, book: book))
+        signal()
+    }
+}

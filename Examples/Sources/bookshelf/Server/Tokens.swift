@@ -1,0 +1,46 @@
+import Foundation
+import TaskControl
+
+/// Who is logged in. Each token ends by itself, in a task that is known by the token.
+actor Tokens {
+    private let lifetime: Duration
+    private let clock: any Clock<Duration>
+    private var valid: Set<String> = []
+    private let ends = TaskStore<String>()
+
+    init(lifetime: Duration, clock: any Clock<Duration>) {
+        self.lifetime = lifetime
+        self.clock = clock
+    }
+
+    func issue() -> String {
+        let token = UUID().uuidString.lowercased()
+        valid.insert(token)
+        ends.addTask(forKey: token, name: "end of a token") { [weak self, clock, lifetime] in
+            try? await clock.sleep(for: lifetime)
+            await self?.expire(token)
+        }
+        return token
+    }
+
+    /// - Parameter authorization: The header's value.
+    func accepts(authorization: String?) -> Bool {
+        guard let authorization, authorization.hasPrefix("Bearer ") else { return false }
+        return valid.contains(String(authorization.dropFirst("Bearer ".count)))
+    }
+
+    /// Ends all tokens before their time.
+    func expireAll() {
+        valid.removeAll()
+        ends.cancelAll()
+    }
+
+    /// Returns when all tokens have ended.
+    nonisolated func waitForEnds() async throws {
+        try await ends.drain()
+    }
+
+    private func expire(_ token: String) {
+        valid.remove(token)
+    }
+}

@@ -1,0 +1,71 @@
+import TaskControlHTTP
+
+/// What happens on a server's shelf, as it happens.
+struct ChangeFeed: Sendable {
+    let client: EndpointClient
+    /// Between two connections, if the first one brought nothing.
+    var pause: Duration = .milliseconds(500)
+    var clock: any Clock<Duration> = ContinuousClock()
+
+    /// Goes on where it was when the connection breaks off; ends with an error when it can't be had again.
+    ///
+    /// - Parameter number: What to begin after; `nil`: with what happens from now on.
+    func changes(after number: Int? = nil) -> AsyncThrowingStream<Change, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                var last = number
+                do {
+                    while true {
+                        let seen = last
+                        last = try await follow(after: seen) { continuation.yield($0) }
+                        if last == seen { try await clock.sleep(for: pause) }
+                    }
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// Follows one connection to its end.
+    ///
+    /// - Returns: The number of the last change.
+    private func follow(after number: Int?, _ take: (Change) -> Void) async throws -> Int? {
+        try await client.withResponse(to: ChangesEndpoint(after: number)) { response in
+            var last = number
+            var lines = LineBuffer()
+            do {
+                for try await piece in response.body {
+                    for line in lines.add(piece) where !line.isEmpty {
+                        let change = try JSONDecoder().decode(Change.self, from: line)
+                        last = change.number
+                        take(change)
+                    }
+                }
+            } catch let error as DecodingError {
+                throw HTTPError(.content, underlyingError: error)
+            } catch {
+                // Broken off: the next request says whether that is for good.
+                try Task.checkCancellation()
+            }
+            return last
+        }
+    }
+}
+
+/// Lines, from pieces that end anywhere.
+struct LineBuffer: Sendable {
+    private var rest = Data()
+
+    /// - Returns: The lines that are whole now, without their ends.
+    mutating func add(_ piece: Data) -> [Data] {
+        var lines: [Data] = []
+        rest.append(piece)
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(Data(rest[..<end]))
+            rest = Data(rest[(end + 1)...])
+        }
+        return lines
+    }
+}

@@ -1,0 +1,43 @@
+import TaskControlHTTP
+
+/// How a server is reached: where it is, who asks, and what is done when it doesn't answer.
+struct ServerConnection: Sendable {
+    var server: URL
+    var account = Account.standard
+    /// For a call, with all of its attempts. `nil`: as long as it takes.
+    var timeLimit: Duration?
+    /// For the next sign of life.
+    var idleLimit: Duration = .seconds(30)
+    var attempts = 4
+    var clock: any Clock<Duration> = ContinuousClock()
+    var observer: ResponseObserver?
+
+    /// A client that logs in when it has to: once, however many requests find their token expired.
+    func client() -> EndpointClient {
+        let account = account
+        // Without authenticator: it is the one that gets the token.
+        let login = client(policies(retrying: ["POST"]))
+        var policies = policies(retrying: [])
+        policies.authenticator = .bearer { _ in try await login.request(LoginEndpoint(account: account)).token }
+        policies.coalescesGets = true
+        return client(policies)
+    }
+
+    /// - Parameter methods: What can be repeated without harm, beyond what always can be.
+    private func policies(retrying methods: Set<String>) -> ClientPolicies {
+        var retry = HTTPRetryPolicy(attempts: attempts)
+        retry.methods.formUnion(methods)
+        return ClientPolicies(retry: retry, timeLimit: timeLimit, clock: clock)
+    }
+
+    private func client(_ policies: ClientPolicies) -> EndpointClient {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = idleLimit / .seconds(1)
+        return EndpointClient(
+            baseURL: server,
+            configuration: configuration,
+            policies: policies,
+            responseObserver: observer
+        )
+    }
+}

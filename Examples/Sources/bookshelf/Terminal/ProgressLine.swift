@@ -1,0 +1,62 @@
+/// How far one of several uploads is, in one line: a pure function of what there is to say and of the room for it.
+///
+/// ```
+/// dune.png            [███████···········]  37 %   1.2 of 3.3 MB
+/// dune.png  [███···]  37 %
+/// dune…  37 %
+/// ```
+struct ProgressLine: Sendable, Hashable {
+    var name: String
+    var sent: Int64
+    var total: Int64
+    /// Whether the other side has said that it has all of it. What has been sent may still be on its way.
+    var isDone = false
+
+    /// Whole percents, 100 only if all is done.
+    var percent: Int { isDone ? 100 : total <= 0 ? 0 : Int(min(99, max(0, min(sent, total)) * 100 / total)) }
+
+    private static let gap = "  "
+
+    /// - Parameter width: The line has at most as many columns. From 0 on.
+    func text(width: Int) -> String {
+        let number = "\(percent) %"
+        let percentText = String(repeating: " ", count: "100 %".count - number.count) + number
+        let name = name.printable
+        // The room that is left, from the most important to the least: percent, name, bar, bytes.
+        guard width >= percentText.count else { return width >= number.count ? number : "" }
+        var room = width - percentText.count - Self.gap.count
+        guard room >= 1 else { return percentText }
+
+        let size = Self.gap + byteText
+        let barWidth = width >= 60 ? 24 : 10
+        let hasBar = width >= 30
+        let hasSize = width >= 60
+        if hasBar { room -= barWidth + 2 + Self.gap.count }
+        if hasSize { room -= size.count }
+        let nameWidth = hasBar ? min(room, max(12, width / 4)) : min(room, name.columns)
+        return name.fitted(to: nameWidth) + Self.gap
+            + (hasBar ? bar(width: barWidth) + Self.gap : "")
+            + percentText + (hasSize ? size : "")
+    }
+
+    private func bar(width: Int) -> String {
+        let filled = percent * width / 100
+        return "[" + String(repeating: "█", count: filled) + String(repeating: "·", count: width - filled) + "]"
+    }
+
+    private var byteText: String {
+        let unit = Self.units.last { total >= $0.size } ?? Self.units[0]
+        let text = "\(Self.number(sent, unit.size)) of \(Self.number(total, unit.size)) \(unit.name)"
+        return String(repeating: " ", count: max(0, 15 - text.count)) + text
+    }
+
+    private static let units: [(name: String, size: Int64)] = [
+        ("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
+    ]
+
+    private static func number(_ bytes: Int64, _ unit: Int64) -> String {
+        if unit == 1 { return "\(bytes)" }
+        let tenths = bytes * 10 / unit
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

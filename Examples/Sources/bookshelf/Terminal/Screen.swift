@@ -1,0 +1,69 @@
+import Foundation
+
+/// Where something is shown: a terminal, or what it was redirected to.
+struct Screen: Sendable {
+    struct Size: Sendable, Hashable {
+        var width: Int
+        var height: Int
+    }
+
+    /// Asked each time that something is shown: a terminal's user may change it. `nil`: no terminal.
+    var size: @Sendable () -> Size?
+    /// Whether colors are wanted.
+    var hasColors: Bool
+    var write: @Sendable (String) -> Void
+
+    @Sendable func print(_ line: String) { write(line + "\n") }
+
+    enum Color: Int, Sendable {
+        case red = 31
+        case green = 32
+        case dim = 2
+    }
+
+    func colored(_ text: String, _ color: Color) -> String {
+        hasColors && !text.isEmpty ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}
+
+extension Screen {
+    /// For results: what a pipe takes on.
+    static let output = Screen(descriptor: STDOUT_FILENO)
+    /// For what is said beside the results: how far something is, and what went wrong.
+    static let messages = Screen(descriptor: STDERR_FILENO)
+
+    private init(descriptor: Int32) {
+        let environment = ProcessInfo.processInfo.environment
+        let isTerminal = isatty(descriptor) == 1 && environment["TERM"] != "dumb"
+        let wantsNoColors = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        size = { isTerminal ? Self.size(of: descriptor) : nil }
+        hasColors = isTerminal && !wantsNoColors
+        write = { Self.write($0, to: descriptor) }
+    }
+
+    /// 80 × 24 for a terminal that doesn't say.
+    private static func size(of descriptor: Int32) -> Size {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return Size(width: 80, height: 24)
+        }
+        return Size(width: Int(size.ws_col), height: Int(size.ws_row))
+    }
+
+    /// Unbuffered: what is said is seen at once, also in a pipe. What nobody reads any more is lost without a word.
+    private static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(
+                    descriptor,
+                    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[rest.startIndex...]).baseAddress!,
+                    rest.count
+                )
+                if count < 0 && errno != EINTR { return }
+                rest = rest.dropFirst(max(0, count))
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+@testable import bookshelf
+
+/// What a server tells, for a test to look at and to wait for.
+final class ServerEvents: Sendable {
+    private let lock = NSLock()
+    // Only under the lock.
+    private nonisolated(unsafe) var events: [ServerEvent] = []
+    private let stream: AsyncStream<ServerEvent>
+    private let continuation: AsyncStream<ServerEvent>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func add(_ event: ServerEvent) {
+        lock.withLock { events.append(event) }
+        continuation.yield(event)
+    }
+
+    var all: [ServerEvent] { lock.withLock { events } }
+
+    func count(_ request: String) -> Int { all.count { $0.request == request } }
+
+    var tally: ServerTally { all.reduce(into: ServerTally()) { $0.count($1) } }
+
+    /// Waits for an event that has not been waited for. For one caller at a time.
+    func next(where isWanted: (ServerEvent) -> Bool) async -> ServerEvent? {
+        for await event in stream where isWanted(event) { return event }
+        return nil
+    }
+}
+
+extension ServerSettings {
+    /// - Parameter events: Hears of every request.
+    static func watched(by events: ServerEvents) -> ServerSettings {
+        var settings = ServerSettings()
+        settings.onEvent = events.add
+        return settings
+    }
+}
+
+/// Files for a test, removed when it is over.
+final class TestFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "bookshelf-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func file(_ name: String, bytes: Int) throws -> URL {
+        let file = url.appending(path: name)
+        try Data(repeating: 7, count: bytes).write(to: file)
+        return file
+    }
+}
