@@ -52,12 +52,15 @@ let package = Package(
         .target(name: "TaskControlTesting", dependencies: ["TaskControl", "CTaskControlTesting"]),
         // What the simulation needs of the Swift runtime and cannot say in Swift.
         .target(name: "CTaskControlTesting"),
-        .testTarget(name: "TaskControlTests", dependencies: ["TaskControl", "TaskControlTesting"]),
+        // What tests of several targets play machines with.
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "TaskControlTests", dependencies: ["TaskControl", "TaskControlTesting", "TestSupport"]),
         .testTarget(
             name: "TaskControlHTTPTests",
             dependencies: [
                 "TaskControlHTTP",
                 "TaskControlTesting",
+                "TestSupport",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ]

@@ -15,8 +15,9 @@ extension RawServer {
 
         private let socket: CInt
         private let isOpen = Locked(true)
-        /// What has been received and not been read.
-        private var buffer: [UInt8] = []
+        /// Where it is received, and what of it has not been read: raw, since arrays are slow in debug builds.
+        private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+        private var unread = 0..<0
 
         init(_ socket: CInt, number: Int) {
             (self.socket, self.number) = (socket, number)
@@ -24,7 +25,10 @@ extension RawServer {
             setsockopt(socket, CInt(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<CInt>.size))
         }
 
-        deinit { _ = systemClose(socket) }
+        deinit {
+            buffer.deallocate()
+            _ = systemClose(socket)
+        }
 
         /// Sends text, in UTF-8.
         ///
@@ -70,7 +74,7 @@ extension RawServer {
 
         /// Blocks until the client has ended the connection; what it sends is thrown away.
         func waitUntilClosed() {
-            while receive() { buffer.removeAll() }
+            while receive() {}
         }
 
         // MARK: Reading
@@ -101,32 +105,29 @@ extension RawServer {
         private func read(_ count: Int, _ part: (UnsafeRawBufferPointer) throws -> Void) throws {
             var rest = count
             while rest > 0 {
-                if buffer.isEmpty, !receive() { throw POSIXError(.ECONNRESET) }
-                let size = min(rest, buffer.count)
-                try buffer.withUnsafeBytes { try part(UnsafeRawBufferPointer(rebasing: $0[..<size])) }
-                buffer.removeFirst(size)
-                rest -= size
+                if unread.isEmpty, !receive() { throw POSIXError(.ECONNRESET) }
+                let bytes = unread.lowerBound..<min(unread.upperBound, unread.lowerBound + rest)
+                try part(UnsafeRawBufferPointer(rebasing: buffer[bytes]))
+                unread = bytes.upperBound..<unread.upperBound
+                rest -= bytes.count
             }
         }
 
         private func readLine() throws -> String? {
+            var line: [UInt8] = []
             while true {
-                if let end = buffer.firstIndex(of: 10) {
-                    let line = buffer[..<end].filter { $0 != 13 }
-                    buffer.removeSubrange(...end)
-                    return String(decoding: line, as: UTF8.self)
-                }
-                guard receive() else { return nil }
+                if unread.isEmpty, !receive() { return nil }
+                let byte = buffer[unread.lowerBound]
+                unread = unread.lowerBound + 1..<unread.upperBound
+                if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+                if byte != UInt8(ascii: "\r") { line.append(byte) }
             }
         }
 
+        /// Receives anew; what was not read is lost.
         private func receive() -> Bool {
-            let size = 1 << 16
-            let start = buffer.count
-            buffer.append(contentsOf: repeatElement(0, count: size))
-            let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress! + start, size, 0) }
-            buffer.removeLast(size - max(0, count))
-            return count > 0
+            unread = 0..<max(0, recv(socket, buffer.baseAddress, buffer.count, 0))
+            return !unread.isEmpty
         }
 
         private func readRequest() throws -> RawRequest? {

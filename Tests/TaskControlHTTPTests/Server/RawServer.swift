@@ -75,13 +75,15 @@ final class RawServer: Sendable {
     /// A URL of the same server that is of another origin.
     func foreignURL(_ path: String = "") -> URL { URL(string: "http://localhost:\(port)/\(path)")! }
 
-    fileprivate static func listen(backlog: CInt = 512) throws -> (CInt, UInt16) {
+    /// - Parameter backlog: How many may wait to be accepted; `nil`: nobody listens.
+    fileprivate static func listen(backlog: CInt? = 512) throws -> (CInt, UInt16) {
         let listener = newSocket()
         var address = loopback(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                listener >= 0 && bind(listener, address, size) == 0 && systemListen(listener, backlog) == 0
+                listener >= 0 && bind(listener, address, size) == 0
+                    && backlog.map { systemListen(listener, $0) } ?? 0 == 0
                     && getsockname(listener, address, &size) == 0
             }
         }
@@ -90,10 +92,16 @@ final class RawServer: Sendable {
     }
 }
 
-/// A port of this machine at which nobody listens.
-func closedPort() throws -> UInt16 {
-    let server = try RawServer { _, _ in }
-    return server.port
+/// A port of this machine at which nobody listens, nor can while this lives.
+final class ClosedPort: Sendable {
+    let port: UInt16
+    private let socket: CInt
+
+    init() throws { (socket, port) = try RawServer.listen(backlog: nil) }
+
+    deinit { _ = systemClose(socket) }
+
+    func url(_ path: String = "") -> URL { URL(string: "http://127.0.0.1:\(port)/\(path)")! }
 }
 
 /// A port of this machine at which connections are neither accepted nor refused: as many as it lets wait are waiting already.

@@ -8,8 +8,8 @@ import Testing
 struct FailureTests {
     @Test(arguments: TransportUnderTest.allCases)
     func nobodyListens(_ kind: TransportUnderTest) async throws {
-        let port = try closedPort()
-        let error = await thrown { try await kind.make().fetch(URL(string: "http://127.0.0.1:\(port)/")!) }
+        let closed = try ClosedPort()
+        let error = await thrown { try await kind.make().fetch(closed.url()) }
         #expect(error != nil && !(error is CancellationError))
     }
 

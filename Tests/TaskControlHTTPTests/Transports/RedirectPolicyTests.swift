@@ -26,7 +26,8 @@ struct RedirectPolicyTests {
     }
 
     @Test(arguments: [
-        (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"), (301, "DELETE", "DELETE"),
+        (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"),
+        (301, "DELETE", "DELETE"),
         (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "PATCH", "PATCH"),
         (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"), (303, "DELETE", "GET"),
         (307, "GET", "GET"), (307, "POST", "POST"), (307, "PUT", "PUT"), (308, "HEAD", "HEAD"), (308, "POST", "POST"),

@@ -34,7 +34,8 @@ struct RedirectTests {
 
     @Test(arguments: TransportUnderTest.allCases)
     func aCircleEnds(_ kind: TransportUnderTest) async throws {
-        let server = try RawServer { connection, request in try connection.respond(307, [("Location", request.target)]) }
+        let server = try RawServer { connection, request in try connection.respond(307, [("Location", request.target)])
+        }
         let error = await thrown { try await kind.make().fetch(server.url("a")) }
         #expect((error as? URLError)?.code == .httpTooManyRedirects)
     }

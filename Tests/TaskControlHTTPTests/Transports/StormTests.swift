@@ -6,7 +6,9 @@ import Testing
 /// Thousands of requests that are canceled at any moment, among them such that the server breaks off: over both transports.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct StormTests {
-    private static let paths = ["ok", "ok", "large", "silent", "half", "redirect", "drop", "upload", "upload", "reject"]
+    private static let paths = [
+        "ok", "ok", "large", "silent", "half", "redirect", "drop", "upload", "upload", "reject",
+    ]
 
     private func server() throws -> RawServer {
         let large = [UInt8](repeating: 7, count: 300_000)

@@ -115,7 +115,10 @@ struct UploadTests {
     func whatCannotBeOpenedOrReadFailsAsItself(_ kind: TransportUnderTest) async throws {
         struct Mine: Error {}
         let server = try patternServer()
-        #expect(await thrown { try await upload(.stream(length: nil) { throw Mine() }, to: server.url(), over: kind) } is Mine)
+        #expect(
+            await thrown { try await upload(.stream(length: nil) { throw Mine() }, to: server.url(), over: kind) }
+                is Mine
+        )
         let none = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
         #expect(await thrown { try await upload(.file(none), to: server.url(), over: kind) } is CocoaError)
         #expect(server.log.now.requests.isEmpty)

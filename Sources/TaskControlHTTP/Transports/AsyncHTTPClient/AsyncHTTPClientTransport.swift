@@ -30,7 +30,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
         StatusGuard.install(in: &configuration)
-        client = HTTPClient(eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup), configuration: configuration)
+        client = HTTPClient(
+            eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup),
+            configuration: configuration
+        )
         isOwner = true
     }
 

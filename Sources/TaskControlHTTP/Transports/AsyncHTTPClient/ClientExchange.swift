@@ -32,7 +32,7 @@ final class ClientExchange: Sendable {
 
     /// Sends the request, and waits for the head.
     func open(_ client: HTTPClient, asksForEncoding: Bool) async throws -> HTTPURLResponse {
-        let (outgoing, isStream) = try outgoing(asksForEncoding: asksForEncoding)
+        let (outgoing, isStream) = try outgoing(for: client, asksForEncoding: asksForEncoding)
         let response: HTTPClientResponse
         if let limit, isStream {
             response = try await unlessSilent(for: limit) {
@@ -68,7 +68,8 @@ final class ClientExchange: Sendable {
             throw wasCancelled ? CancellationError() : HTTPClientError.cancelled
         }
         do {
-            let part = if let limit { try await Self.next(of: &iterator, within: limit) } else { try await iterator.next() }
+            let part =
+                if let limit { try await Self.next(of: &iterator, within: limit) } else { try await iterator.next() }
             // The client ends the body, and not as a failure, for a reader that is canceled.
             guard let part else {
                 try Task.checkCancellation()
@@ -114,7 +115,8 @@ final class ClientExchange: Sendable {
 // MARK: Silence
 
 extension ClientExchange {
-    private static func next(of iterator: inout HTTPClientResponse.Body.AsyncIterator, within limit: Duration) async throws
+    private static func next(of iterator: inout HTTPClientResponse.Body.AsyncIterator, within limit: Duration)
+        async throws
         -> ByteBuffer?
     {
         nonisolated(unsafe) var reading = iterator
@@ -151,11 +153,13 @@ extension ClientExchange {
 
 extension ClientExchange {
     /// The request in the client's words; and whether its body is one that is sent part by part.
-    private func outgoing(asksForEncoding: Bool) throws -> (HTTPClientRequest, isStream: Bool) {
+    private func outgoing(for client: HTTPClient, asksForEncoding: Bool) throws -> (HTTPClientRequest, isStream: Bool) {
         guard let url = request.request.url else { throw URLError(.badURL) }
         var outgoing = HTTPClientRequest(url: url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.request.httpMethod ?? "GET")
-        for (name, value) in request.request.allHTTPHeaderFields ?? [:] { outgoing.headers.add(name: name, value: value) }
+        for (name, value) in request.request.allHTTPHeaderFields ?? [:] {
+            outgoing.headers.add(name: name, value: value)
+        }
         if asksForEncoding, !outgoing.headers.contains(name: "Accept-Encoding") {
             outgoing.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
         }
@@ -168,7 +172,7 @@ extension ClientExchange {
             return (outgoing, false)
         }
         let length: HTTPClientRequest.Body.Length = upload.length.map { .known($0) } ?? .unknown
-        outgoing.body = .stream(UploadParts(upload, self), length: length)
+        outgoing.body = .stream(UploadParts(upload, self, client.eventLoopGroup), length: length)
         return (outgoing, true)
     }
 

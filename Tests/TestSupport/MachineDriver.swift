@@ -1,5 +1,5 @@
 /// Plays events to a machine and to a naive model of it, and compares what they say.
-protocol MachineDriver {
+package protocol MachineDriver {
     associatedtype Event
 
     /// Two drivers of one signature have the same future.
@@ -13,7 +13,7 @@ extension MachineDriver {
     ///
     /// - Parameter events: What may happen in a state.
     /// - Returns: How many steps that took.
-    func playEverySequence(upTo depth: Int, _ events: (Self) -> [Event]) -> Int {
+    package func playEverySequence(upTo depth: Int, _ events: (Self) -> [Event]) -> Int {
         var (frontier, seen, steps) = ([self], Set<Int>(), 0)
         for _ in 0..<depth {
             var next: [Self] = []
