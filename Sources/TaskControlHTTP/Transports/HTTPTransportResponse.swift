@@ -28,7 +28,7 @@ public struct HTTPTransportResponse {
 public struct HTTPResponseBody: AsyncSequence {
     /// A part of the body, of any size but zero.
     public typealias Element = Data
-    /// What reading throws.
+    /// The transport's own error, or `CancellationError`.
     public typealias Failure = any Error
 
     private let next: () async throws -> Data?
@@ -44,7 +44,7 @@ public struct HTTPResponseBody: AsyncSequence {
         self.init { rest.take() }
     }
 
-    /// The one who reads.
+    /// To be called once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
 
     /// Reads the body.

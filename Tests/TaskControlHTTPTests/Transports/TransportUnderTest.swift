@@ -3,7 +3,7 @@ import TaskControlHTTP
 import Testing
 
 /// The transports that one suite is run over.
-enum TransportUnderTest: String, CaseIterable, CustomTestStringConvertible {
+enum TransportUnderTest: String, CaseIterable, Codable, CustomTestStringConvertible {
     case urlSession
     #if AsyncHTTPClient
     case asyncHTTPClient

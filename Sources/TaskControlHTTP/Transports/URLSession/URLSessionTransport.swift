@@ -43,6 +43,7 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
+    /// Sends one request, and hands over its response as it arrives; follows redirects.
     public func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: (HTTPTransportResponse) async throws -> Value
