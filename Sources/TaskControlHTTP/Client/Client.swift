@@ -21,10 +21,12 @@ public protocol Client: AnyObject, Sendable {
     func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content
 
     /// Sends a request and gets its content, and tells how far it has come, if the client knows that.
-    func request<E: Endpoint>(_ endpoint: E, onProgress: @escaping @Sendable (TransferProgress) -> Void) async throws -> E.Content
+    func request<E: Endpoint>(_ endpoint: E, onProgress: @escaping @Sendable (TransferProgress) -> Void) async throws
+        -> E.Content
 
     /// Uploads something and gets the content of the response, and tells how far it has come, if the client knows that.
-    func upload<E: UploadEndpoint>(_ endpoint: E, onProgress: @escaping @Sendable (TransferProgress) -> Void) async throws -> E.Content
+    func upload<E: UploadEndpoint>(_ endpoint: E, onProgress: @escaping @Sendable (TransferProgress) -> Void)
+        async throws -> E.Content
 
     /// Where completion handlers are called. By default the main queue.
     var completionQueue: DispatchQueue { get }

@@ -34,8 +34,8 @@ public protocol Endpoint: Sendable {
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
-    /// Looks at a response before its content is made, and throws if it is not what was asked for. By default every response is: for one that
-    /// only takes some statuses, see ``StatusValidating``.
+    /// Looks at a response before its content is made, and throws if it is not what was asked for. By default every response is: for one
+    /// that only takes some statuses, see ``StatusValidating``.
     ///
     /// - Parameters:
     ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.

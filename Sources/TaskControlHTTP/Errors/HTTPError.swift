@@ -5,7 +5,8 @@
 /// ```
 ///
 /// It can be shown and logged: the URL is without user, password and fragment, and has the names of its query items and not their values;
-/// in the first bytes of the body, what looks like a credential is replaced by `…`. All that it says of itself, `dump` included, is without them.
+/// in the first bytes of the body, what looks like a credential is replaced by `…`. All that it says of itself, `dump` included, is without
+/// them.
 ///
 /// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are `CancellationError` and `TimeoutError`.
 public struct HTTPError: Error, Sendable {

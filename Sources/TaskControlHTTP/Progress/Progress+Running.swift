@@ -47,7 +47,8 @@ extension Progress {
     /// ```
     ///
     /// ## Cancellation
-    /// Cancelling the progress cancels the task. The operation begins in any case, so that it is what decides: most throw `CancellationError`.
+    /// Cancelling the progress cancels the task. The operation begins in any case, so that it is what decides: most throw
+    /// `CancellationError`.
     ///
     /// - Parameters:
     ///   - totalUnitCount: How many units of work there are; by default that is not known.

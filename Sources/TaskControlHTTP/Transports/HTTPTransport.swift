@@ -1,7 +1,7 @@
 /// What carries a client's requests to servers: one exchange at a time, with nothing above it.
 ///
-/// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is also `AsyncHTTPClientTransport`, for
-/// servers. A test's own needs one method:
+/// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is also
+/// `AsyncHTTPClientTransport`, for servers. A test's own needs one method:
 ///
 /// ```swift
 /// struct Offline: HTTPTransport {
@@ -14,12 +14,13 @@
 /// }
 /// ```
 ///
-/// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16 and
-/// takes credentials (`Authorization`, `Cookie`, `Proxy-Authorization`) off a request that leaves its origin.
+/// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16
+/// and takes credentials (`Authorization`, `Cookie`, `Proxy-Authorization`) off a request that leaves its origin.
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and hands over its response as it arrives.
     ///
-    /// When this returns the exchange is over: a body that `receive` has not read to its end is not waited for, and its connection is not used again.
+    /// When this returns the exchange is over: a body that `receive` has not read to its end is not waited for, and its connection is not
+    /// used again.
     ///
     /// ## Cancellation
     /// A caller that is cancelled ends the exchange; the server sees the connection end. This then throws: `CancellationError`, or what the
@@ -44,8 +45,8 @@ public struct HTTPTransportRequest: Sendable {
     /// What is sent instead of the request's own body; `nil`: that.
     public var body: UploadEndpointBody?
 
-    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when the body is sent
-    /// anew after a redirect. From any thread, one call after another, and not after the exchange.
+    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when
+    /// the body is sent anew after a redirect. From any thread, one call after another, and not after the exchange.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
     /// The names of headers that are credentials, beyond those that always are: a redirect does not take them to another origin.

@@ -21,8 +21,8 @@ public struct HTTPTransportResponse {
 /// for try await chunk in response.body { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// To be read once, by one reader, and only inside the closure that it was given to. What is not read is not received either: the transport waits, as far as
-/// it can.
+/// To be read once, by one reader, and only inside the closure that it was given to. What is not read is not received either: the transport
+/// waits, as far as it can.
 ///
 /// A body that is cut short throws. So its end means that it was whole.
 public struct HTTPResponseBody: AsyncSequence {

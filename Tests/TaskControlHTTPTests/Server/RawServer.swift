@@ -21,8 +21,8 @@ import Glibc
 /// try await server.log.wait { $0.live == 0 } // until it has seen that connection end
 /// ```
 ///
-/// Each connection has a thread. The closure is called on it for every request, once its head is there, until the connection is closed; it may block. What it
-/// throws closes the connection. The body of a request that it did not read is read before the next one.
+/// Each connection has a thread. The closure is called on it for every request, once its head is there, until the connection is closed; it
+/// may block. What it throws closes the connection. The body of a request that it did not read is read before the next one.
 ///
 /// The server ends with the object, and its connections do; on 127.0.0.1, at a port of its own.
 final class RawServer: Sendable {

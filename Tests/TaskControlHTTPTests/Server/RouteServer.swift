@@ -15,8 +15,8 @@ struct RouteServer {
     private let server: HTTPServer
     private let port: UInt16
 
-    /// Runs a server at a port of its own on 127.0.0.1, and ends it with the closure. Not on `::1`, FlyingFox's own choice: to Foundation on
-    /// Linux, a URL with an IPv6 address is a bad one.
+    /// Runs a server at a port of its own on 127.0.0.1, and ends it with the closure. Not on `::1`, FlyingFox's own choice: to Foundation
+    /// on Linux, a URL with an IPv6 address is a bad one.
     static func run<Value>(_ body: (RouteServer) async throws -> Value) async throws -> Value {
         let server = HTTPServer(address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
         let running = Task { try await server.run() }

@@ -3,11 +3,11 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-/// That a caller who is canceled leaves at once, and the server sees it, over both transports.
+/// That a caller who is cancelled leaves at once, and the server sees it, over both transports.
 @Suite(.timeLimit(.minutes(2)))
 struct CancellationTests {
     @Test(arguments: TransportUnderTest.allCases)
-    func whoIsCanceledBeforeStartsNothing(_ kind: TransportUnderTest) async throws {
+    func whoIsCancelledBeforeStartsNothing(_ kind: TransportUnderTest) async throws {
         let server = try RawServer { connection, _ in try connection.respond() }
         let transport = kind.make()
         let start = Gate()
@@ -118,7 +118,7 @@ struct CancellationTests {
     }
 
     @Test(arguments: TransportUnderTest.allCases)
-    func aReaderOfItsOwnMayBeCanceled(_ kind: TransportUnderTest) async throws {
+    func aReaderOfItsOwnMayBeCancelled(_ kind: TransportUnderTest) async throws {
         let server = try RawServer { connection, _ in
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
             connection.waitUntilClosed()

@@ -51,7 +51,8 @@ struct FailureTests {
         try await server.log.wait { $0.live == 0 }
     }
 
-    /// Foundation on Linux traps where a head is cut short before it has said how long the body is, so there is no such test over `URLSessionTransport`.
+    /// Foundation on Linux traps where a head is cut short before it has said how long the body is, so there is no such test over
+    /// `URLSessionTransport`.
     @Test(arguments: TransportUnderTest.allCases.filter { $0 != .urlSession || URLSessionTransport.isHeldBack })
     func aHeadMayBeCutShort(_ kind: TransportUnderTest) async throws {
         for part in ["HTTP/1.1 2", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nCont"] {

@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-/// Thousands of requests that are canceled at any moment, among them such that the server breaks off: over both transports.
+/// Thousands of requests that are cancelled at any moment, among them such that the server breaks off: over both transports.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct StormTests {
     private static let paths = [
@@ -74,7 +74,7 @@ struct StormTests {
     }
 
     @Test(arguments: TransportUnderTest.allCases)
-    func transportsGoWhileTheirExchangesAreCanceled(_ kind: TransportUnderTest) async throws {
+    func transportsGoWhileTheirExchangesAreCancelled(_ kind: TransportUnderTest) async throws {
         let server = try server()
         var random = SeededGenerator(seed: 1)
         for _ in 0..<100 {

@@ -1,13 +1,9 @@
 import TaskControlHTTP
 
 /// What a shelf can be asked.
-protocol BookEndpoint: Endpoint, URLRequestBuildable {}
+protocol BookEndpoint: Endpoint, URLRequestBuildable, StatusValidating {}
 
 extension BookEndpoint {
-    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-        try HTTPError.validateStatus(of: response, to: request, data: data)
-    }
-
     func url(_ path: String) -> URL { URL(string: path)! }
 }
 
@@ -63,7 +59,7 @@ struct ChangesEndpoint: BookEndpoint {
     }
 }
 
-struct CoverUploadEndpoint: UploadEndpoint, URLRequestBuildable {
+struct CoverUploadEndpoint: UploadEndpoint, URLRequestBuildable, StatusValidating {
     typealias Content = Book
 
     let book: Book.ID
@@ -71,9 +67,5 @@ struct CoverUploadEndpoint: UploadEndpoint, URLRequestBuildable {
 
     func makeRequest() throws -> (URLRequest, UploadEndpointBody) {
         (put(URL(string: "books/\(book)/cover")!), .file(file))
-    }
-
-    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-        try HTTPError.validateStatus(of: response, to: request, data: data)
     }
 }

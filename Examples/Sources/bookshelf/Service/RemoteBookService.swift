@@ -25,10 +25,7 @@ final class RemoteBookService: BookService {
         of book: Book.ID,
         onProgress: @escaping @Sendable (_ sent: Int64) -> Void
     ) async throws -> Book {
-        let endpoint = CoverUploadEndpoint(book: book, file: file)
-        // How far it has come is not a matter of every `Client`: one that a test puts here may not know.
-        guard let client = client as? EndpointClient else { return try await client.upload(endpoint) }
-        return try await client.upload(endpoint) { onProgress($0.sent) }
+        try await client.upload(CoverUploadEndpoint(book: book, file: file), onProgress: { onProgress($0.sent) })
     }
 
     /// The first page says how many there are; the others are asked for together.
@@ -66,29 +63,10 @@ extension RemoteBookService {
 
     /// More than one request: what is awaited above, in a task that the progress cancels.
     func fetchBooks(completion: @escaping Completion<[Book]>) -> Progress {
-        let answer = Answer(on: client.completionQueue, completion)
-        return Progress.running { _ in answer.give(await .of { try await self.fetchBooks() }) }
-    }
-}
-
-/// Calls a completion handler, once: with what was found, or if it comes to nothing. A progress that is cancelled at once never begins its operation.
-private final class Answer<Value: Sendable>: Sendable {
-    private let queue: DispatchQueue
-    private let completion: Completion<Value>
-    // Written before the last reference is let go, read after.
-    private nonisolated(unsafe) var isGiven = false
-
-    init(on queue: DispatchQueue, _ completion: @escaping Completion<Value>) {
-        self.queue = queue
-        self.completion = completion
-    }
-
-    deinit {
-        if !isGiven { queue.async { [completion] in completion(.failure(CancellationError())) } }
-    }
-
-    func give(_ result: Result<Value, any Error>) {
-        isGiven = true
-        queue.async { [completion] in completion(result) }
+        Progress.running(completionQueue: client.completionQueue) { _ in
+            try await self.fetchBooks()
+        } completionHandler: {
+            completion($0)
+        }
     }
 }

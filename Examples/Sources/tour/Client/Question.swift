@@ -7,7 +7,7 @@ struct Answer: Codable, Sendable {
 }
 
 /// A question about a subject, as the server wants it asked. Whatever is not an answer is an error.
-struct Question: Endpoint, URLRequestBuildable {
+struct Question: Endpoint, URLRequestBuildable, StatusValidating {
     typealias Content = Answer
 
     let subject: String
@@ -17,9 +17,5 @@ struct Question: Endpoint, URLRequestBuildable {
         var request = get(URL(string: "search")!, queryItems: [URLQueryItem(name: "q", value: subject)])
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         return request
-    }
-
-    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-        try HTTPError.validateStatus(of: response, to: request, data: data)
     }
 }

@@ -9,15 +9,16 @@ internal import NIOHTTPCompression
 /// let transport = AsyncHTTPClientTransport()
 /// ```
 ///
-/// What its reader has not read is not received either: a body of any length needs no more memory than a few of its parts. Files and streams are sent as they
-/// are read, on a thread of their own.
+/// What its reader has not read is not received either: a body of any length needs no more memory than a few of its parts. Files and
+/// streams are sent as they are read, on a thread of their own.
 ///
-/// `timeoutInterval` is how long the server may be silent. Where it is the default of `URLRequest`, 60 seconds, the client's own limit holds instead,
-/// `Timeout.read`, which also holds beside a longer one: configure the client with a longer one for servers that take their time.
+/// `timeoutInterval` is how long the server may be silent. Where it is the default of `URLRequest`, 60 seconds, the client's own limit
+/// holds instead, `Timeout.read`, which also holds beside a longer one: configure the client with a longer one for servers that take their
+/// time.
 ///
 /// ## Cancellation
-/// A caller that is canceled gets `CancellationError`, and its exchange ends; its connection is closed. A caller that is canceled before it starts sends
-/// nothing.
+/// A caller that is cancelled gets `CancellationError`, and its exchange ends; its connection is closed. A caller that is cancelled before
+/// it starts sends nothing.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
     private let isOwner: Bool
@@ -39,8 +40,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Uses a client that somebody else owns, and shuts down.
     ///
-    /// - Parameter client: Redirects that its configuration allows, it follows itself, by its own rules: the transport follows the others. Nor is it asked for an
-    ///   encoding: a request that wants one says so in `Accept-Encoding`, and the client's configuration whether it is taken off.
+    /// - Parameter client: Redirects that its configuration allows, it follows itself, by its own rules: the transport follows the others.
+    ///   Nor is it asked for an encoding: a request that wants one says so in `Accept-Encoding`, and the client's configuration whether it
+    ///   is taken off.
     public init(_ client: HTTPClient) {
         self.client = client
         isOwner = false
@@ -89,8 +91,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 }
 
 extension HTTPClient.Configuration {
-    /// What ``AsyncHTTPClientTransport`` makes its client with by default: a server may be silent for 60 seconds, as with `URLRequest`, and gzip and
-    /// deflate are taken off. Without a limit, since a body is read part by part.
+    /// What ``AsyncHTTPClientTransport`` makes its client with by default: a server may be silent for 60 seconds, as with `URLRequest`, and
+    /// gzip and deflate are taken off. Without a limit, since a body is read part by part.
     public static var taskControl: HTTPClient.Configuration {
         HTTPClient.Configuration(
             redirectConfiguration: .disallow,

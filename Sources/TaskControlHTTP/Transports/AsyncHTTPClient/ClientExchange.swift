@@ -70,7 +70,7 @@ final class ClientExchange: Sendable {
         do {
             let part =
                 if let limit { try await Self.next(of: &iterator, within: limit) } else { try await iterator.next() }
-            // The client ends the body, and not as a failure, for a reader that is canceled.
+            // The client ends the body, and not as a failure, for a reader that is cancelled.
             guard let part else {
                 try Task.checkCancellation()
                 state.withLock { if case .reading = $0 { $0 = .ended } }

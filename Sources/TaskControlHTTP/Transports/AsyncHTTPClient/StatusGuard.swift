@@ -5,8 +5,9 @@ internal import NIOHTTP1
 
 /// Ends a connection whose server answers with a status below 100.
 ///
-/// AsyncHTTPClient (1.37) takes every status below 200 for a provisional one, which another follows. What follows a status below 100 is the end,
-/// as for NIO it is an answer like others, and the client then traps: "How can we receive a response end, if we haven't a received a head."
+/// AsyncHTTPClient (1.37) takes every status below 200 for a provisional one, which another follows. What follows a status below 100 is the
+/// end, as for NIO it is an answer like others, and the client then traps: "How can we receive a response end, if we haven't a received a
+/// head."
 final class StatusGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

@@ -59,8 +59,8 @@ struct UploadParts: AsyncSequence, Sendable {
             return part.readableBytes > 0 ? part : nil
         }
 
-        /// The client says that it can take no more when its event loop has found that out; until then what it is given queues up before the
-        /// loop, and a quick reader gives it all. Which loop that is, it does not say.
+        /// The client says that it can take no more when its event loop has found that out; until then what it is given queues up before
+        /// the loop, and a quick reader gives it all. Which loop that is, it does not say.
         private mutating func meetLoops() async throws {
             guard reader.sent - met >= UploadParts.lead else { return }
             met = reader.sent

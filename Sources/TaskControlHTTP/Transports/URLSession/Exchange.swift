@@ -14,7 +14,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private let wires: DispatchQueue
     private let state: Locked<State>
 
-    /// - Parameter wires: Where tasks are canceled.
+    /// - Parameter wires: Where tasks are cancelled.
     init(_ request: HTTPTransportRequest, _ upload: SessionUpload?, wires: DispatchQueue) {
         self.request = request
         self.upload = upload
@@ -22,7 +22,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         state = Locked(State(machine: Machine(limit: SessionPlatform.bytesBeforePause)))
     }
 
-    /// Sends the request, unless the caller has been canceled.
+    /// Sends the request, unless the caller has been cancelled.
     func start(in session: URLSession) {
         guard state.withLock({ $0.machine.start() }) else { return }
         let task = SessionPlatform.task(for: self, in: session)
@@ -101,8 +101,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private func act(on wire: Machine.Wire?, _ task: URLSessionTask?) {
         switch wire {
         case .cancel:
-            // Not from here. Foundation on Linux cancels with a `sync` to the session's queue, which this may be: it deadlocks if the caller is
-            // canceled within `didSend`, and blocks a thread of the caller's pool otherwise.
+            // Not from here. Foundation on Linux cancels with a `sync` to the session's queue, which this may be: it deadlocks if the
+            // caller is cancelled within `didSend`, and blocks a thread of the caller's pool otherwise.
             wires.async { [task] in task?.cancel() }
         case .pause: task?.suspend()
         case .proceed: task?.resume()
@@ -147,8 +147,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Never answered: Foundation on Linux traps if a task is canceled, or times out, between the answer and its arrival ("Received callback for HTTP
-        // redirection, but we're not waiting for it"). The body has been received by now, and is kept there; the connection is free already.
+        // Never answered: Foundation on Linux traps if a task is cancelled, or times out, between the answer and its arrival ("Received
+        // callback for HTTP redirection, but we're not waiting for it"). The body has been received by now, and is kept there; the
+        // connection is free already.
         perform { $0.receiveLast(head: response) }
         #else
         completionHandler(nil)

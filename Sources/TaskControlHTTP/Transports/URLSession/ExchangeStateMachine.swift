@@ -8,7 +8,7 @@
 ///                   ── leave ──▶ gone(.left)
 /// ```
 ///
-/// 1. The wire is canceled at most once, and only between `didStart` and `end`.
+/// 1. The wire is cancelled at most once, and only between `didStart` and `end`.
 /// 2. The reader gets the head, then the parts in their order, then the end or one failure; once gone, only why it is gone.
 /// 3. A waiter that was parked is handed out once: when there is something for it, or when the reader is gone.
 ///

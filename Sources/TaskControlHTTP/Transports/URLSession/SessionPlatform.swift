@@ -8,8 +8,8 @@ enum SessionPlatform {
 
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
         let configuration = configuration.copy() as! URLSessionConfiguration
-        // With a delegate nothing is ever cached here, so a cache is only asked in vain. And credentials are looked up for challenges alone,
-        // which an exchange does not wait for.
+        // With a delegate nothing is ever cached here, so a cache is only asked in vain. And credentials are looked up for challenges
+        // alone, which an exchange does not wait for.
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.timeoutIntervalForRequest = sanitized(configuration.timeoutIntervalForRequest)
@@ -29,11 +29,11 @@ enum SessionPlatform {
         // As it is by default, it says nothing: then the session's counts.
         if request.timeoutInterval != 60 { request.timeoutInterval = sanitized(request.timeoutInterval) }
         if let upload = exchange.upload {
-            // All bodies as streams, since only those can be sent again: libcurl does so where a kept connection turns out to be closed, and
-            // Foundation then traps (a file), or waits for an answer to half a request (data).
+            // All bodies as streams, since only those can be sent again: libcurl does so where a kept connection turns out to be closed,
+            // and Foundation then traps (a file), or waits for an answer to half a request (data).
             request.httpBodyStream = UploadStream(upload, exchange)
-            // A header with a blank is how libcurl is told to leave it out. Otherwise it sends a stream in chunks even if there is a length, and
-            // Foundation calls every body a form.
+            // A header with a blank is how libcurl is told to leave it out. Otherwise it sends a stream in chunks even if there is a
+            // length, and Foundation calls every body a form.
             if let length = upload.length {
                 request.setValue(String(length), forHTTPHeaderField: "Content-Length")
                 request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")

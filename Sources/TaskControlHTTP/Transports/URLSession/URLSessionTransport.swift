@@ -12,24 +12,24 @@
 /// Foundation's session is another program there, over libcurl, with limits that this transport cannot lift:
 /// - A response is not held back: what its reader has not read yet is kept in memory. `AsyncHTTPClientTransport` waits for its reader.
 /// - A stream is read on the session's queue: while it blocks, all exchanges of this transport do.
-/// - The process traps within Foundation if a server closes the connection in the middle of a response's head, or sends trailers after a body in
-///   chunks (Swift 6.3 with libcurl 7.88). Where servers are not to be trusted, use `AsyncHTTPClientTransport`.
+/// - The process traps within Foundation if a server closes the connection in the middle of a response's head, or sends trailers after a
+///   body in chunks (Swift 6.3 with libcurl 7.88). Where servers are not to be trusted, use `AsyncHTTPClientTransport`.
 /// - A response with the status 301 to 308 that is not followed has no body.
 /// - `timeoutInterval` is in whole seconds, rounded up.
 ///
 /// ## Cancellation
-/// A caller that is canceled gets `CancellationError` at once, and its exchange ends; its connection is closed. A caller that is canceled before it
-/// starts sends nothing.
+/// A caller that is cancelled gets `CancellationError` at once, and its exchange ends; its connection is closed. A caller that is cancelled
+/// before it starts sends nothing.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
-    /// Where tasks are canceled, one after another.
+    /// Where tasks are cancelled, one after another.
     private let wires = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
 
     /// - Parameters:
-    ///   - configuration: Of the session. What is changed in it later has no effect. Its `httpAdditionalHeaders` go to every server, also after
-    ///     a redirect.
-    ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On Apple's platforms also asked for credentials
-    ///     and trust, and told of metrics. Not asked about redirects.
+    ///   - configuration: Of the session. What is changed in it later has no effect. Its `httpAdditionalHeaders` go to every server, also
+    ///     after a redirect.
+    ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On Apple's platforms also
+    ///     asked for credentials and trust, and told of metrics. Not asked about redirects.
     public init(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil
@@ -38,7 +38,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // Each exchange keeps the transport, so there is none but those that were canceled just now. Not `invalidateAndCancel`, which
+        // Each exchange keeps the transport, so there is none but those that were cancelled just now. Not `invalidateAndCancel`, which
         // waits for the session's queue on Linux; this may run on it.
         session.finishTasksAndInvalidate()
     }

@@ -48,7 +48,8 @@ final class UploadReader: @unchecked Sendable {
     /// Reads on; blocks where the file or the stream does.
     ///
     /// - Returns: How many bytes have been read; 0 at the end.
-    /// - Throws: What reading throws; ``Mismatch``, if there is more or less than was said. What is a file's is sent as it was long when it was opened.
+    /// - Throws: What reading throws; ``Mismatch``, if there is more or less than was said. What is a file's is sent as it was long when it
+    ///   was opened.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try readOn(into: buffer)
         sent += Int64(count)
