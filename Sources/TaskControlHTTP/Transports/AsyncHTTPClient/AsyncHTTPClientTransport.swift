@@ -64,12 +64,12 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var redirects = RedirectPolicy()
         while true {
             let exchange = ClientExchange(request, upload)
+            defer { exchange.leave() }
             let head: HTTPURLResponse = try await withTaskCancellationHandler {
                 try await exchange.open(client, asksForEncoding: isOwner)
             } onCancel: {
                 exchange.cancel()
             }
-            defer { exchange.leave() }
             if let next = try redirects.request(after: head, to: request) {
                 do {
                     upload = try next.body.map(UploadReader.init)

@@ -34,13 +34,10 @@ final class ClientExchange: Sendable {
     func open(_ client: HTTPClient, asksForEncoding: Bool) async throws -> HTTPURLResponse {
         let (outgoing, isStream) = try outgoing(for: client, asksForEncoding: asksForEncoding)
         let response: HTTPClientResponse
-        if let limit, isStream {
-            response = try await unlessSilent(for: limit) {
-                try await client.execute(outgoing, deadline: .distantFuture)
-            }
-        } else {
-            let deadline = limit.map { NIODeadline.now() + .nanoseconds(Int64(clamping: $0.wholeNanoseconds)) }
-            response = try await client.execute(outgoing, deadline: deadline ?? .distantFuture)
+        do {
+            response = try await execute(outgoing, on: client, isStream: isStream)
+        } catch {
+            throw Task.isCancelled ? CancellationError() : error
         }
         if let upload, !isStream { didSend(upload.length ?? 0, of: upload.length) }
         let head = try Self.head(of: response, to: request.request)
@@ -51,6 +48,17 @@ final class ClientExchange: Sendable {
         }
         guard isWanted else { throw CancellationError() }
         return head
+    }
+
+    private func execute(_ outgoing: HTTPClientRequest, on client: HTTPClient, isStream: Bool) async throws
+        -> HTTPClientResponse
+    {
+        guard let limit else { return try await client.execute(outgoing, deadline: .distantFuture) }
+        guard isStream else {
+            let deadline = NIODeadline.now() + .nanoseconds(limit.wholeNanoseconds)
+            return try await client.execute(outgoing, deadline: deadline)
+        }
+        return try await unlessSilent(for: limit) { try await client.execute(outgoing, deadline: .distantFuture) }
     }
 
     /// The next part of the body.

@@ -6,6 +6,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var machine: Machine
         /// From the start to the end. It keeps this object as its delegate, so it is let go at the end.
         var task: URLSessionTask?
+        /// What the task was told last, on the queue of wires.
+        var isSuspended = false
     }
 
     let request: HTTPTransportRequest
@@ -104,10 +106,21 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             // Not from here. Foundation on Linux cancels with a `sync` to the session's queue, which this may be: it deadlocks if the
             // caller is cancelled within `didSend`, and blocks a thread of the caller's pool otherwise.
             wires.async { [task] in task?.cancel() }
-        case .pause: task?.suspend()
-        case .proceed: task?.resume()
+        case .pause, .proceed:
+            // Whoever pauses and whoever lets proceed are not ordered among each other, and a task counts: so it is told what holds when it is told.
+            wires.async { [self] in settle() }
         case nil: break
         }
+    }
+
+    /// On the queue of wires.
+    private func settle() {
+        let (task, suspends) = state.withLock { state in
+            let suspends = state.machine.isPaused
+            defer { state.isSuspended = suspends }
+            return (suspends == state.isSuspended ? nil : state.task, suspends)
+        }
+        if suspends { task?.suspend() } else { task?.resume() }
     }
 
     // MARK: What the session says

@@ -64,6 +64,11 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         if case .open = outcome { gone == nil } else { false }
     }
 
+    /// Whether the wire is to rest.
+    var isPaused: Bool {
+        if case .paused = wire { true } else { false }
+    }
+
     // MARK: What the caller does
 
     /// - Returns: Whether to start; not if the caller is gone already.
