@@ -5,8 +5,17 @@ import PackageDescription
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v13)],
+    traits: [
+        .trait(name: "AsyncHTTPClient", description: "Measures the HTTP client over AsyncHTTPClient, too.")
+    ],
     dependencies: [
-        .package(name: "swift-task-control", path: ".."),
+        .package(
+            name: "swift-task-control",
+            path: "..",
+            traits: [.trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"]))]
+        ),
+        // Only with the trait.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         // Without its traits: the library's own interposers count nothing here, and slow down what they watch.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
@@ -17,7 +26,13 @@ let package = Package(
             dependencies: [
                 "HeapCounter",
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["AsyncHTTPClient"])
+                ),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             // The library's plugin looks for benchmarks in a folder of this name.

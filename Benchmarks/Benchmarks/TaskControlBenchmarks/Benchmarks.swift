@@ -14,5 +14,6 @@ let benchmarks: @Sendable () -> Void = {
     registerPolicies()
     registerRetry()
     registerBridging()
+    registerHTTP()
     registerSimulation()
 }

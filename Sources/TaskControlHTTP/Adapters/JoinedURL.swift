@@ -7,6 +7,8 @@ enum JoinedURL {
         let origin: Origin
         let segments: [Substring]
         let query: String?
+        /// What a plain path is put behind; with a query there is none.
+        let plain: String?
 
         /// `nil`: the URL has no scheme or no host.
         init?(_ url: URL) {
@@ -22,12 +24,14 @@ enum JoinedURL {
             self.root = text
             segments = parts.percentEncodedPath.split(separator: "/")
             query = parts.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 }
+            plain = query == nil ? ([Substring(text)] + segments).joined(separator: "/") + "/" : nil
         }
     }
 
     static func join(_ url: URL, to base: Base, allowsOtherServers: Bool) throws -> URL {
         // The text, not Foundation's reading of it: what `URL(string:relativeTo:)` was given counts too.
         let given = url.absoluteString
+        if let plain = base.plain, isPlain(given), let joined = URL(string: plain + given) { return joined }
         guard let parts = URLComponents(string: given) else { throw Refusal.unusable(url) }
         if parts.scheme != nil || parts.host != nil {
             guard parts.scheme != nil, let origin = Origin(parts) else { throw Refusal.leavesBase(url) }
@@ -49,6 +53,25 @@ enum JoinedURL {
         if let fragment = parts.percentEncodedFragment { text += "#" + fragment }
         guard let joined = URL(string: text) else { throw Refusal.unusable(url) }
         return joined
+    }
+
+    /// Whether it is a relative path that says nothing special: nearly every endpoint's. To take a URL apart costs as much as to make three.
+    private static func isPlain(_ text: String) -> Bool {
+        var last = UInt8(ascii: "/")
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                break
+            // Neither a leading or doubled slash, nor a segment that begins with a dot.
+            case UInt8(ascii: "/"), UInt8(ascii: "."):
+                if last == UInt8(ascii: "/") { return false }
+            default: return false
+            }
+            last = byte
+        }
+        return last != UInt8(ascii: "/")
     }
 
     /// The segments of a path below others, without dots; `nil` if it climbs above them.
