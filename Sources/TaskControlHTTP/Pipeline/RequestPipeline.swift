@@ -39,15 +39,16 @@ final class RequestPipeline: Sendable {
         let body: UploadEndpointBody?
         let adapted: URLRequest
         do {
-            let made: URLRequest
-            (made, body) = try make()
-            request = made
-            adapted = try await adapter.adapt(made)
+            let made = try make()
+            (request, body) = (made.0, made.1)
+            adapted = try await adapter.adapt(made.0)
         } catch {
             let error = settled(error, request: request, Arrival())
             observer?(request, nil, nil, error)
             throw error
         }
+        // Not kept while the exchange lasts: on Linux a request is as large as all else that a call keeps.
+        request = nil
         do {
             guard let retry = policies.retry, retry.allows(adapted) else {
                 return try await authenticated(adapted, body, exchange)

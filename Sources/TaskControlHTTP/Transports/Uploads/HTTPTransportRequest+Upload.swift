@@ -1,6 +1,8 @@
 extension HTTPTransportRequest {
     /// The same request, with whatever body it has in `body`, and a method that has one.
     func normalized() -> HTTPTransportRequest {
+        // To change a request copies it.
+        if request.httpBody == nil, request.httpBodyStream == nil { return self }
         var normalized = self
         normalized.request.httpBody = nil
         normalized.request.httpBodyStream = nil
