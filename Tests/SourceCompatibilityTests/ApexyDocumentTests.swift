@@ -168,7 +168,7 @@ private final class BookServiceImpl: BookService {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ApexyDocumentTests {
     private static let books = Data(#"[{"title": "Emma"}]"#.utf8)
 

@@ -57,7 +57,7 @@ enum Redaction {
         func text(without secrets: [String]) -> String {
             // A character that is cut at the limit, of up to four bytes, is left out.
             let cuts = count > bytes.count ? 0...3 : 0...0
-            let text = cuts.lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }.first
+            let text = cuts.lazy.compactMap { String(data: bytes.dropLast($0), encoding: .utf8) }.first
             guard let text, !bytes.contains(where: { $0 < 9 }) else { return "\(count) bytes that are not text" }
             return redacted(text, secrets) + (count > bytes.count ? " (\(count) bytes)" : "")
         }

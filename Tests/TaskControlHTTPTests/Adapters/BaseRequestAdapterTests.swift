@@ -1,7 +1,7 @@
 import TaskControlHTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BaseRequestAdapterTests {
     @Test(arguments: [
         ("https://h/api/v1", "books", "https://h/api/v1/books"),

@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CompletionHandlerTests {
     private static let key = DispatchSpecificKey<Int>()
     private let queue: DispatchQueue

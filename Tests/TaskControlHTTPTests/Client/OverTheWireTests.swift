@@ -5,7 +5,7 @@ import TaskControlTesting
 import Testing
 
 /// The client's promises, over both transports, against servers that are there.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct OverTheWireTests {
     @Test(arguments: TransportUnderTest.allCases)
     func fiveHundredRequestsOverAnExpiredTokenMakeOneRefresh(_ kind: TransportUnderTest) async throws {
@@ -162,7 +162,9 @@ struct OverTheWireTests {
     @Test func theConnectionsOfAClientThatHasGoneAreClosed() async throws {
         let server = try RawServer { connection, _ in try connection.respond(body: Array("there".utf8)) }
         do {
-            let client = EndpointClient(baseURL: server.url(), configuration: .ephemeral)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.timeoutIntervalForRequest = 3_600
+            let client = EndpointClient(baseURL: server.url(), configuration: configuration)
             #expect(try await client.request(Text()) == "there")
             #expect(server.log.now.live == 1)
         }

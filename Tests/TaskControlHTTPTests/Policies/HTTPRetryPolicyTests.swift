@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPRetryPolicyTests {
     private static func policies(_ change: (inout HTTPRetryPolicy) -> Void = { _ in }) -> ClientPolicies {
         var retry = HTTPRetryPolicy()

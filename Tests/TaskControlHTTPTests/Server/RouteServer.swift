@@ -18,10 +18,14 @@ struct RouteServer {
     /// Runs a server at a port of its own on 127.0.0.1, and ends it with the closure. Not on `::1`, FlyingFox's own choice: to Foundation
     /// on Linux, a URL with an IPv6 address is a bad one.
     static func run<Value>(_ body: (RouteServer) async throws -> Value) async throws -> Value {
-        let server = HTTPServer(address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
+        let server = HTTPServer(
+            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0),
+            timeout: 3_600,
+            logger: .disabled
+        )
         let running = Task { try await server.run() }
         defer { running.cancel() }
-        try await server.waitUntilListening(timeout: 60)
+        try await server.waitUntilListening(timeout: 600)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw POSIXError(.EADDRNOTAVAIL) }
         let value = try await body(RouteServer(server: server, port: port))
         await server.stop()

@@ -2,6 +2,11 @@ import Foundation
 import TaskControlHTTP
 import Testing
 
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOCore
+#endif
+
 /// The transports that one suite is run over.
 enum TransportUnderTest: String, CaseIterable, Codable, CustomTestStringConvertible {
     case urlSession
@@ -11,12 +16,18 @@ enum TransportUnderTest: String, CaseIterable, Codable, CustomTestStringConverti
 
     var testDescription: String { rawValue }
 
-    /// A new one, without anything in common with others.
+    /// A new one, without anything in common with others. What takes long here is that other tests have the threads, not that a server is silent.
     func make() -> any HTTPTransport {
         switch self {
-        case .urlSession: URLSessionTransport(configuration: .ephemeral)
+        case .urlSession:
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.timeoutIntervalForRequest = 3_600
+            return URLSessionTransport(configuration: configuration)
         #if AsyncHTTPClient
-        case .asyncHTTPClient: AsyncHTTPClientTransport()
+        case .asyncHTTPClient:
+            var configuration = HTTPClient.Configuration.taskControl
+            configuration.timeout = HTTPClient.Configuration.Timeout(connect: .hours(1), read: .hours(1))
+            return AsyncHTTPClientTransport(configuration: configuration)
         #endif
         }
     }
