@@ -22,7 +22,7 @@ enum JoinedURL {
             root.fragment = nil
             guard let text = root.string else { return nil }
             self.root = text
-            segments = parts.percentEncodedPath.split(separator: "/")
+            segments = JoinedURL.segments(of: parts.percentEncodedPath)
             query = parts.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 }
             plain = query == nil ? ([Substring(text)] + segments).joined(separator: "/") + "/" : nil
         }
@@ -77,7 +77,7 @@ enum JoinedURL {
     /// The segments of a path below others, without dots; `nil` if it climbs above them.
     private static func climbed(_ path: String, from base: [Substring]) -> [Substring]? {
         var segments = base
-        for segment in path.split(separator: "/") {
+        for segment in Self.segments(of: path) {
             switch isDots(segment) {
             case 1: continue
             case 2:
@@ -86,6 +86,13 @@ enum JoinedURL {
             default: segments.append(segment)
             }
         }
+        return segments
+    }
+
+    /// What is between the slashes, empty segments included, but for those before the first and behind the last.
+    private static func segments(of path: String) -> [Substring] {
+        var segments = path.drop { $0 == "/" }.split(separator: "/", omittingEmptySubsequences: false)
+        if segments.last?.isEmpty == true { segments.removeLast() }
         return segments
     }
 

@@ -48,7 +48,7 @@ extension Client {
 extension EndpointClient {
     /// Sends a request; gives its content to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never before this has returned.
+    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How many bytes of the response have arrived; cancelling it cancels the request.
     @discardableResult
     public func request<E: Endpoint>(
@@ -64,7 +64,7 @@ extension EndpointClient {
 
     /// Uploads something; gives the content of the response to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never before this has returned.
+    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How many bytes have been sent; cancelling it cancels the upload.
     @discardableResult
     public func upload<E: UploadEndpoint>(
@@ -82,6 +82,7 @@ extension EndpointClient {
 extension Progress {
     /// Shows bytes.
     fileprivate func show(_ done: Int64, of all: Int64?) {
+        guard !isFinished else { return }
         // An unknown total is −1, which is how a progress says that it does not know.
         let total = all ?? -1
         if totalUnitCount != total { totalUnitCount = total }

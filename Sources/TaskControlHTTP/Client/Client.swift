@@ -33,7 +33,7 @@ public protocol Client: AnyObject, Sendable {
 
     /// Sends a request; gives its content to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never before this has returned.
+    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How far it has come; cancelling it cancels the request.
     @discardableResult
     func request<E: Endpoint>(
@@ -43,7 +43,7 @@ public protocol Client: AnyObject, Sendable {
 
     /// Uploads something; gives the content of the response to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never before this has returned.
+    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How far it has come; cancelling it cancels the upload.
     @discardableResult
     func upload<E: UploadEndpoint>(

@@ -65,9 +65,14 @@ private struct PartFile {
     init(for file: URL) throws {
         self.file = file
         part = file.deletingLastPathComponent()
-            .appendingPathComponent(".\(file.lastPathComponent).\(UInt32.random(in: 0 ... .max)).part")
+            .appendingPathComponent(".\(UUID().uuidString).part")
         try Data().write(to: part, options: .withoutOverwriting)
-        handle = try FileHandle(forWritingTo: part)
+        do {
+            handle = try FileHandle(forWritingTo: part)
+        } catch {
+            try? FileManager.default.removeItem(at: part)
+            throw error
+        }
     }
 
     func write(_ chunk: Data) throws {

@@ -95,7 +95,7 @@ extension EndpointClient {
     /// - Parameters:
     ///   - baseURL: Where the server is; see ``BaseRequestAdapter``.
     ///   - configuration: What the session is made with.
-    ///   - delegate: Is asked by the session what it implements of authentication challenges.
+    ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Is told of each attempt.
@@ -122,7 +122,7 @@ extension EndpointClient {
     /// - Parameters:
     ///   - requestAdapter: Completes requests.
     ///   - configuration: What the session is made with.
-    ///   - delegate: Is asked by the session what it implements of authentication challenges.
+    ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Is told of each attempt.

@@ -7,19 +7,41 @@ public enum UploadEndpointBody: Sendable {
     case file(URL)
 
     /// A stream, which is read while it is sent.
+    case stream(UploadStream)
+
+    /// A stream, which is read while it is sent.
     ///
     /// - Parameters:
     ///   - length: In bytes, if it is known: then it is sent as `Content-Length`, and a stream that has more or less fails the upload.
     ///     `nil`: the body is sent in chunks.
     ///   - open: Makes the stream, unopened. Called each time that the body is sent: again for a retry, for a new token, and where a server
     ///     redirects the upload.
-    case stream(length: Int64?, open: @Sendable () throws -> InputStream)
+    public static func stream(length: Int64?, open: @escaping @Sendable () throws -> InputStream) -> UploadEndpointBody
+    {
+        .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
+    }
 
-    /// A stream of unknown length that can be sent once: an upload that would have to be sent again fails with what came of the first time.
+    /// A stream of unknown length that can be sent once: what would have to be sent again fails with what came of the first time.
     ///
     /// ``stream(length:open:)`` can be sent again.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {
         let once = OneTimeStream(stream)
-        return .stream(length: nil) { try once.take() }
+        return .stream(UploadStream(length: nil, canBeSentAgain: false) { try once.take() })
     }
+
+    /// Whether there is more of it when it has been sent.
+    var canBeSentAgain: Bool {
+        if case .stream(let stream) = self { stream.canBeSentAgain } else { true }
+    }
+}
+
+/// A stream that an upload sends: for transports.
+public struct UploadStream: Sendable {
+    /// In bytes, if it is known.
+    public let length: Int64?
+
+    let canBeSentAgain: Bool
+
+    /// Makes the stream, unopened.
+    public let open: @Sendable () throws -> InputStream
 }

@@ -50,7 +50,10 @@ public struct HTTPError: Error, Sendable {
     public private(set) var statusCode: Int?
 
     /// The first bytes of the response's body as text, at most 512 of them, without its secrets.
-    public var bodyPrefix: String? { body?.text(without: asked?.secrets ?? []) }
+    public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
+
+    /// What the authenticator attached, by its headers' names: not to be shown if the body echoes it.
+    private var credentials: [String: String] = [:]
 
     /// The value of `Retry-After`, if there is one. So `retry` honors it.
     public private(set) var retryAfter: Duration?
@@ -87,8 +90,16 @@ extension HTTPError {
     }
 
     /// The same error, with what it does not say yet.
-    func completed(request: URLRequest?, response: HTTPURLResponse?, data: Data?) -> HTTPError {
+    ///
+    /// - Parameter credentials: What the request carried beyond what `request` says.
+    func completed(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        credentials: [String: String] = [:]
+    ) -> HTTPError {
         var error = self
+        error.credentials.merge(credentials) { $1 }
         error.asked = asked ?? request.map(Asked.init)
         error.statusCode = statusCode ?? response?.statusCode
         error.body = body ?? data.flatMap(Redaction.Excerpt.init)
@@ -99,16 +110,13 @@ extension HTTPError {
     private struct Asked {
         let method: String?
         let url: URL?
-        private let headers: [String: String]
+        let headers: [String: String]
 
         init(_ request: URLRequest) {
             method = request.httpMethod
             url = request.url
             headers = request.allHTTPHeaderFields ?? [:]
         }
-
-        /// What the request carried that a body had better not echo.
-        var secrets: [String] { Redaction.secrets(in: headers) }
     }
 }
 

@@ -3,9 +3,11 @@ enum Redaction {
     static let mark = "…"
 
     /// What headers carry that is not to be shown, the longest first: it is looked for where somebody may echo it.
-    static func secrets(in headers: [String: String]) -> [String] {
-        headers.filter { isSecret($0.key) }
-            .flatMap { $0.value.split(whereSeparator: { " ;,=".contains($0) }).map(String.init) + [$0.value] }
+    ///
+    /// - Parameter credentials: Headers that are secret whatever their names are.
+    static func secrets(in headers: [String: String], _ credentials: [String: String]) -> [String] {
+        (headers.filter { isSecret($0.key) }.map(\.value) + credentials.values)
+            .flatMap { $0.split(whereSeparator: { " ;,=".contains($0) }).map(String.init) + [$0] }
             .filter { $0.count >= 8 }
             .sorted { $0.count > $1.count }
     }
@@ -59,8 +61,22 @@ enum Redaction {
             let cuts = count > bytes.count ? 0...3 : 0...0
             let text = cuts.lazy.compactMap { String(data: bytes.dropLast($0), encoding: .utf8) }.first
             guard let text, !bytes.contains(where: { $0 < 9 }) else { return "\(count) bytes that are not text" }
-            return redacted(text, secrets) + (count > bytes.count ? " (\(count) bytes)" : "")
+            var shown = text
+            if count > bytes.count, let cut = Redaction.beginning(ofAny: secrets, atEndOf: shown) {
+                shown = shown.dropLast(cut) + mark
+            }
+            return redacted(shown, secrets) + (count > bytes.count ? " (\(count) bytes)" : "")
         }
+    }
+
+    /// How much of a secret the limit has left at the end of a text: of what is cut off, the whole is not found.
+    private static func beginning(ofAny secrets: [String], atEndOf text: String) -> Int? {
+        for secret in secrets {
+            let longest = min(secret.count - 1, text.count)
+            guard longest >= 4 else { continue }
+            if let cut = (4...longest).reversed().first(where: { text.hasSuffix(secret.prefix($0)) }) { return cut }
+        }
+        return nil
     }
 
     private static func redacted(_ body: String, _ secrets: [String]) -> String {
@@ -73,6 +89,8 @@ enum Redaction {
             break
         }
         text = text.replacing(member) { isSecret($0.2) ? $0.1 + mark : $0.0 }
+        // The same within a string of JSON, where quotes are escaped.
+        text = text.replacing(/(\\"([^"\\]*)\\"\s*:\s*\\")[^"\\]*/) { isSecret($0.2) ? $0.1 + mark : $0.0 }
         // Fields of forms.
         text = text.replacing(/([\w\-]+)=([^&\s;]+)/) { isSecret($0.1) ? $0.1 + "=" + mark : $0.0 }
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -1,8 +1,10 @@
 #if canImport(Darwin)
 extension Progress {
     /// A progress with a task, which is cancelled when the progress is.
-    static func cancelling(_ start: (Progress) -> Task<Void, Never>) -> Progress {
+    static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = Progress(parent: nil)
+        // Before the start (law 2): the task may be over before the next line.
+        progress.totalUnitCount = totalUnitCount
         let task = start(progress)
         // One that is cancelled already, as a child of another, is told so at once.
         progress.cancellationHandler = { task.cancel() }
@@ -12,8 +14,10 @@ extension Progress {
 #else
 extension Progress {
     /// A progress with a task, which is cancelled when the progress is.
-    static func cancelling(_ start: (Progress) -> Task<Void, Never>) -> Progress {
+    static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = TaskProgress(parent: nil)
+        // Before the start (law 2): the task may be over before the next line.
+        progress.totalUnitCount = totalUnitCount
         progress.attach(start(progress))
         return progress
     }
@@ -36,9 +40,28 @@ private final class TaskProgress: Progress, @unchecked Sendable {
     }
 
     override func cancel() {
-        lock.withLock { super.cancel() }
-        // Outside the lock (law 1): what is cancelled may look here.
-        lock.withLock { task }?.cancel()
+        Self.cancellingAfterwards { cancelled in
+            lock.withLock {
+                super.cancel()
+                cancelled.tasks.append(task)
+            }
+        }
+    }
+
+    /// The tasks of the progresses that this thread is cancelling.
+    private final class Cancelled {
+        var tasks: [Task<Void, Never>?] = []
+    }
+
+    /// Cancels tasks when no lock is held any more (law 1): a progress cancels its children under its own.
+    private static func cancellingAfterwards(_ body: (Cancelled) -> Void) {
+        let (key, thread) = ("TaskControlHTTP.TaskProgress", Thread.current)
+        if let outer = thread.threadDictionary[key] as? Cancelled { return body(outer) }
+        let cancelled = Cancelled()
+        thread.threadDictionary[key] = cancelled
+        body(cancelled)
+        thread.threadDictionary[key] = nil
+        for task in cancelled.tasks { task?.cancel() }
     }
 
     override var totalUnitCount: Int64 {
@@ -66,7 +89,8 @@ private final class TaskProgress: Progress, @unchecked Sendable {
     }
 
     override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
-        lock.withLock { super.addChild(child, withPendingUnitCount: units) }
+        // One that is cancelled cancels the child here.
+        Self.cancellingAfterwards { _ in lock.withLock { super.addChild(child, withPendingUnitCount: units) } }
     }
 }
 #endif

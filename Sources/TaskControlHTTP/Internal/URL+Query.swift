@@ -3,7 +3,7 @@ extension URL {
     ///
     /// Only letters, digits and `-._~` of names and values are sent as they are: a bare `+` would be read as a space.
     func appending(_ items: [URLQueryItem]) -> URL {
-        guard !items.isEmpty, var components = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
+        guard !items.isEmpty, var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
             return self
         }
         let added = items.map { item in

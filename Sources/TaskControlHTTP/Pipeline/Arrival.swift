@@ -8,13 +8,18 @@ struct Outgoing: Sendable {
     var hasCredential = false
 
     /// As a transport takes it.
-    func transported(_ progress: ProgressReporter?) -> HTTPTransportRequest {
+    func transported(_ progress: ProgressReporter.Attempt?) -> HTTPTransportRequest {
         var transported = HTTPTransportRequest(request, body: body, didSend: progress?.didSend)
         guard hasCredential else { return transported }
         // What the authenticator attached goes nowhere else, whatever its name is.
-        let (with, without) = (request.allHTTPHeaderFields ?? [:], shown.allHTTPHeaderFields ?? [:])
-        for (name, value) in with where without[name] != value { transported.credentialHeaders.insert(name) }
+        transported.credentialHeaders = Set(credentials.keys)
         return transported
+    }
+
+    /// The headers that the authenticator attached.
+    var credentials: [String: String] {
+        let (with, without) = (request.allHTTPHeaderFields ?? [:], shown.allHTTPHeaderFields ?? [:])
+        return with.filter { without[$0.key] != $0.value }
     }
 }
 
@@ -31,6 +36,16 @@ struct Arrival: Sendable {
     var stage = Stage.preparation
     var response: HTTPURLResponse?
     var data: Data?
+    /// What the authenticator attached.
+    var credentials: [String: String] = [:]
+    /// Of an exchange that others may take part in.
+    var shared: ExchangeKey?
+
+    /// Whether the server that was asked does not take the credential; another one, where a redirect led, has not seen it.
+    func isRejection(of request: URLRequest) -> Bool {
+        guard let response, response.statusCode == 401, !Task.isCancelled else { return false }
+        return response.url.flatMap(Origin.init) == request.url.flatMap(Origin.init)
+    }
 
     /// Whether another attempt may have more luck.
     func mayPass(after error: any Error, _ policy: HTTPRetryPolicy?) -> Bool {
@@ -52,8 +67,6 @@ struct Arrival: Sendable {
 struct FailedAttempt: Error, RetryAfterProviding {
     /// What the caller is to see.
     let error: any Error
-    /// What it was before.
-    let underlying: any Error
     /// The credential that the server rejected.
     let rejected: CredentialSerial?
     let mayPass: Bool
@@ -62,7 +75,7 @@ struct FailedAttempt: Error, RetryAfterProviding {
 
 extension HTTPTransport {
     /// Sends a request and gathers what comes.
-    func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter?) async throws {
+    func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter.Attempt?) async throws {
         try await withResponse(to: outgoing.transported(progress)) { response in
             arrival.response = response.head
             progress?.expect(response.head)

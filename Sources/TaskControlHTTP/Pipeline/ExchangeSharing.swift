@@ -2,6 +2,9 @@
 struct ExchangeKey: Hashable, Sendable {
     private let url: URL
     private let headers: [String: String]
+    private let cookies: Bool
+    private let cachePolicy: URLRequest.CachePolicy
+    private let timeoutInterval: TimeInterval
 
     /// `nil`: the exchange is not to be shared.
     init?(_ outgoing: Outgoing) {
@@ -12,6 +15,9 @@ struct ExchangeKey: Hashable, Sendable {
         else { return nil }
         self.url = url
         headers = request.allHTTPHeaderFields ?? [:]
+        cookies = request.httpShouldHandleCookies
+        cachePolicy = request.cachePolicy
+        timeoutInterval = request.timeoutInterval
     }
 }
 
@@ -24,8 +30,10 @@ final class ExchangeSharing: Sendable {
         _ key: ExchangeKey,
         over transport: any HTTPTransport,
         _ arrival: inout Arrival,
-        _ progress: ProgressReporter?
+        _ progress: ProgressReporter.Attempt?
     ) async throws {
+        let credentials = arrival.credentials
+        defer { (arrival.shared, arrival.credentials) = (key, credentials) }
         do {
             arrival = try await flights.run(key) {
                 var arrival = Arrival(stage: .exchange)
@@ -43,6 +51,9 @@ final class ExchangeSharing: Sendable {
         if let response = arrival.response { progress?.expect(response) }
         progress?.didReceive(arrival.data?.count ?? 0)
     }
+
+    /// Lets the next who asks for it have an exchange of its own.
+    func forget(_ key: ExchangeKey) { flights.forget(key) }
 
     /// What failed, and what had arrived until then.
     private struct Broken: Error {

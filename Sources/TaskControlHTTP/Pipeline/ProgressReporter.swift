@@ -1,9 +1,12 @@
-/// Tells how far an exchange has come: one call after another, though it is told so from several threads.
+/// Tells how far a call has come: one report after another, though it is told so from several threads.
 ///
-/// While one thread is in the call, the others leave their news with it: it calls once more, with the newest.
+/// While one thread reports, the others leave their news with it: it reports once more, with the newest. What comes late, of an attempt that is over,
+/// is not reported.
 final class ProgressReporter: Sendable {
     private struct State {
         var progress = TransferProgress()
+        /// Which attempt is reported of.
+        var attempt = 0
         var isTold = true
         var isTelling = false
     }
@@ -15,32 +18,56 @@ final class ProgressReporter: Sendable {
         self.tell = tell
     }
 
-    var didSend: @Sendable (Int64, Int64?) -> Void {
-        { [self] sent, expected in
-            update {
-                $0.sent = sent
-                $0.expectedToSend = expected
+    /// An attempt begins; the one before is over.
+    func begin() -> Attempt {
+        let number = state.withLock { state in
+            state.attempt += 1
+            state.progress = TransferProgress()
+            return state.attempt
+        }
+        return Attempt(reporter: self, number: number)
+    }
+
+    /// Nothing more is to be reported. A report that is being made goes on.
+    private func end(_ number: Int) {
+        state.withLock { state in
+            guard state.attempt == number else { return }
+            state.attempt += 1
+            state.isTold = true
+        }
+    }
+
+    struct Attempt: Sendable {
+        fileprivate let reporter: ProgressReporter
+        fileprivate let number: Int
+
+        var didSend: @Sendable (Int64, Int64?) -> Void {
+            { sent, expected in
+                reporter.update(number) {
+                    $0.sent = sent
+                    $0.expectedToSend = expected
+                }
             }
         }
-    }
 
-    /// The head is there. What had been received of an attempt before counts no more.
-    func expect(_ response: HTTPURLResponse) {
-        let length = response.expectedContentLength
-        let isEncoded =
-            response.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
-        update {
-            $0.received = 0
-            $0.expectedToReceive = length >= 0 && !isEncoded ? length : nil
+        /// The head is there.
+        func expect(_ response: HTTPURLResponse) {
+            let length = response.expectedContentLength
+            let isEncoded =
+                response.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
+            reporter.update(number) { $0.expectedToReceive = length >= 0 && !isEncoded ? length : nil }
         }
+
+        func didReceive(_ count: Int) {
+            reporter.update(number) { $0.received += Int64(count) }
+        }
+
+        func end() { reporter.end(number) }
     }
 
-    func didReceive(_ count: Int) {
-        update { $0.received += Int64(count) }
-    }
-
-    private func update(_ change: (inout TransferProgress) -> Void) {
+    private func update(_ number: Int, _ change: (inout TransferProgress) -> Void) {
         let mayTell = state.withLock { state in
+            guard state.attempt == number else { return false }
             change(&state.progress)
             state.isTold = false
             defer { state.isTelling = true }

@@ -2,10 +2,12 @@ extension RequestPipeline {
     func content<E: Endpoint>(of endpoint: E, onProgress: (@Sendable (TransferProgress) -> Void)?) async throws
         -> E.Content
     {
-        let progress = onProgress.map(ProgressReporter.init)
+        let reporter = onProgress.map(ProgressReporter.init)
         return try await run {
             (try endpoint.makeRequest(), nil)
         } exchange: { outgoing, arrival in
+            let progress = reporter?.begin()
+            defer { progress?.end() }
             try await gather(outgoing, &arrival, progress)
             return try read(outgoing, &arrival, validate: endpoint.validate, content: endpoint.content)
         }
@@ -14,10 +16,12 @@ extension RequestPipeline {
     func content<E: UploadEndpoint>(of endpoint: E, onProgress: (@Sendable (TransferProgress) -> Void)?) async throws
         -> E.Content
     {
-        let progress = onProgress.map(ProgressReporter.init)
+        let reporter = onProgress.map(ProgressReporter.init)
         return try await run {
             try endpoint.makeRequest()
         } exchange: { outgoing, arrival in
+            let progress = reporter?.begin()
+            defer { progress?.end() }
             try await gather(outgoing, &arrival, progress)
             return try read(outgoing, &arrival, validate: endpoint.validate, content: endpoint.content)
         }
@@ -33,7 +37,7 @@ extension RequestPipeline {
         arrival.stage = .reading
         let data = arrival.data ?? Data()
         if let response = arrival.response {
-            try check(response) { try validate(outgoing.shown, response, data) }
+            try check(response, to: outgoing.shown) { try validate(outgoing.shown, response, data) }
         }
         return try content(arrival.response, data)
     }

@@ -7,11 +7,13 @@ extension RequestPipeline {
         onProgress: (@Sendable (TransferProgress) -> Void)?,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
-        let progress = onProgress.map(ProgressReporter.init)
+        let reporter = onProgress.map(ProgressReporter.init)
         return try await run {
             (try endpoint.makeRequest(), nil)
         } exchange: { outgoing, arrival in
-            try await transport.withResponse(to: outgoing.transported(progress)) { response in
+            let progress = reporter?.begin()
+            defer { progress?.end() }
+            return try await transport.withResponse(to: outgoing.transported(progress)) { response in
                 let head = response.head
                 arrival.response = head
                 progress?.expect(head)
@@ -22,7 +24,9 @@ extension RequestPipeline {
                 let isAsHoped = (200..<300).contains(head.statusCode)
                 if !isAsHoped { arrival.data = try await reader.peek(Self.excerpt) }
                 arrival.stage = .reading
-                try check(head) { try endpoint.validate(outgoing.shown, response: head, data: arrival.data) }
+                try check(head, to: outgoing.shown) {
+                    try endpoint.validate(outgoing.shown, response: head, data: arrival.data)
+                }
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))
             }
         }
@@ -33,10 +37,10 @@ extension RequestPipeline {
 private final class BodyReader {
     private var iterator: HTTPResponseBody.AsyncIterator
     private var peeked: [Data] = []
-    private let progress: ProgressReporter?
+    private let progress: ProgressReporter.Attempt?
     private let failure: (any Error) -> any Error
 
-    init(_ body: HTTPResponseBody, _ progress: ProgressReporter?, failure: @escaping (any Error) -> any Error) {
+    init(_ body: HTTPResponseBody, _ progress: ProgressReporter.Attempt?, failure: @escaping (any Error) -> any Error) {
         iterator = body.makeAsyncIterator()
         self.progress = progress
         self.failure = failure
@@ -57,7 +61,7 @@ private final class BodyReader {
         }
     }
 
-    /// The first bytes, as many as are there up to a number.
+    /// The first bytes: so many, or all that there are. Waits for them.
     func peek(_ limit: Int) async throws -> Data {
         var data = Data()
         while data.count < limit, let chunk = try await read() {

@@ -36,12 +36,18 @@ final class RequestPipeline: Sendable {
     ) async throws -> Value {
         try Task.checkCancellation()
         var request: URLRequest?
-        let body: UploadEndpointBody?
-        let adapted: URLRequest
+        var body: UploadEndpointBody?
+        var adapted: URLRequest
         do {
             let made = try make()
             (request, body) = (made.0, made.1)
             adapted = try await adapter.adapt(made.0)
+            if body == nil, let stream = adapted.httpBodyStream {
+                // Sent here: the request that it came with does not keep it.
+                nonisolated(unsafe) let stream = stream
+                adapted.httpBodyStream = nil
+                body = .stream(stream)
+            }
         } catch {
             let error = settled(error, request: request, Arrival())
             observer?(request, nil, nil, error)
@@ -58,7 +64,7 @@ final class RequestPipeline: Sendable {
                 retry,
                 budget: adapted.url?.host.flatMap { host in retry.budget.map { budgets.budget(of: host, make: $0) } },
                 clock: policies.clock
-            ) { try await authenticated(adapted, body, exchange) }
+            ) { [adapted, body] in try await authenticated(adapted, body, exchange) }
         } catch let failed as FailedAttempt {
             throw failed.error
         }
@@ -76,12 +82,9 @@ final class RequestPipeline: Sendable {
         } catch let first as FailedAttempt {
             guard let rejected = first.rejected else { throw first }
             authenticator.reject(rejected)
-            do {
-                return try await attempt(request, body, authenticator, exchange)
-            } catch let second as FailedAttempt {
-                // What can't be sent again has had its answer.
-                throw second.underlying is UploadStreamConsumed ? first : second
-            }
+            // What can't be sent again has had its answer.
+            guard body?.canBeSentAgain != false else { throw first }
+            return try await attempt(request, body, authenticator, exchange)
         }
     }
 
@@ -106,11 +109,12 @@ final class RequestPipeline: Sendable {
             observer?(request, arrival.response, arrival.data, nil)
             return value
         } catch {
+            // An exchange that takes too long is not to be joined again, by the next attempt of this call or of another.
+            if error is TimeoutError, let key = arrival.shared { sharing.forget(key) }
             let failed = FailedAttempt(
                 error: settled(error, request: request, arrival),
-                underlying: error,
-                rejected: arrival.response?.statusCode == 401 ? serial : nil,
-                mayPass: arrival.mayPass(after: error, policies.retry),
+                rejected: arrival.isRejection(of: request) ? serial : nil,
+                mayPass: body?.canBeSentAgain != false && arrival.mayPass(after: error, policies.retry),
                 retryAfter: arrival.response?.retryAfter()
             )
             observer?(request, arrival.response, arrival.data, failed.error)
@@ -130,6 +134,7 @@ final class RequestPipeline: Sendable {
         if let authenticator {
             serial = try await authenticator.attach(to: &outgoing.request)
             outgoing.hasCredential = true
+            arrival.credentials = outgoing.credentials
         }
         arrival.stage = .exchange
         return try await exchange(outgoing, &arrival)
@@ -138,7 +143,7 @@ final class RequestPipeline: Sendable {
     /// Throws for a response that the endpoint or the policies take for a failure.
     ///
     /// - Parameter validate: The endpoint's say, which comes first.
-    func check(_ response: HTTPURLResponse, _ validate: () throws -> Void) throws {
+    func check(_ response: HTTPURLResponse, to request: URLRequest, _ validate: () throws -> Void) throws {
         let isRejection = response.statusCode == 401 && policies.authenticator != nil
         do {
             try validate()
@@ -146,12 +151,15 @@ final class RequestPipeline: Sendable {
             // It only says what is known.
         }
         if isRejection { throw HTTPError(.unauthorized) }
-        if policies.retry?.statuses.contains(response.statusCode) == true { throw HTTPError(.status) }
+        if let retry = policies.retry, retry.allows(request), retry.statuses.contains(response.statusCode) {
+            throw HTTPError(.status)
+        }
     }
 
     /// Sends a request and gathers what comes, together with others who ask for the same if the policies say so.
-    func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter?) async throws {
+    func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter.Attempt?) async throws {
         if policies.coalescesGets, let key = ExchangeKey(outgoing) {
+            arrival.shared = key
             return try await sharing.gather(outgoing, key, over: transport, &arrival, progress)
         }
         try await transport.gather(outgoing, &arrival, progress)
@@ -161,11 +169,21 @@ final class RequestPipeline: Sendable {
     private func settled(_ error: any Error, request: URLRequest?, _ arrival: Arrival) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if let error = error as? HTTPError {
-            return error.completed(request: request, response: arrival.response, data: arrival.data)
+            return error.completed(
+                request: request,
+                response: arrival.response,
+                data: arrival.data,
+                credentials: arrival.credentials
+            )
         }
         guard arrival.stage == .exchange, !(error is TimeoutError) else { return error }
         return HTTPError(.transport, underlyingError: error)
-            .completed(request: request, response: arrival.response, data: arrival.data)
+            .completed(
+                request: request,
+                response: arrival.response,
+                data: arrival.data,
+                credentials: arrival.credentials
+            )
     }
 }
 
@@ -178,7 +196,8 @@ private func retry<Value>(
 ) async throws -> Value {
     try await TaskControl.retry(
         attempts: policy.attempts,
-        backoff: policy.backoff,
+        // The user's closure is to see the user's error.
+        backoff: policy.backoff.seeing { ($0 as? FailedAttempt)?.error ?? $0 },
         budget: budget,
         maxElapsed: policy.maxElapsed,
         clock: clock,

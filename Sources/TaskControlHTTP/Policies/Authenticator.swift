@@ -18,7 +18,7 @@
 ///
 /// ## Cancellation
 /// A caller that is cancelled leaves at once. The refresh goes on, even if everybody has left: a server may have replaced the old
-/// credential already.
+/// credential already. So give it a time limit: while it lasts, whoever needs a credential waits for it.
 public final class Authenticator: Sendable {
     private let source: any CredentialSource
 

@@ -9,7 +9,8 @@
 /// the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left; the host's
 /// ``RetryBudget`` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as ``RetryAfterProviding`` says.
 ///
-/// The last attempt's response goes the way of all responses: the endpoint validates it and makes its content.
+/// One of these statuses fails the call also at the last attempt: with what the endpoint's `validate` says of it, or with
+/// ``HTTPError/Reason/status``.
 ///
 /// A response that is streamed or written to a file is only asked for again before its body begins.
 public struct HTTPRetryPolicy: Sendable {

@@ -15,6 +15,8 @@ final class HostBudgets: Sendable {
             if budgets.count >= Self.comfortable {
                 gone = budgets
                 budgets = budgets.filter { $0.value.available < $0.value.capacity }
+                // Those of hosts that are down never fill again: one of them has to go.
+                if budgets.count >= Self.comfortable, let one = budgets.keys.first { budgets[one] = nil }
             }
             budgets[host] = made
             return (made, gone)

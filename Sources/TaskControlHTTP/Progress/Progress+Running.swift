@@ -54,7 +54,7 @@ extension Progress {
     ///   - totalUnitCount: How many units of work there are; by default that is not known.
     ///   - completionQueue: Where the handler is called.
     ///   - operation: What to do. It may set the unit counts, and give the progress children.
-    ///   - completionHandler: Called once, when the progress is finished, and never before this has returned.
+    ///   - completionHandler: Called once, when the progress is finished, and never synchronously.
     public static func running<Value: Sendable>(
         totalUnitCount: Int64 = -1,
         completionQueue: DispatchQueue,
@@ -75,14 +75,12 @@ extension Progress {
 
     /// The same for work that begins in any case, and answers for its errors.
     private static func begin(totalUnitCount: Int64, _ work: @escaping @Sendable (Progress) async -> Void) -> Progress {
-        let progress = Progress.cancelling { progress in
+        Progress.cancelling(totalUnitCount: totalUnitCount) { progress in
             Task {
                 await work(progress)
                 progress.finish()
             }
         }
-        progress.totalUnitCount = totalUnitCount
-        return progress
     }
 
     /// Finishes: what is missing will not come.

@@ -23,6 +23,8 @@ struct BaseRequestAdapterTests {
         ("https://h/api", "./books/../authors", "https://h/api/authors"),
         ("https://h/api", "books/..", "https://h/api/"),
         ("https://h/api", "...", "https://h/api/..."),
+        ("https://h/api//v1/", "logs//2026", "https://h/api//v1/logs//2026"),
+        ("https://h/api", "proxy/https://x", "https://h/api/proxy/https://x"),
         ("https://h/api", "https://h/api/books?page=2", "https://h/api/books?page=2"),
         ("https://h/api", "HTTPS://H:443/api/books", "HTTPS://H:443/api/books"),
     ])

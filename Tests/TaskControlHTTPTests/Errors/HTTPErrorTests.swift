@@ -27,6 +27,7 @@ struct HTTPErrorTests {
         #"{"password": 12345, "user": "ann"}"#: #"{"password": …, "user": "ann"}"#,
         #"{"user": "ann", "tokens": ["hush", "hush"]}"#: #"{"user": "ann", "tokens": …"#,
         #"{"Client-Secret": "hush"#: #"{"Client-Secret": …"#,
+        #"{"message":"{\"token\":\"hush\"}"}"#: #"{"message":"{\"token\":\"…\"}"}"#,
         "access_token=hush&state=1": "access_token=…&state=1",
         "you sent Bearer abcdefgh12345678": "you sent …",
         "your token abcdefgh12345678 is bad": "your token … is bad",

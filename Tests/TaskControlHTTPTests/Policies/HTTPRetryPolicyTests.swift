@@ -39,11 +39,8 @@ struct HTTPRetryPolicyTests {
         await #expect(throws: HTTPError.self) { try await client.request(Text(method: method)) }
         #expect(transport.sent.count == 1)
         // A status is then an answer like any other, for the endpoint to judge.
-        #expect(
-            try await EndpointClient(ScriptedTransport(.ok("")), policies: Self.policies()).request(
-                Text(method: method)
-            ) == ""
-        )
+        let busy = EndpointClient(ScriptedTransport(.status(503, "busy")), policies: Self.policies())
+        #expect(try await busy.request(Text(method: method)) == "busy")
     }
 
     @Test func anIdempotencyKeyMakesItsRequestRepeatable() async throws {
@@ -107,6 +104,59 @@ struct HTTPRetryPolicyTests {
         #expect(transport.sent.count == 1)
         await clock.advance(by: .milliseconds(1))
         #expect(try await text == "there")
+    }
+
+    @Test func whatCanBeSentOnceFailsWithWhatCameOfIt() async throws {
+        let retried = OrderRecorder<Int>()
+        let transport = ScriptedTransport(.status(503, "busy"), .ok("there"))
+        let policies = Self.policies {
+            $0.backoff = .custom { attempt, _ in
+                retried.record(attempt)
+                return .zero
+            }
+        }
+        let client = EndpointClient(transport, policies: policies)
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.upload(Upload(body: .stream(InputStream(data: Data("body".utf8)))))
+        }
+        #expect(error?.statusCode == 503)
+        #expect(transport.sent.count == 1)
+        #expect(retried.count == 0)
+        #expect(try await client.upload(Upload(body: .data(Data()))) == "there")
+    }
+
+    @Test func aBackoffSeesTheErrorThatTheCallerWouldSee() async throws {
+        let seen = OrderRecorder<Int?>()
+        let policies = Self.policies {
+            $0.backoff = .custom { _, error in
+                seen.record((error as? HTTPError)?.statusCode)
+                return .zero
+            }
+        }
+        let client = EndpointClient(ScriptedTransport(.status(503), .ok("there")), policies: policies)
+        _ = try await client.request(Text())
+        #expect(seen.events == [503])
+    }
+
+    @Test func aSharedExchangeThatTookTooLongIsNotJoinedAgain() async throws {
+        let stuck = Gate()
+        let transport = ScriptedTransport { [calls = OrderRecorder<Int>()] _ in
+            calls.record(0)
+            if calls.count == 1 { await stuck.waitIgnoringCancellation() }
+            return .ok("there")
+        }
+        let clock = TestClock()
+        var policies = Self.policies()
+        policies.attemptTimeLimit = .seconds(10)
+        policies.coalescesGets = true
+        policies.clock = clock
+        let client = EndpointClient(transport, policies: policies)
+        let call = Task { try await client.request(Text()) }
+        try await stuck.waitForWaiters()
+        try await clock.waitForSleepers()
+        await clock.advance(by: .seconds(10))
+        #expect(try await call.value == "there")
+        stuck.open()
     }
 
     @Test func aBudgetIsAHosts() async throws {

@@ -80,6 +80,36 @@ struct ProgressTests {
         try await finished(progress)
     }
 
+    @Test func aTaskThatIsOverAtOnceLeavesAFinishedProgress() async throws {
+        for _ in 0..<1_000 {
+            let progress = Progress.running { _ in }
+            try await finished(progress)
+            #expect((progress.completedUnitCount, progress.totalUnitCount) == (1, 1))
+        }
+    }
+
+    @Test func aCancellationHandlerMayLookAtTheParent() async throws {
+        let parent = Progress.running(totalUnitCount: 1) { progress in
+            let gate = Gate()
+            let child = Progress.running { _ in
+                await withTaskCancellationHandler {
+                    await gate.waitIgnoringCancellation()
+                } onCancel: {
+                    // On another thread, which waits for the parent's lock if it is held meanwhile.
+                    DispatchQueue.global().sync { _ = progress.completedUnitCount }
+                    gate.open()
+                }
+            }
+            try await gate.waitForWaiters()
+            progress.addChild(child, withPendingUnitCount: 1)
+            let looking = Thread { progress.cancel() }
+            looking.start()
+            await gate.waitIgnoringCancellation()
+        }
+        try await finished(parent)
+        #expect(parent.isCancelled)
+    }
+
     @Test func nobodyKeepsAProgressThatHasFinished() async throws {
         try await expectDeallocated {
             let gate = Gate()

@@ -95,8 +95,8 @@ extension UploadEndpointBody {
             let data = try Data(contentsOf: url)
             didSend?(Int64(data.count), Int64(data.count))
             return data
-        case .stream(let length, let open):
-            let stream = try open()
+        case .stream(let upload):
+            let (stream, length) = (try upload.open(), upload.length)
             stream.open()
             defer { stream.close() }
             var data = Data()

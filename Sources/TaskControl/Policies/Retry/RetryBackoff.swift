@@ -81,6 +81,14 @@ public struct RetryBackoff: Sendable {
         RetryBackoff(.custom(delay))
     }
 
+    /// The same delays, of which a closure that decides sees another error than `retry` does.
+    package func seeing(_ map: @escaping @Sendable (any Error) -> any Error) -> RetryBackoff {
+        guard case .custom(let delay) = shape else { return self }
+        var backoff = RetryBackoff(.custom { delay($0, map($1)) })
+        (backoff.cap, backoff.jitter) = (cap, jitter)
+        return backoff
+    }
+
     /// The same delays, none longer than this. Of several caps, the lowest holds.
     ///
     /// - Parameter cap: Zero or more; a negative one traps.

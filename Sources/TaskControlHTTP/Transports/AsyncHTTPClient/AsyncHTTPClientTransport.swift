@@ -73,7 +73,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             if let next = try redirects.request(after: head, to: request) {
                 do {
                     upload = try next.body.map(UploadReader.init)
-                    try await exchange.discard()
+                    // Whatever becomes of it: what counts is where it leads.
+                    try? await exchange.discard()
+                    try Task.checkCancellation()
                     request = next
                     continue
                 } catch is UploadStreamConsumed {

@@ -35,7 +35,9 @@ struct RedirectPolicy {
         }
         if Origin(target) != Origin(origin) {
             // For good: what comes back to the first origin later does so at another's word.
-            for name in Self.originHeaders.union(request.credentialHeaders) {
+            // Whatever sounds like a secret, too: an adapter's key is as secret as an authenticator's.
+            let secrets = (request.request.allHTTPHeaderFields ?? [:]).keys.filter(Redaction.isSecret)
+            for name in Self.originHeaders.union(request.credentialHeaders).union(secrets) {
                 next.request.setValue(nil, forHTTPHeaderField: name)
             }
         }

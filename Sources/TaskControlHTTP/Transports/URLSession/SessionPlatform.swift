@@ -31,7 +31,7 @@ enum SessionPlatform {
         if let upload = exchange.upload {
             // All bodies as streams, since only those can be sent again: libcurl does so where a kept connection turns out to be closed,
             // and Foundation then traps (a file), or waits for an answer to half a request (data).
-            request.httpBodyStream = UploadStream(upload, exchange)
+            request.httpBodyStream = ReaderStream(upload, exchange)
             // A header with a blank is how libcurl is told to leave it out. Otherwise it sends a stream in chunks even if there is a
             // length, and Foundation calls every body a form.
             if let length = upload.length {
@@ -46,7 +46,7 @@ enum SessionPlatform {
     }
 
     static func newStream(for exchange: Exchange) throws -> InputStream? {
-        try upload(of: exchange.request).map { UploadStream($0, exchange) }
+        try upload(of: exchange.request).map { ReaderStream($0, exchange) }
     }
 
     /// Seconds, whole, and not too many: Foundation on Linux cuts off what is after the point, and traps where milliseconds overflow.
@@ -95,7 +95,7 @@ private final class SessionListener: NSObject, URLSessionDataDelegate {
 }
 
 /// What an upload sends, as Foundation on Linux reads it: on the session's work queue.
-private final class UploadStream: InputStream {
+private final class ReaderStream: InputStream {
     private let reader: UploadReader
     private weak let exchange: Exchange?
     private var status = Stream.Status.notOpen
@@ -149,8 +149,8 @@ enum SessionPlatform {
     }
 
     static func upload(of request: HTTPTransportRequest) throws -> SessionUpload? {
-        guard case .stream(_, let open) = request.body else { return nil }
-        return OneTimeStream(try open())
+        guard case .stream(let stream) = request.body else { return nil }
+        return OneTimeStream(try stream.open())
     }
 
     static func task(for exchange: Exchange, in session: URLSession) -> URLSessionTask {
@@ -159,8 +159,8 @@ enum SessionPlatform {
         case nil: return session.dataTask(with: request)
         case .data(let data): return session.uploadTask(with: request, from: data)
         case .file(let url): return session.uploadTask(with: request, fromFile: url)
-        case .stream(let length, _):
-            if let length { request.setValue(String(length), forHTTPHeaderField: "Content-Length") }
+        case .stream(let stream):
+            if let length = stream.length { request.setValue(String(length), forHTTPHeaderField: "Content-Length") }
             return session.uploadTask(withStreamedRequest: request)
         }
     }

@@ -60,7 +60,9 @@ public final class URLSessionTransport: HTTPTransport {
                 if let next = try redirects.request(after: head, to: request),
                     let upload = try Self.reopened(next)
                 {
-                    try await exchange.discard()
+                    // Whatever becomes of it: what counts is where it leads.
+                    try? await exchange.discard()
+                    try Task.checkCancellation()
                     return .redirect(next, upload)
                 }
                 let body = HTTPResponseBody { try await exchange.next() }

@@ -29,11 +29,11 @@ final class UploadReader: @unchecked Sendable {
             length = Int64(clamping: try file.seekToEnd())
             try file.seek(toOffset: 0)
             source = .file(file)
-        case .stream(let length, let open):
-            let stream = try open()
+        case .stream(let upload):
+            let stream = try upload.open()
             stream.open()
             source = .stream(stream)
-            self.length = length
+            length = upload.length
         }
     }
 
