@@ -1,6 +1,6 @@
 /// A stream that can be read once, handed to the first who asks.
 ///
-/// Sendable: the stream is with one owner at a time.
+/// Sendable: the stream is reached under the lock alone, and is its taker's from then on.
 final class OneTimeStream: @unchecked Sendable {
     private let lock = NSLock()
     private var stream: InputStream?
@@ -15,7 +15,6 @@ final class OneTimeStream: @unchecked Sendable {
         guard let stream = stream.take() else { throw UploadStreamConsumed() }
         return stream
     }
-
 }
 
 /// The stream of an upload has been sent already.

@@ -1,7 +1,7 @@
 /// Tells how far a call has come: one report after another, though it is told so from several threads.
 ///
-/// While one thread reports, the others leave their news with it: it reports once more, with the newest. What comes late, of an attempt that is over,
-/// is not reported.
+/// While one thread reports, the others leave their news with it: it reports once more, with the newest. What comes late, of an attempt
+/// that is over, is not reported.
 final class ProgressReporter: Sendable {
     private struct State {
         var progress = TransferProgress()

@@ -1,6 +1,8 @@
 /// What the copies of one continuation share: it goes when the last of them goes, and says so.
 ///
 /// Its end is not the bridge's: that is also the caller's, who waits, and so would keep it for ever.
+///
+/// Sendable: what it has is constant; what its subclass has is under the bridge's lock.
 @usableFromInline
 class BridgeToken: @unchecked Sendable {
     private let bridge: Bridge
@@ -39,6 +41,7 @@ final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
     /// Hands the value to the caller, whose it is alone: it was sent.
     @inlinable
     func take() throws -> sending Value {
+        // Taken out: nobody else has it, since the caller takes it once, after the end.
         nonisolated(unsafe) let result = result.take()
         switch result {
         case .success(let value):

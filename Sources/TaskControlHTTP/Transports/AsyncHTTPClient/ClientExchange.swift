@@ -127,6 +127,7 @@ extension ClientExchange {
         async throws
         -> ByteBuffer?
     {
+        // Used by the child task alone, while this one waits for its end.
         nonisolated(unsafe) var reading = iterator
         defer { iterator = reading }
         do {

@@ -59,6 +59,8 @@ enum SessionPlatform {
 ///
 /// Nothing is in between then that could pile up, come after the end, or run beside what the session does. So nothing of what is said may
 /// wait, or call the session with `sync`.
+///
+/// Sendable, as its superclass: it adds no state.
 private final class SynchronousQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

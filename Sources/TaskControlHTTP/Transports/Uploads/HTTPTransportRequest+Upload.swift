@@ -11,6 +11,7 @@ extension HTTPTransportRequest {
                 // Of nothing, a GET has no body, which Foundation would refuse.
                 normalized.body = data.isEmpty ? nil : .data(data)
             } else if let stream = request.httpBodyStream {
+                // The request's own: it is taken out of the copy above, and whoever made the request does not use it again.
                 nonisolated(unsafe) let stream = stream
                 normalized.body = .stream(stream)
             }
