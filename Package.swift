@@ -25,7 +25,9 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
-        .target(name: "TaskControl"),
+        .target(name: "TaskControl", dependencies: ["CTaskControl"]),
+        // The switch of the diagnostics: a word that is read without a lock.
+        .target(name: "CTaskControl"),
         .target(
             name: "TaskControlHTTP",
             dependencies: [
@@ -85,7 +87,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where !["SourceCompatibilityTests", "CTaskControlTesting"].contains(target.name) {
+for target in package.targets
+where !["SourceCompatibilityTests", "CTaskControl", "CTaskControlTesting"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

@@ -21,6 +21,9 @@ struct ErasedKey: Hashable, Sendable {
         return box.key
     }
 
+    /// The key in words: what it says of itself.
+    var text: String { box.text }
+
     @usableFromInline
     static func == (one: ErasedKey, other: ErasedKey) -> Bool {
         one.box === other.box || (one.hash == other.hash && one.box.equals(other.box))
@@ -38,6 +41,8 @@ struct ErasedKey: Hashable, Sendable {
         @inlinable func equals(_ other: Box) -> Bool {
             preconditionFailure("A box has a type.")
         }
+
+        @inlinable var text: String { preconditionFailure("A box has a type.") }
     }
 
     // Sendable, as its base: a `let` that is Sendable is all that it has.
@@ -51,5 +56,7 @@ struct ErasedKey: Hashable, Sendable {
         @inlinable override func equals(_ other: Box) -> Bool {
             type(of: other) == TypedBox.self && key == unsafeDowncast(other, to: TypedBox.self).key
         }
+
+        @inlinable override var text: String { key as? String ?? String(describing: key) }
     }
 }

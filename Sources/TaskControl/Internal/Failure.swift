@@ -7,9 +7,13 @@
 /// - Parameter handler: Called from inside the task; returns whether there was somebody to take the error.
 package nonisolated(nonsending) func settle(
     _ error: any Error,
-    in origin: StaticString,
+    in origin: TaskOrigin,
     handler: (() async -> Bool)?
 ) async {
+    if Diagnostics.isOn, origin.primitive == .asyncLifetime {
+        let text = Diagnostics.text(of: error)
+        Diagnostics.tell(TaskEvent(.asyncLifetime, .workFailed, error: text, detail: origin.rawValue), isInside: true)
+    }
     if !Task.isCancelled, let handler, await handler() { return }
     if !Task.isCancelled {
         Diagnostics.report(.unhandledError(error, in: origin), taskName: Diagnostics.currentTaskName)

@@ -85,7 +85,13 @@ extension AsyncTask {
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.decide() }
-        set.insert(AnyCancellable { [task] in task.cancel() })
+        if Diagnostics.isOn { Self.tell(.stored, .goesOn, life) }
+        set.insert(
+            AnyCancellable { [task, life] in
+                if Diagnostics.isOn, !life.withLock({ $0.isFinished }) { Self.tellCancelled(task, life) }
+                task.cancel()
+            }
+        )
         return self
     }
 }

@@ -43,7 +43,7 @@ extension AsyncLifetime {
                 let value = try await work()
                 _ = await owner.hand(value, deliver, isolation: deliver.isolation)
             } catch {
-                await settle(error, in: "AsyncLifetime.run") {
+                await settle(error, in: .lifetimeRun) {
                     guard let failed else { return false }
                     return await owner.hand(error, failed, isolation: failed.isolation)
                 }
@@ -78,7 +78,7 @@ extension AsyncLifetime {
                 let value = try await work()
                 _ = await owner.hand(value, deliver)
             } catch {
-                await settle(error, in: "AsyncLifetime.run") {
+                await settle(error, in: .lifetimeRun) {
                     guard let failed else { return false }
                     return await owner.hand(error, failed)
                 }
@@ -129,7 +129,7 @@ extension AsyncLifetime {
                     guard await owner.hand(element, perform, isolation: perform.isolation) else { return }
                 }
             } catch {
-                await settle(error, in: "AsyncLifetime.forEach") {
+                await settle(error, in: .lifetimeForEach) {
                     guard let failed else { return false }
                     return await owner.hand(error, failed, isolation: failed.isolation)
                 }
@@ -167,7 +167,7 @@ extension AsyncLifetime {
                     guard await owner.hand(element, perform) else { return }
                 }
             } catch {
-                await settle(error, in: "AsyncLifetime.forEach") {
+                await settle(error, in: .lifetimeForEach) {
                     guard let failed else { return false }
                     return await owner.hand(error, failed)
                 }

@@ -28,13 +28,13 @@
 /// it is closed. All of them cancel in no particular order, and run cancellation handlers before they return, without a lock: a handler
 /// may call the lifetime. A cancelled task no longer counts, but may still run: ``drain()`` waits for it.
 public final class AsyncLifetime: Sendable {
-    let registry = TaskRegistry()
+    let registry = TaskRegistry(.asyncLifetime)
 
     /// Creates a lifetime that lasts until it is let go of, or closed.
     public init() {}
 
     deinit {
-        registry.close()
+        registry.release()
     }
 
     /// How many tasks are bound that have neither finished nor been cancelled.

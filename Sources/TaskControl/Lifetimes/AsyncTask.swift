@@ -25,7 +25,7 @@ public final class AsyncTask: Sendable {
     typealias Binding = (registry: TaskRegistry, id: TaskRegistry.ID)
 
     let task: Task<Void, Never>
-    private let life = Locked(AsyncTaskStateMachine<Binding>())
+    let life = Locked(AsyncTaskStateMachine<Binding>())
     /// Set once somebody has chosen what the task lives for, so that `deinit` need not ask.
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
@@ -44,6 +44,7 @@ public final class AsyncTask: Sendable {
     ) {
         let operation = received(operation)
         let body = Body(life: life, operation: operation, handler: NoHandler())
+        if Diagnostics.isOn { Self.tell(.created, .begins, life, taskName: name) }
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
     }
 
@@ -65,13 +66,14 @@ public final class AsyncTask: Sendable {
     ) {
         let operation = received(operation)
         let body = Body(life: life, operation: operation, handler: Handler(onError: onError))
+        if Diagnostics.isOn { Self.tell(.created, .begins, life, taskName: name) }
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
     }
 
     deinit {
         if isDecided || !life.withLock({ $0.isUndecided }) { return }
         task.cancel()
-        Diagnostics.report(.droppedWithoutOwner)
+        Diagnostics.report(.droppedWithoutOwner(Diagnostics.isOn ? Self.identity(of: life) : nil))
     }
 
     // MARK: What it lives for
@@ -83,7 +85,8 @@ public final class AsyncTask: Sendable {
     /// - Complexity: O(1).
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
-        guard let id = lifetime.registry.insert(task) else {
+        let number = Diagnostics.isOn ? tellBinding(to: lifetime) : nil
+        guard let id = lifetime.registry.insert(task, number: number) else {
             cancel()
             return self
         }
@@ -96,6 +99,7 @@ public final class AsyncTask: Sendable {
     /// cancels it.
     @discardableResult
     public func detached() -> Self {
+        if Diagnostics.isOn { Self.tell(.detached, .goesOn, life) }
         if let binding = decide({ $0.release() }) { binding.registry.finish(binding.id) }
         return self
     }
@@ -107,7 +111,11 @@ public final class AsyncTask: Sendable {
         // Whoever cancels has the task in hand: it may be dropped from here on without another word.
         let binding = decide { $0.decide() }
         // Cancelled is not finished, but it no longer counts (law 7).
-        if let binding { binding.registry.cancel(binding.id) }
+        if let binding {
+            binding.registry.cancel(binding.id)
+        } else if Diagnostics.isOn {
+            Self.tellCancelled(task, life)
+        }
         task.cancel()
     }
 
@@ -131,19 +139,29 @@ public final class AsyncTask: Sendable {
 }
 
 extension AsyncTask {
-    private struct Body<Handling: ErrorHandler>: TaskBody {
+    fileprivate struct Body<Handling: ErrorHandler>: TaskBody {
         let life: Locked<AsyncTaskStateMachine<Binding>>
         let operation: ThrowingOperation
         let handler: Handling
 
         nonisolated(nonsending) func run() async {
+            var end = TaskEvent.Kind.skipped
+            var failure: (any Error)?
             do {
                 // Cancelled before it started: does not start (law 8).
-                if !Task.isCancelled { try await operation() }
+                if !Task.isCancelled {
+                    if Diagnostics.isOn { AsyncTask.tell(.started, .goesOn, life, isInside: true) }
+                    end = .completed
+                    try await operation()
+                }
             } catch {
-                await settle(error, in: "AsyncTask") { await handler.handle(error) }
+                end = .failed
+                failure = error
+                await settle(error, in: .asyncTask) { await handler.handle(error) }
             }
-            if let binding = life.withLock({ $0.finish() }) { binding.registry.finish(binding.id) }
+            let binding = life.withLock { $0.finish() }
+            if Diagnostics.isOn { AsyncTask.tellEnd(end, life, binding?.registry, failure) }
+            if let binding { binding.registry.finish(binding.id) }
         }
     }
 }

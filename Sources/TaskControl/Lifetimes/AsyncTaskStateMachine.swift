@@ -18,6 +18,16 @@ struct AsyncTaskStateMachine<Binding> {
     }
 
     private var state = State.undecided
+    /// What events know the task by; 0: nobody has listened so far.
+    private var number: UInt64 = 0
+
+    /// What events know the task by from now on.
+    ///
+    /// - Parameter fresh: Taken if it has none yet.
+    mutating func number(orElse fresh: UInt64) -> UInt64 {
+        if number == 0 { number = fresh }
+        return number
+    }
 
     /// The task has been entered in a lifetime's books.
     ///
@@ -64,6 +74,10 @@ struct AsyncTaskStateMachine<Binding> {
     /// Whether nobody has said yet what the task lives for, and it still lives.
     var isUndecided: Bool {
         if case .undecided = state { true } else { false }
+    }
+
+    var isFinished: Bool {
+        if case .finished = state { true } else { false }
     }
 
     /// - Returns: What is to be taken out of the books.

@@ -20,13 +20,13 @@
 /// ``cancel(id:)``, ``cancelAll()`` and the end of the bag cancel, in no particular order. Cancellation handlers run before the call returns,
 /// without a lock. A task that was made by the bag and has not started yet never runs its operation; an adopted one is cancelled as it is.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
-    let registry = TaskRegistry()
+    let registry = TaskRegistry(.identifiableTaskBag)
 
     /// Creates an empty bag.
     public init() {}
 
     deinit {
-        registry.close()
+        registry.release()
     }
 
     /// How many tasks are in the bag that have neither finished nor been cancelled.

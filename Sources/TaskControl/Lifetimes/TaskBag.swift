@@ -16,13 +16,13 @@
 /// ``cancel()``, or the end of the bag, cancels every task in it, in no particular order. Cancellation handlers run before the call returns,
 /// without a lock. A task that was made by the bag and has not started yet never runs its operation; an adopted one is cancelled as it is.
 public final class TaskBag: Sendable {
-    let registry = TaskRegistry()
+    let registry = TaskRegistry(.taskBag)
 
     /// Creates an empty bag.
     public init() {}
 
     deinit {
-        registry.close()
+        registry.release()
     }
 
     /// How many tasks are in the bag that have neither finished nor been cancelled.

@@ -38,11 +38,11 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     public init(clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
         self.observation = observation
-        registry = TaskRegistry(clock: clock, onChange: observation.changed)
+        registry = TaskRegistry(.taskStore, clock: clock, onChange: observation.changed)
     }
 
     deinit {
-        registry.close()
+        registry.release()
     }
 
     /// Adds a task to a key, in the way that the behavior says.

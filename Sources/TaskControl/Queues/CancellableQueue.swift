@@ -20,7 +20,7 @@
 /// As for each task's own handle. Once ``cancelTasks()`` has begun, no *throwing* operation begins that was sent before.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: Sendable {
     @usableFromInline let underlyingQueue: UnderlyingQueue
-    let group = TaskRegistry()
+    let group = TaskRegistry(.cancellableQueue)
 
     /// Creates a queue that can cancel what is sent through it to a ``FIFOQueue``.
     public init(underlyingQueue: FIFOQueue) where UnderlyingQueue == FIFOQueue {

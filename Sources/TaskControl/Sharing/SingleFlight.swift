@@ -39,7 +39,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// - Parameter abandonment: What becomes of work that everybody has left.
     public init(abandonment: Abandonment = .cancel) {
-        flights = FlightStorage(origin: "SingleFlight", runsToCompletion: abandonment == .runToCompletion)
+        flights = FlightStorage(origin: .singleFlight, runsToCompletion: abandonment == .runToCompletion)
     }
 
     /// Gets the value of a key: from the flight that is in the air, or from a new one.

@@ -42,7 +42,7 @@ public final class SingleFlightRegistry: Sendable {
     /// The one of this process.
     public static let shared = SingleFlightRegistry()
 
-    @usableFromInline let flights = FlightStorage(origin: "withSingleFlight")
+    @usableFromInline let flights = FlightStorage(origin: .withSingleFlight)
 
     private init() {}
 

@@ -32,7 +32,7 @@ extension Progress {
                 // Law 8.
                 if !Task.isCancelled { try await operation(progress) }
             } catch {
-                await settle(error, in: "Progress.running", handler: nil)
+                await settle(error, in: .progressRunning, handler: nil)
             }
         }
     }

@@ -3,85 +3,83 @@ import TaskControlTesting
 @testable import TaskControl
 
 /// What was reported to diagnostics by the tests that run now. Each looks for its own, by an error that is only its own.
-final class Incidents: Sendable {
+final class Incidents: TaskObserver {
     static let shared = Incidents()
 
     /// Where is noted what is reported now: a drop by whoever lets go of the task, an error by the task that threw it.
-    @TaskLocal private static var witness: OrderRecorder<TaskIncident>?
+    @TaskLocal private static var witness: OrderRecorder<TaskEvent>?
 
-    private let state = Locked<[(incident: TaskIncident, name: String?)]>([])
+    private static let kinds: Set<TaskEvent.Kind> = [
+        .unhandledError, .errorAfterCancellation, .dropped, .abandonedWorkEnded, .continuationDropped, .resumedAgain,
+        .resumedAfterCancellation, .resumedAfterFailure,
+    ]
+
+    private let state = Locked<[TaskEvent]>([])
 
     private init() {
-        Diagnostics.observe { [state] incident, name in
-            Self.witness?.record(incident)
-            state.withLock { $0.append((incident, name)) }
-        }
+        Diagnostics.keepQuiet()
+        AsyncGuard.addObserver(self)
+    }
+
+    func receive(_ event: TaskEvent) {
+        guard Self.kinds.contains(event.kind) else { return }
+        Self.witness?.record(event)
+        state.withLock { $0.append(event) }
     }
 
     /// What `body` reports, with the tasks that it starts; and nobody else.
     func reported(by body: () async -> Void) async -> Reported {
-        let witness = OrderRecorder<TaskIncident>()
+        let witness = OrderRecorder<TaskEvent>()
         await Self.$witness.withValue(witness, operation: body)
         return Reported(incidents: witness.events)
     }
 
     struct Reported {
-        let incidents: [TaskIncident]
+        let incidents: [TaskEvent]
 
         var drops: Int {
-            incidents.filter { if case .droppedWithoutOwner = $0 { true } else { false } }.count
+            incidents.filter { $0.kind == .dropped }.count
         }
 
         /// Callbacks that came when the wait for them was over.
         var excess: [ExcessCallback] {
-            incidents.compactMap { if case .excessCallback(_, let excess, _) = $0 { excess } else { nil } }
+            incidents.compactMap { event in
+                switch event.kind {
+                case .resumedAgain: .again
+                case .resumedAfterCancellation: .afterCancellation
+                case .resumedAfterFailure: .afterFailure
+                default: nil
+                }
+            }
         }
 
         var dropped: Int {
-            incidents.filter { if case .droppedContinuation = $0 { true } else { false } }.count
+            incidents.filter { $0.kind == .continuationDropped }.count
         }
 
         /// Where a `CancellationError` came from that nobody handled.
         var cancellationErrors: [String] {
-            incidents.compactMap {
-                if case .unhandledError(is CancellationError, let origin) = $0 { origin.description } else { nil }
+            incidents.compactMap { event in
+                event.kind == .unhandledError && event.error == "CancellationError()" ? event.detail : nil
             }
         }
     }
 
     func unhandled(_ error: MarkedError) -> [String?] {
-        state.withLock { incidents in
-            incidents.compactMap { incident, name in
-                if case .unhandledError(let other as MarkedError, _) = incident, other == error {
-                    .some(name)
-                } else {
-                    nil
-                }
-            }
-        }
+        events(.unhandledError, error).map(\.taskName)
     }
 
     func abandoned(_ error: MarkedError) -> [String?] {
-        state.withLock { incidents in
-            incidents.compactMap { incident, name in
-                if case .abandonedWorkEnded(let other as MarkedError, _) = incident, other == error {
-                    .some(name)
-                } else {
-                    nil
-                }
-            }
-        }
+        events(.abandonedWorkEnded, error).map(\.taskName)
     }
 
     func afterCancellation(_ error: MarkedError) -> Int {
-        state.withLock { incidents in
-            incidents.filter { incident, _ in
-                if case .errorAfterCancellation(let other as MarkedError, _) = incident {
-                    other == error
-                } else {
-                    false
-                }
-            }.count
+        events(.errorAfterCancellation, error).count
+    }
+
+    private func events(_ kind: TaskEvent.Kind, _ error: MarkedError) -> [TaskEvent] {
+        state.withLock { events in
+            events.filter { $0.kind == kind && $0.error == "\(error)" }
         }
     }
 }

@@ -31,8 +31,10 @@ struct Bridge: Sendable {
             try Task.checkCancellation()
             throw error
         }
-        let origin: StaticString = "withCancellableContinuation"
-        Diagnostics.report(.unhandledError(error, in: origin), taskName: Diagnostics.currentTaskName)
+        Diagnostics.report(
+            .unhandledError(error, in: .withCancellableContinuation),
+            taskName: Diagnostics.currentTaskName
+        )
         return token
     }
 
@@ -63,7 +65,7 @@ struct Bridge: Sendable {
             throw CancellationError()
         case .dropped:
             let error = ContinuationDroppedError(fileID: place.fileID.description, line: place.line)
-            Diagnostics.report(.droppedContinuation(error), taskName: Diagnostics.currentTaskName)
+            Diagnostics.report(.droppedContinuation(error, nil), taskName: Diagnostics.currentTaskName)
             // One cancellation error (law 10).
             try Task.checkCancellation()
             throw error

@@ -24,7 +24,7 @@ class BridgeToken: @unchecked Sendable {
     @usableFromInline
     final func finish(_ callback: @autoclosure () -> CallbackContent, _ store: () -> Void) {
         guard let excess = bridge.finish(self, store) else { return }
-        Diagnostics.report(.excessCallback(callback(), excess, place))
+        Diagnostics.report(.excessCallback(callback(), excess, place, nil))
     }
 }
 

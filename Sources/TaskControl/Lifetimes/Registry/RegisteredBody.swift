@@ -7,8 +7,17 @@ struct RegisteredBody: TaskBody {
 
     nonisolated(nonsending) func run() async {
         let mayRun = mustBegin ? await registry.begin(id) : registry.mayStart(id)
-        if mayRun { await operation() }
+        if mayRun {
+            if Diagnostics.isOn { registry.tell(.started, .goesOn, id, isInside: true) }
+            await operation()
+        }
+        if Diagnostics.isOn { tellEnd(mayRun) }
         registry.finish(id)
+    }
+
+    @inline(never)
+    private func tellEnd(_ hasRun: Bool) {
+        registry.tell(hasRun ? .completed : .skipped, .ends, id, isCancelled: Task.isCancelled, isInside: true)
     }
 }
 

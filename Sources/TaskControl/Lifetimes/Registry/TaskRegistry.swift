@@ -16,9 +16,19 @@ final class TaskRegistry: Sendable {
     /// Measures quiet times.
     private let clock: any Clock<Duration>
 
-    init(clock: any Clock<Duration> = ContinuousClock(), onChange: (@Sendable () -> Void)? = nil) {
+    /// Whose engine it is, and what events know it by.
+    let face: TaskEvent.Primitive
+    let number = Diagnostics.nextNumber()
+
+    init(
+        _ face: TaskEvent.Primitive,
+        clock: any Clock<Duration> = ContinuousClock(),
+        onChange: (@Sendable () -> Void)? = nil
+    ) {
+        self.face = face
         self.clock = clock
         self.onChange = onChange
+        if Diagnostics.isOn { tell(.created) }
     }
 
     // MARK: Registering
@@ -48,15 +58,22 @@ final class TaskRegistry: Sendable {
     ///
     /// - Returns: `nil` if the registry is closed.
     func add(_ making: Making, _ operation: @escaping Operation) -> Job? {
-        reserve().map { start($0, mustBegin: false, making, operation) }
+        guard let id = reserve() else {
+            if Diagnostics.isOn { tell(.refused, taskName: making.name) }
+            return nil
+        }
+        if Diagnostics.isOn { tell(.added, .begins, id, taskName: making.name) }
+        return start(id, mustBegin: false, making, operation)
     }
 
     /// A place for a task without a key that is about to be created by the caller, who brings its handle with `attach`, and calls `finish`.
     ///
     /// - Returns: `nil` if the registry is closed.
-    func reserve() -> ID? {
-        let (id, isNews) = change { $0.add() }
-        carryOut(isNews: isNews)
+    ///
+    /// - Parameter number: What events know the task by, if not by its place here.
+    func reserve(number: UInt64? = nil) -> ID? {
+        let (id, news) = change { $0.add(number: number) }
+        carryOut(news)
         return id
     }
 
@@ -68,14 +85,18 @@ final class TaskRegistry: Sendable {
         _ operation: @escaping Operation
     ) -> Placement {
         while true {
-            let (action, isNews) = change { $0.add(key: key, behavior: behavior) }
+            let (action, news) = change { $0.add(key: key, behavior: behavior) }
             switch action {
             case .added(let id, let mustBegin, let effects):
-                carryOut(cancelling: effects?.cancelling ?? [], waking: effects?.waking ?? [], isNews: isNews)
+                carryOut(cancelling: effects?.cancelling ?? [], waking: effects?.waking ?? [], news)
+                if Diagnostics.isOn { tell(.added, .begins, id, key: key, taskName: making.name) }
                 return .added(start(id, mustBegin: mustBegin, making, operation))
             case .existing(let existing):
-                if stands(existing) { return .existing(existing) }
+                guard stands(existing) else { continue }
+                if Diagnostics.isOn { tell(.duplicate, .goesOn, existing.id, key: key) }
+                return .existing(existing)
             case .refused:
+                if Diagnostics.isOn { tell(.refused, key: key, taskName: making.name) }
                 return .refused
             }
         }
@@ -103,17 +124,22 @@ final class TaskRegistry: Sendable {
     /// Puts a task into the books that has started already, and whose end its maker will report.
     ///
     /// - Returns: `nil` if it was not taken in.
-    func insert(_ job: Job, key: Key? = nil) -> ID? {
+    /// - Parameter number: What events know the task by, if somebody else tells of its life.
+    func insert(_ job: Job, key: Key? = nil, number: UInt64? = nil) -> ID? {
         while true {
-            let (action, isNews) = change { $0.insert(job, key: key) }
+            let (action, news) = change { $0.insert(job, key: key, number: number) }
             switch action {
             case .inserted(let id):
-                carryOut(isNews: isNews)
+                carryOut(news)
+                if Diagnostics.isOn, number == nil { tell(.adopted, .begins, id, key: key) }
                 if job.isCancelled { cancel(id) }
                 return id
             case .existing(let existing):
-                if stands(existing) { return nil }
+                guard stands(existing) else { continue }
+                if Diagnostics.isOn { tell(.duplicate, .goesOn, existing.id, key: key) }
+                return nil
             case .refused:
+                if Diagnostics.isOn { tell(.refused, key: key) }
                 return nil
             }
         }
@@ -141,6 +167,7 @@ final class TaskRegistry: Sendable {
         // Whoever waits for a task raises it to its own priority. Utility raises hardly any, and is still run soon on a busy system.
         Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) {
             await job.value
+            if Diagnostics.isOn { self.tell(.completed, .ends, id, isCancelled: job.isCancelled) }
             self.finish(id)
         }
         return true
@@ -156,32 +183,46 @@ final class TaskRegistry: Sendable {
     // MARK: Cancelling
 
     func cancel(key: Key) {
-        let (jobs, isNews) = change { $0.cancel(key: key) }
-        carryOut(cancelling: jobs, isNews: isNews)
+        let (jobs, news) = change { $0.cancel(key: key) }
+        carryOut(cancelling: jobs, news)
     }
 
     func cancel(_ id: ID) {
-        let (action, isNews) = change { $0.cancel(id) }
-        carryOut(cancelling: action.0.map { [$0] } ?? [], waking: action.waking, isNews: isNews)
+        let (action, news) = change { $0.cancel(id) }
+        carryOut(cancelling: action.0.map { [$0] } ?? [], waking: action.waking, news)
     }
 
     func cancelAll() {
-        let (jobs, isNews) = change { $0.cancelAll() }
-        carryOut(cancelling: jobs, isNews: isNews)
+        let (jobs, news) = change { $0.cancelAll() }
+        if let retired = news.retired { tell(.cancelledAll, count: retired.count) }
+        carryOut(cancelling: jobs, news)
     }
 
     /// Refuses whatever comes, and lets go on what is there.
     func refuse() {
         state.withLock { $0.close() }
+        if Diagnostics.isOn { tell(.closed) }
     }
 
     /// Refuses whatever comes, and cancels what is there.
     func close() {
-        let (jobs, isNews) = change { machine in
+        if Diagnostics.isOn { tell(.closed) }
+        shut()
+    }
+
+    /// The face goes.
+    func release() {
+        shut()
+        if Diagnostics.isOn { tell(.deallocated) }
+    }
+
+    private func shut() {
+        let (jobs, news) = change { machine in
             machine.close()
             return machine.cancelAll()
         }
-        carryOut(cancelling: jobs, isNews: isNews)
+        if let retired = news.retired, !retired.isEmpty { tell(.cancelledAll, count: retired.count) }
+        carryOut(cancelling: jobs, news)
     }
 
     // MARK: Looking
@@ -207,6 +248,7 @@ final class TaskRegistry: Sendable {
     func drain() async throws {
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
+        let wait = Diagnostics.isOn ? tellDraining() : nil
         let isDrained = await withTaskCancellationHandler {
             await raising {
                 await parkDrainer(id)
@@ -217,17 +259,20 @@ final class TaskRegistry: Sendable {
             // May come before the waiter is parked: the machine remembers it.
             state.withLock { $0.drainerLeaves(id) }?.resume(returning: false)
         }
+        if let wait { tellDrained(wait, isDrained ? .drained : .left) }
         if !isDrained { throw CancellationError() }
     }
 
     /// As `drain`, for a caller who stays even if it is cancelled.
     func drainToTheEnd() async {
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
+        let wait = Diagnostics.isOn ? tellDraining() : nil
         _ = await raising {
             await parkDrainer(id)
         } with: { [self] priority in
             raise(state.withLock { $0.raiseAll(to: priority.rawValue) }, to: priority)
         }
+        if let wait { tellDrained(wait, .drained) }
     }
 
     private func parkDrainer(_ id: Machine.DrainID) async -> Bool {
@@ -254,18 +299,20 @@ final class TaskRegistry: Sendable {
     func begin(_ id: ID) async -> Bool {
         while true {
             let isCancelled = Task.isCancelled
-            let (action, isNews) = change { $0.begin(id, isCancelled: isCancelled) }
+            let (action, news) = change { $0.begin(id, isCancelled: isCancelled) }
             switch action {
             case .run:
                 return true
             case .wait:
+                if Diagnostics.isOn { tell(.waiting, .goesOn, id, isInside: true) }
                 await parkUntilTurn(id)
             case .quiet(let quietTime):
+                if Diagnostics.isOn { tell(.waiting, .goesOn, id, delay: quietTime, isInside: true) }
                 // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
                 try? await clock.sleep(for: quietTime)
                 return quietTimeEnded(id)
             case .skip(let waking):
-                carryOut(waking: waking, isNews: isNews)
+                carryOut(waking: waking, news)
                 return false
             }
         }
@@ -273,13 +320,13 @@ final class TaskRegistry: Sendable {
 
     private func quietTimeEnded(_ id: ID) -> Bool {
         let isCancelled = Task.isCancelled
-        let (action, isNews) = change { $0.quietTimeEnded(id, isCancelled: isCancelled) }
+        let (action, news) = change { $0.quietTimeEnded(id, isCancelled: isCancelled) }
         switch action {
         case .run(let cancelling):
-            carryOut(cancelling: cancelling, isNews: isNews)
+            carryOut(cancelling: cancelling, news)
             return true
         case .skip(let waking):
-            carryOut(waking: waking, isNews: isNews)
+            carryOut(waking: waking, news)
             return false
         }
     }
@@ -294,15 +341,15 @@ final class TaskRegistry: Sendable {
                 raise(state.withLock { $0.raise(before: id, to: priority.rawValue) }, to: priority)
             }
         } onCancel: {
-            let (waking, isNews) = change { $0.leave(id) }
-            carryOut(waking: waking, isNews: isNews)
+            let (waking, news) = change { $0.leave(id) }
+            carryOut(waking: waking, news)
         }
     }
 
     /// The task has ended, whatever became of it. A second report, or a late one, is harmless (law 3).
     func finish(_ id: ID) {
-        let (action, isNews) = change { $0.finish(id) }
-        carryOut(waking: action.waking, isNews: isNews)
+        let (action, news) = change { $0.finish(id) }
+        carryOut(waking: action.waking, news)
         // The entry goes here, and with it perhaps the last reference to the task and to its key.
     }
 
@@ -310,21 +357,32 @@ final class TaskRegistry: Sendable {
 
     /// Plays an event to the machine.
     ///
-    /// - Returns: Its action, and whether somebody is to be told that what lives has changed.
+    /// - Returns: Its action, and what is to be told of it.
     @inline(__always)
-    private func change<Action>(_ event: (inout Machine) -> Action) -> (Action, isNews: Bool) {
-        state.withLock { machine in
+    private func change<Action>(_ event: (inout Machine) -> Action) -> (Action, News) {
+        let isTold = Diagnostics.isOn
+        return state.withLock { machine in
             let before = machine.liveCount
+            if isTold { machine.retired = [] }
             let action = event(&machine)
-            return (action, machine.isObserved && machine.liveCount != before)
+            let isNews = machine.isObserved && machine.liveCount != before
+            return (action, News(isNews: isNews, retired: isTold ? machine.retired.take() : nil))
         }
+    }
+
+    private struct News {
+        /// Whether what lives has changed, and somebody has asked for that before.
+        let isNews: Bool
+        /// Who has been cancelled, if somebody listens.
+        let retired: [ID]?
     }
 
     /// Carries an action out, with the lock free. Observers come last: they may do anything.
     @inline(__always)
-    private func carryOut(cancelling jobs: [Job] = [], waking waiters: [Waiter] = [], isNews: Bool) {
+    private func carryOut(cancelling jobs: [Job] = [], waking waiters: [Waiter] = [], _ news: News) {
+        if let retired = news.retired, !retired.isEmpty { tellCancelled(retired) }
         for waiter in waiters { waiter.resume(returning: true) }
         for job in jobs { job.cancel() }
-        if isNews { onChange?() }
+        if news.isNews { onChange?() }
     }
 }

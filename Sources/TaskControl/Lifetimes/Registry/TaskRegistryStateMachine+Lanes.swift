@@ -110,6 +110,7 @@ extension TaskRegistryStateMachine {
     private mutating func retire(_ slot: Slot, _ phase: Phase) {
         entries[slot].phase = phase
         liveCount -= 1
+        if retired != nil { retired?.append(ID(serial: entries[slot].serial, slot: slot)) }
         if phase.isLinked, let key = entries[slot].key { lanes[key]?.liveCount -= 1 }
     }
 

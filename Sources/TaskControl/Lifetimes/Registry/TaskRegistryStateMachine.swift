@@ -32,6 +32,12 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         // The larger one first: whoever keeps an ID can put something into the gap behind it.
         let serial: UInt64
         let slot: Slot
+
+        /// What the entry's task goes by elsewhere, if it was entered with that.
+        var number: UInt64? { serial & Self.isNumber == 0 ? nil : serial & ~Self.isNumber }
+
+        /// Set in the serial of an entry that was entered with a number: the others never get there.
+        static var isNumber: UInt64 { 1 << 47 }
     }
 
     enum Phase: UInt8 {
@@ -98,6 +104,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     var liveCount = 0
     /// Whether anybody has ever asked what is running: until then nobody needs to hear of changes.
     var isObserved = false
+    /// Which were live and no longer are, without having finished; `nil`: nobody wants to know.
+    var retired: [ID]?
 
     // MARK: Registering
 
@@ -126,8 +134,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     ///
     /// - Returns: `nil` if the registry is closed.
     /// - Complexity: O(1).
-    mutating func add() -> ID? {
-        isClosed ? nil : enter(key: nil, isFirst: true, job: nil, phase: .running)
+    mutating func add(number: UInt64? = nil) -> ID? {
+        isClosed ? nil : enter(key: nil, isFirst: true, job: nil, phase: .running, number: number)
     }
 
     /// Enters a task that is about to be created. Its order among the others of its key is settled here.
@@ -208,19 +216,23 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     }
 
     /// Registers a task that has started already. With a key it is refused in favor of one that lives under it.
-    mutating func insert(_ job: Job, key: Key?) -> InsertAction {
+    ///
+    /// - Parameter number: What it goes by elsewhere: unique, and below 2⁴⁷.
+    mutating func insert(_ job: Job, key: Key?, number: UInt64? = nil) -> InsertAction {
         if isClosed { return .refused }
         if let key, let existing = newestLive(key) { return .existing(existing) }
         let former = key.flatMap(formerKey)
-        return .inserted(enter(key: former ?? key, isFirst: former == nil, job: job, phase: .running))
+        let id = enter(key: former ?? key, isFirst: former == nil, job: job, phase: .running, number: number)
+        return .inserted(id)
     }
 
-    private mutating func enter(key: Key?, isFirst: Bool, job: Job?, phase: Phase) -> ID {
+    private mutating func enter(key: Key?, isFirst: Bool, job: Job?, phase: Phase, number: UInt64? = nil) -> ID {
         defer { nextSerial += 1 }
-        let slot = entries.insert(Entry(serial: nextSerial, key: key, job: job, phase: phase))
+        let serial = number.map { $0 | ID.isNumber } ?? nextSerial
+        let slot = entries.insert(Entry(serial: serial, key: key, job: job, phase: phase))
         liveCount += 1
         if let key { link(slot, key, isFirst: isFirst) }
-        return ID(serial: nextSerial, slot: slot)
+        return ID(serial: serial, slot: slot)
     }
 
     // MARK: Running

@@ -54,5 +54,5 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 
 extension TimeLimit {
     @usableFromInline
-    static func abandonable() -> FlightStorage { FlightStorage(origin: "withDetachedTimeout", reportsAbandoned: true) }
+    static func abandonable() -> FlightStorage { FlightStorage(origin: .withDetachedTimeout, reportsAbandoned: true) }
 }

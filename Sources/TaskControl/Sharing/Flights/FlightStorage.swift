@@ -11,12 +11,12 @@ final class FlightStorage: Sendable {
 
     private let state: Locked<Machine>
     /// Who reports what nobody received.
-    private let origin: StaticString
+    private let origin: TaskOrigin
 
     /// Whether the end of work that everybody has left is worth a word.
     private let reportsAbandoned: Bool
 
-    init(origin: StaticString, runsToCompletion: Bool = false, reportsAbandoned: Bool = false) {
+    init(origin: TaskOrigin, runsToCompletion: Bool = false, reportsAbandoned: Bool = false) {
         self.origin = origin
         self.reportsAbandoned = reportsAbandoned
         state = Locked(Machine(runsToCompletion: runsToCompletion))

@@ -1,0 +1,24 @@
+// What the core needs of C: two words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+extern bool tc_observed;
+extern uint64_t tc_number;
+
+/// Whether anybody is to be told what happens. This load is all that an event costs when nobody is.
+static inline bool tc_isObserved(void) {
+    return __atomic_load_n(&tc_observed, __ATOMIC_RELAXED);
+}
+
+static inline void tc_setObserved(bool isObserved) {
+    __atomic_store_n(&tc_observed, isObserved, __ATOMIC_RELAXED);
+}
+
+/// Whether this is the thread that the program began on.
+bool tc_isMainThread(void);
+
+/// A number that nobody else is given in this process; never 0.
+static inline uint64_t tc_nextNumber(void) {
+    return __atomic_add_fetch(&tc_number, 1, __ATOMIC_RELAXED);
+}

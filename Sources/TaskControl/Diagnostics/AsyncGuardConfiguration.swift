@@ -1,0 +1,26 @@
+/// What diagnostics do.
+public struct AsyncGuardConfiguration: Sendable {
+    /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere.
+    public var debugLogging: Bool
+
+    /// Takes secrets out of text: of task names, names of queues, keys, errors, requests. Called for each before any log or observer sees it, with no
+    /// lock held. `nil`: they are shown as they are.
+    public var redact: (@Sendable (String) -> String)?
+
+    /// What the time of events is taken from.
+    public var clock: any Clock<Duration>
+
+    /// - Parameters:
+    ///   - debugLogging: Whether each event is written as a line.
+    ///   - redact: Takes secrets out of text.
+    ///   - clock: What the time of events is taken from.
+    public init(
+        debugLogging: Bool = false,
+        redact: (@Sendable (String) -> String)? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.debugLogging = debugLogging
+        self.redact = redact
+        self.clock = clock
+    }
+}

@@ -1,0 +1,199 @@
+internal import CTaskControl
+
+/// How primitives tell what happens. Never called with a lock held (law 1).
+///
+/// The pattern of every call, in a function that is inlined: `if Diagnostics.isOn { tell… }`, with all else behind a call that is not, so
+/// that nothing is built, captured or retained when nobody listens (law 14).
+@usableFromInline
+package enum Diagnostics {
+    /// Whether anybody listens: one relaxed load.
+    @inline(__always)
+    package static var isOn: Bool { tc_isObserved() }
+
+    /// A number for what has none yet, taken only when somebody listens; or for an instance, once in its life.
+    package static func nextNumber() -> UInt64 { tc_nextNumber() }
+
+    /// Who listens, and how. Replaced as a whole, so that one reference under the lock is all that an event takes.
+    private final class Setup: Sendable {
+        let configuration: AsyncGuardConfiguration?
+        let now: (@Sendable () -> Duration)?
+        let log: Listener?
+        let listeners: [Listener]
+        let isQuiet: Bool
+
+        init(
+            _ configuration: AsyncGuardConfiguration? = nil,
+            now: (@Sendable () -> Duration)? = nil,
+            log: Listener? = nil,
+            listeners: [Listener] = [],
+            isQuiet: Bool = false
+        ) {
+            self.configuration = configuration
+            self.now = now
+            self.log = log
+            self.listeners = listeners
+            self.isQuiet = isQuiet
+        }
+    }
+
+    private final class Listener: Sendable {
+        let number: UInt64
+        let observer: any TaskObserver
+        let echo: Echo
+
+        init(_ observer: any TaskObserver) {
+            number = nextNumber()
+            self.observer = observer
+            echo = Echo([number])
+        }
+    }
+
+    /// Whose calls the code that runs was caused by: they are not told of it. `nil`: those of all of them, and of the redaction.
+    private final class Echo: Sendable {
+        let numbers: [UInt64]?
+
+        init(_ numbers: [UInt64]?) {
+            self.numbers = numbers
+        }
+
+        func reaches(_ listener: Listener) -> Bool { numbers?.contains(listener.number) ?? true }
+
+        func joined(by listener: Listener) -> Echo { Echo(numbers.map { $0 + [listener.number] }) }
+
+        static let everybody = Echo(nil)
+    }
+
+    @TaskLocal private static var echo: Echo?
+
+    private static let setup = Locked(Setup())
+    private static let origin = ContinuousClock.now
+
+    // MARK: Telling
+
+    /// Tells those who listen.
+    ///
+    /// - Parameter isInside: Whether it happens in the task that it is about, which then has the name.
+    @inline(never)
+    package static func tell(_ event: consuming TaskEvent, isInside: Bool = false) {
+        let setup = setup.withLock { $0 }
+        let echo = echo
+        if let echo, setup.listeners.allSatisfy(echo.reaches), setup.log.map(echo.reaches) ?? true { return }
+        if isInside, event.taskName == nil { event.taskName = currentTaskName }
+        event.task = .current
+        event.time = now(setup)
+        if let begun = event.age { event.age = event.time - begun }
+        if let redact = setup.configuration?.redact {
+            $echo.withValue(.everybody) { event.redactText(redact) }
+        }
+        let finished = event
+        if let log = setup.log { hand(finished, to: log, echo) }
+        for listener in setup.listeners { hand(finished, to: listener, echo) }
+    }
+
+    private static func hand(_ event: TaskEvent, to listener: Listener, _ echo: Echo?) {
+        guard let echo else {
+            return $echo.withValue(listener.echo) { listener.observer.receive(event) }
+        }
+        guard !echo.reaches(listener) else { return }
+        $echo.withValue(echo.joined(by: listener)) { listener.observer.receive(event) }
+    }
+
+    /// For an age at the end; `nil` if nobody listens.
+    @inline(__always)
+    package static var moment: TaskEvent.Moment? { isOn ? noted() : nil }
+
+    @inline(never)
+    private static func noted() -> TaskEvent.Moment { TaskEvent.Moment(time: now(setup.withLock { $0 })) }
+
+    private static func now(_ setup: Setup) -> Duration {
+        if let now = setup.now { return now() }
+        return ContinuousClock.now - origin
+    }
+
+    /// Tells of what is a mistake, most often; if there is no log that shows it, a debug build does.
+    static func report(_ incident: TaskIncident, taskName: String? = nil) {
+        if isOn {
+            var event = incident.event
+            event.taskName = taskName
+            tell(event)
+        }
+        #if DEBUG
+        let setup = setup.withLock { $0 }
+        if incident.isMistake, !setup.isQuiet, setup.log == nil {
+            let redact = setup.configuration?.redact ?? { $0 }
+            let name = taskName.map { " (task \(redact($0)))" } ?? ""
+            writeToStandardError("TaskControl: \(incident.text(redact))\(name)\n")
+        }
+        #endif
+    }
+
+    // MARK: Listening
+
+    static func configure(_ configuration: AsyncGuardConfiguration) {
+        let log = configuration.debugLogging ? Listener(SystemLog()) : nil
+        let isDefault = configuration.clock is ContinuousClock
+        let now = isDefault ? nil : timekeeper(configuration.clock)
+        replace { Setup(configuration, now: now, log: log, listeners: $0.listeners, isQuiet: $0.isQuiet) }
+    }
+
+    private static func timekeeper<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {
+        let origin = clock.now
+        return { origin.duration(to: clock.now) }
+    }
+
+    static func addObserver(_ observer: any TaskObserver) -> UInt64 {
+        let listener = Listener(observer)
+        replaceListeners { $0 + [listener] }
+        return listener.number
+    }
+
+    static func removeObserver(_ number: UInt64) {
+        replaceListeners { $0.filter { $0.number != number } }
+    }
+
+    /// For the tests, which make mistakes on purpose.
+    static func keepQuiet() {
+        replace { Setup($0.configuration, now: $0.now, log: $0.log, listeners: $0.listeners, isQuiet: true) }
+    }
+
+    private static func replaceListeners(_ change: ([Listener]) -> [Listener]) {
+        replace {
+            Setup($0.configuration, now: $0.now, log: $0.log, listeners: change($0.listeners), isQuiet: $0.isQuiet)
+        }
+    }
+
+    private static func replace(_ change: (Setup) -> Setup) {
+        // What is let go of, observers among it, is let go of without the lock.
+        let old = setup.withLock { setup in
+            let old = setup
+            setup = change(old)
+            // In the lock, so that the last word is that of the last to come.
+            tc_setObserved(setup.log != nil || !setup.listeners.isEmpty)
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    // MARK: Words
+
+    /// The name of the task that asks, where the platform lets it be read.
+    package static var currentTaskName: String? {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { Task.name } else { nil }
+    }
+
+    /// An error in words. Of one of Foundation's, type and code: its own words tell all that it carries, as the URL of a request.
+    package static func text(of error: any Error) -> String {
+        let (type, domain) = (type(of: error), error._domain)
+        return domain == String(reflecting: type) ? String(describing: error) : "\(type)(\(domain) \(error._code))"
+    }
+}
+
+extension TaskEvent {
+    fileprivate mutating func redactText(_ redact: (String) -> String) {
+        ownerName = ownerName.map(redact)
+        taskName = taskName.map(redact)
+        key = key.map(redact)
+        error = error.map(redact)
+        detail = detail.map(redact)
+    }
+}

@@ -1,0 +1,26 @@
+extension TaskEvent: CustomStringConvertible {
+    /// What happened in what: `AsyncTask.created`.
+    public var name: String { "\(primitive.rawValue).\(kind.rawValue)" }
+
+    /// One line: the name, and the fields that there are, as in `retry.failed attempt=1 error=ConnectionLost()`.
+    public var description: String {
+        var line = name
+        func add(_ field: String, _ value: (some Any)?) {
+            guard let value else { return }
+            // What is text comes from anywhere; a line stays a line.
+            line += " \(field)=" + String(describing: value).split(whereSeparator: \.isNewline).joined(separator: " ")
+        }
+        add("name", ownerName)
+        add("task", taskName)
+        add("key", key)
+        add("count", count)
+        add("attempt", attempt)
+        add("status", status)
+        add("delay", delay)
+        add("error", error)
+        add("detail", detail)
+        add("age", age)
+        if isCancelled { add("cancelled", true) }
+        return line
+    }
+}

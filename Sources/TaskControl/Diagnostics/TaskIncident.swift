@@ -1,0 +1,120 @@
+/// Something that happened to a task and that nobody else is told (law 13): an event, and in debug builds a line on standard error.
+enum TaskIncident: Sendable {
+    /// The body threw, and there is no handler for it.
+    case unhandledError(any Error, in: TaskOrigin)
+    /// A task lost its last handle before anybody had chosen what it lives for, and was cancelled.
+    case droppedWithoutOwner(TaskEvent.Identity?)
+    /// A task that had been cancelled ended with another error than `CancellationError`: nearly always what its cancellation looks
+    /// like from below, so it goes to observers and is not printed.
+    case errorAfterCancellation(any Error, in: TaskOrigin)
+    /// Work that was abandoned at its time limit has ended, and with what error.
+    case abandonedWorkEnded((any Error)?, in: TaskOrigin)
+    /// A callback API has let go of its callback; whoever waited was told, by the same error.
+    case droppedContinuation(ContinuationDroppedError, TaskEvent.Identity?)
+    /// A callback that came when the wait was over, and was ignored. The one that answers a cancellation goes to observers and is not
+    /// printed.
+    case excessCallback(CallbackContent, ExcessCallback, BridgePlace, TaskEvent.Identity?)
+}
+
+/// Where an error comes from that nobody receives.
+package enum TaskOrigin: String, Sendable {
+    case asyncTask = "AsyncTask"
+    case lifetimeRun = "AsyncLifetime.run"
+    case lifetimeForEach = "AsyncLifetime.forEach"
+    case withSingleFlight
+    case singleFlight = "SingleFlight"
+    case withDetachedTimeout
+    case withCancellableContinuation
+    case progressRunning = "Progress.running"
+
+    package var primitive: TaskEvent.Primitive {
+        switch self {
+        case .asyncTask: .asyncTask
+        case .lifetimeRun, .lifetimeForEach: .asyncLifetime
+        case .withSingleFlight: .withSingleFlight
+        case .singleFlight: .singleFlight
+        case .withDetachedTimeout: .withDetachedTimeout
+        case .withCancellableContinuation: .withCancellableContinuation
+        case .progressRunning: .http
+        }
+    }
+}
+
+extension TaskIncident {
+    var event: TaskEvent {
+        switch self {
+        case .unhandledError(let error, let origin):
+            TaskEvent(origin.primitive, .unhandledError, error: Diagnostics.text(of: error), detail: origin.rawValue)
+        case .droppedWithoutOwner(let subject):
+            TaskEvent(.asyncTask, .dropped, subject: subject)
+        case .errorAfterCancellation(let error, let origin):
+            TaskEvent(
+                origin.primitive,
+                .errorAfterCancellation,
+                error: Diagnostics.text(of: error),
+                detail: origin.rawValue
+            )
+        case .abandonedWorkEnded(let error, let origin):
+            TaskEvent(origin.primitive, .abandonedWorkEnded, error: error.map(Diagnostics.text))
+        case .droppedContinuation(let error, let subject):
+            TaskEvent(
+                .withCancellableContinuation,
+                .continuationDropped,
+                subject: subject,
+                detail: "\(error.fileID):\(error.line)"
+            )
+        case .excessCallback(let content, let excess, let place, let subject):
+            TaskEvent(
+                .withCancellableContinuation,
+                excess.kind,
+                subject: subject,
+                error: content.error.map(Diagnostics.text),
+                detail: "\(place.fileID):\(place.line)" + (content.error == nil ? ", \(content)" : "")
+            )
+        }
+    }
+
+    /// Whether it is worth a line. The others are what a cancellation looks like from below, mostly.
+    var isMistake: Bool {
+        switch self {
+        case .errorAfterCancellation, .abandonedWorkEnded(nil, _), .excessCallback(_, .afterCancellation, _, _): false
+        case .abandonedWorkEnded(let error?, _): !(error is CancellationError)
+        case .unhandledError, .droppedWithoutOwner, .droppedContinuation, .excessCallback: true
+        }
+    }
+
+    func text(_ redact: (String) -> String) -> String {
+        func words(_ error: any Error) -> String { redact(Diagnostics.text(of: error)) }
+        return switch self {
+        case .unhandledError(let error, let origin):
+            "\(origin.rawValue): nobody handles the error that a task threw: \(words(error))"
+        case .droppedWithoutOwner:
+            "AsyncTask: dropped and cancelled; choose .bind(to:), .store(in:) or .detached() where it is created, or keep it."
+        case .errorAfterCancellation(let error, let origin):
+            "\(origin.rawValue): a cancelled task ended with another error than CancellationError: \(words(error))"
+        case .abandonedWorkEnded(let error, let origin):
+            "\(origin.rawValue): work that was abandoned has ended" + (error.map { ": \(words($0))" } ?? ".")
+        case .droppedContinuation(let error, _):
+            error.description
+        case .excessCallback(let content, let excess, let place, _):
+            "The continuation of withCancellableContinuation at \(place.fileID):\(place.line) was resumed \(excess), with "
+                + "\(content.error.map { "the error \(words($0))" } ?? content.description): ignored."
+        }
+    }
+}
+
+extension ExcessCallback {
+    fileprivate var kind: TaskEvent.Kind {
+        switch self {
+        case .again: .resumedAgain
+        case .afterCancellation: .resumedAfterCancellation
+        case .afterFailure: .resumedAfterFailure
+        }
+    }
+}
+
+extension CallbackContent {
+    fileprivate var error: (any Error)? {
+        if case .error(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,35 @@
+/// Is told what happens in all primitives of this library.
+///
+/// ```swift
+/// final class FailureCount: TaskObserver {
+///     private let failures = Mutex(0)
+///
+///     func receive(_ event: TaskEvent) {
+///         if event.kind == .failed { failures.withLock { $0 += 1 } }
+///     }
+/// }
+///
+/// let observation = AsyncGuard.addObserver(FailureCount())
+/// // … and when it has seen enough:
+/// observation.end()
+/// ```
+public protocol TaskObserver: Sendable {
+    /// Called on the thread where it happens, when it happens, with no lock of the library held: it may call anything here, and whatever it
+    /// does delays the task that it is told of.
+    ///
+    /// It is not told what it causes itself: neither what happens within this call, nor what a task does that was made in it (unless that
+    /// is detached). Other observers are. So an observer that starts tasks, cancels or enqueues does not hear its own echo.
+    func receive(_ event: TaskEvent)
+}
+
+/// That an observer is told of events. It goes on until ``end()``, whether or not somebody keeps this: it does not keep the observer alive,
+/// the library does.
+public struct TaskObservation: Hashable, Sendable {
+    let number: UInt64
+
+    /// Lets go of the observer. No call of ``TaskObserver/receive(_:)`` begins after this has returned; one on another thread may not have
+    /// ended. A second call does nothing.
+    public func end() {
+        Diagnostics.removeObserver(number)
+    }
+}

@@ -1,0 +1,44 @@
+private import CTaskControl
+
+#if canImport(os)
+private import os
+#endif
+
+#if canImport(Darwin)
+private import Darwin
+#elseif canImport(Glibc)
+private import Glibc
+#elseif canImport(Musl)
+private import Musl
+#elseif canImport(Android)
+private import Android
+#else
+#error("TaskControl needs the C library's write(2); this platform's C library is not known to it.")
+#endif
+
+/// Writes each event as a line, with the kind of thread that it happened on: to `os.Logger` where there is one, else to standard error.
+struct SystemLog: TaskObserver {
+    #if canImport(os)
+    private let logger = Logger(subsystem: "TaskControl", category: "events")
+
+    func receive(_ event: TaskEvent) {
+        // Public: it has been redacted.
+        logger.debug("\(Self.line(of: event), privacy: .public)")
+    }
+    #else
+    func receive(_ event: TaskEvent) {
+        writeToStandardError(Self.line(of: event) + "\n")
+    }
+    #endif
+
+    static func line(of event: TaskEvent) -> String {
+        "\(tc_isMainThread() ? "[main]      " : "[background]") \(event)"
+    }
+
+}
+
+/// Writes a whole line at once, so that lines of several threads do not mix.
+func writeToStandardError(_ line: String) {
+    var line = line
+    line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+}

@@ -1,0 +1,51 @@
+/// What is told of an `AsyncTask`. All of it is called only when somebody listens, and never under the lock.
+extension AsyncTask {
+    typealias Life = Locked<AsyncTaskStateMachine<Binding>>
+
+    static func identity(of life: Life) -> TaskEvent.Identity {
+        let fresh = Diagnostics.nextNumber()
+        return TaskEvent.Identity(life.withLock { $0.number(orElse: fresh) })
+    }
+
+    @inline(never)
+    static func tell(
+        _ kind: TaskEvent.Kind,
+        _ stage: TaskEvent.Stage,
+        _ life: Life,
+        taskName: String? = nil,
+        isInside: Bool = false
+    ) {
+        let subject = identity(of: life)
+        Diagnostics.tell(TaskEvent(.asyncTask, kind, stage, subject: subject, taskName: taskName), isInside: isInside)
+    }
+
+    /// - Returns: The number that the lifetime is to know it by.
+    @inline(never)
+    func tellBinding(to lifetime: AsyncLifetime) -> UInt64 {
+        let fresh = Diagnostics.nextNumber()
+        let number = life.withLock { $0.number(orElse: fresh) }
+        let (owner, subject) = (TaskEvent.Identity(lifetime.registry.number), TaskEvent.Identity(number))
+        Diagnostics.tell(TaskEvent(.asyncTask, .boundToLifetime, owner: owner, subject: subject))
+        return number
+    }
+
+    /// Whoever is told that a task was cancelled is told it once.
+    @inline(never)
+    static func tellCancelled(_ task: Task<Void, Never>, _ life: Life) {
+        if !task.isCancelled { tell(.cancelled, .goesOn, life) }
+    }
+
+    @inline(never)
+    static func tellEnd(_ kind: TaskEvent.Kind, _ life: Life, _ registry: TaskRegistry?, _ failure: (any Error)?) {
+        var event = TaskEvent(
+            .asyncTask,
+            kind,
+            .ends,
+            owner: registry.map { TaskEvent.Identity($0.number) },
+            subject: identity(of: life),
+            error: failure.map(Diagnostics.text)
+        )
+        event.isCancelled = Task.isCancelled
+        Diagnostics.tell(event, isInside: true)
+    }
+}

@@ -1,0 +1,69 @@
+/// What is told of a registry and its tasks. All of it is called only when somebody listens, and never under the lock.
+extension TaskRegistry {
+    private var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
+
+    /// What events know a task by: its own number, if it has one, or its place here.
+    private func subject(_ id: ID) -> TaskEvent.Identity {
+        id.number.map { TaskEvent.Identity($0) } ?? TaskEvent.Identity(id.serial, of: number)
+    }
+
+    /// Tells something of the registry.
+    @inline(never)
+    func tell(_ kind: TaskEvent.Kind, key: Key? = nil, taskName: String? = nil, count: Int? = nil) {
+        Diagnostics.tell(
+            TaskEvent(face, kind, owner: identity, taskName: taskName, key: key?.text, count: count)
+        )
+    }
+
+    /// Tells something of a task.
+    @inline(never)
+    func tell(
+        _ kind: TaskEvent.Kind,
+        _ stage: TaskEvent.Stage,
+        _ id: ID,
+        key: Key? = nil,
+        taskName: String? = nil,
+        delay: Duration? = nil,
+        begun: TaskEvent.Moment? = nil,
+        isCancelled: Bool = false,
+        isInside: Bool = false
+    ) {
+        var event = TaskEvent(
+            face,
+            kind,
+            stage,
+            owner: identity,
+            subject: subject(id),
+            taskName: taskName,
+            key: key?.text,
+            delay: delay,
+            begun: begun
+        )
+        event.isCancelled = isCancelled
+        Diagnostics.tell(event, isInside: isInside)
+    }
+
+    @inline(never)
+    func tellCancelled(_ ids: [ID]) {
+        for id in ids {
+            // A lifetime's tasks with a number are `AsyncTask`s.
+            let primitive = face == .asyncLifetime && id.number != nil ? .asyncTask : face
+            Diagnostics.tell(TaskEvent(primitive, .cancelled, owner: identity, subject: subject(id)))
+        }
+    }
+
+    /// Tells that somebody waits until it is empty.
+    ///
+    /// - Returns: What events know the wait by.
+    @inline(never)
+    func tellDraining() -> TaskEvent.Identity {
+        let wait = TaskEvent.Identity(Diagnostics.nextNumber())
+        Diagnostics.tell(TaskEvent(face, .draining, .begins, owner: identity, subject: wait), isInside: true)
+        return wait
+    }
+
+    @inline(never)
+    func tellDrained(_ wait: TaskEvent.Identity, _ kind: TaskEvent.Kind) {
+        Diagnostics.tell(TaskEvent(face, kind, .ends, owner: identity, subject: wait), isInside: true)
+    }
+}

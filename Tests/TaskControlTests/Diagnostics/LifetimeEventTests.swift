@@ -1,0 +1,304 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// What is told of tasks and of those who own them: each event by name and field, in order.
+@Suite(.timeLimit(.minutes(1)))
+struct LifetimeEventTests {
+    // MARK: AsyncTask
+
+    @Test func aTaskIsToldFromItsCreationToItsEnd() async {
+        let lifetime = AsyncLifetime()
+        let events = await EventLog.events {
+            let task = AsyncTask(name: "load") {}
+            task.bind(to: lifetime)
+            await task.value
+        }
+        #expect(
+            events.filter { $0.kind != .boundToLifetime }.lines == [
+                "AsyncTask.created task=load", "AsyncTask.started task=load", "AsyncTask.completed task=load",
+            ]
+        )
+        #expect(events.named("AsyncTask.boundToLifetime").map(\.owner) == [lifetime.identity])
+        #expect(Set(events.map(\.subject)).count == 1 && events.unpaired == [])
+    }
+
+    @Test func theEndOfABoundTaskNamesItsLifetime() async throws {
+        let (lifetime, gate) = (AsyncLifetime(), Gate())
+        let events = await EventLog.events {
+            let task = AsyncTask { try await gate.wait() }.bind(to: lifetime)
+            gate.open()
+            await task.value
+        }
+        #expect(events.named("AsyncTask.completed").map(\.owner) == [lifetime.identity])
+    }
+
+    @Test func aFailureIsToldWithItsErrorHandledOrNot() async {
+        let unhandled = await EventLog.events { await AsyncTask { throw MarkedError("no") }.detached().value }
+        #expect(
+            unhandled.filter { $0.kind != .detached }.lines == [
+                "AsyncTask.created", "AsyncTask.started",
+                #"AsyncTask.unhandledError error=MarkedError(mark: "no") detail=AsyncTask"#,
+                #"AsyncTask.failed error=MarkedError(mark: "no")"#,
+            ]
+        )
+        #expect(unhandled.named("AsyncTask.detached").count == 1 && unhandled.unpaired == [])
+        let handled = await EventLog.events {
+            await AsyncTask {
+                throw MarkedError("no")
+            } onError: { _ in
+            }.detached().value
+        }
+        #expect(
+            handled.filter { $0.kind != .detached }.lines == [
+                "AsyncTask.created", "AsyncTask.started", #"AsyncTask.failed error=MarkedError(mark: "no")"#,
+            ]
+        )
+    }
+
+    @MainActor @Test func aTaskThatIsCancelledBeforeItStartsIsSkipped() async {
+        let events = await EventLog.events {
+            let task = AsyncTask { Issue.record("never") }
+            task.cancel()
+            task.cancel()
+            await task.value
+        }
+        #expect(events.lines == ["AsyncTask.created", "AsyncTask.cancelled", "AsyncTask.skipped cancelled=true"])
+        #expect(events.unpaired == [])
+    }
+
+    @MainActor @Test func aTaskThatEndsWithAnotherErrorWhenItWasCancelledIsToldSo() async throws {
+        let gate = Gate()
+        let events = try await EventLog.events {
+            let task = AsyncTask {
+                gate.open()
+                while !Task.isCancelled { await Task.yield() }
+                throw MarkedError("late")
+            }
+            try await gate.wait()
+            task.cancel()
+            await task.value
+        }
+        #expect(
+            events.lines == [
+                "AsyncTask.created", "AsyncTask.started", "AsyncTask.cancelled",
+                #"AsyncTask.errorAfterCancellation error=MarkedError(mark: "late") detail=AsyncTask"#,
+                #"AsyncTask.failed error=MarkedError(mark: "late") cancelled=true"#,
+            ]
+        )
+    }
+
+    @MainActor @Test func aDroppedTaskIsTold() async {
+        let lines = await EventLog.events {
+            var task: AsyncTask? = AsyncTask {}
+            let end = task?.task
+            task = nil
+            await end?.value
+        }
+        #expect(lines.lines == ["AsyncTask.created", "AsyncTask.dropped", "AsyncTask.skipped cancelled=true"])
+        #expect(lines.unpaired == [])
+    }
+
+    @MainActor @Test func aTaskThatIsStoredIsToldAndCancelledWithItsSet() async {
+        let events = await EventLog.events {
+            var set: Set<AnyCancellable> = []
+            let task = AsyncTask {}.store(in: &set)
+            set.cancelAll()
+            await task.value
+        }
+        #expect(
+            events.lines == [
+                "AsyncTask.created", "AsyncTask.stored", "AsyncTask.cancelled", "AsyncTask.skipped cancelled=true",
+            ]
+        )
+    }
+
+    // MARK: AsyncLifetime
+
+    @MainActor @Test func theLifetimeTellsWhatItCancelsAndItsEnd() async {
+        let events = await EventLog.events {
+            var lifetime: AsyncLifetime? = AsyncLifetime()
+            let tasks = (0..<3).map { _ in AsyncTask {} }
+            for task in tasks { task.bind(to: lifetime!) }
+            lifetime?.cancelAll()
+            lifetime = nil
+            for task in tasks { await task.value }
+        }
+        #expect(
+            events.filter { $0.primitive == .asyncLifetime }.lines == [
+                "AsyncLifetime.created", "AsyncLifetime.cancelledAll count=3", "AsyncLifetime.deallocated",
+            ]
+        )
+        #expect(events.named("AsyncTask.cancelled").count == 3)
+        #expect(Set(events.compactMap(\.owner)).count == 1)
+        #expect(events.named("AsyncTask.skipped").count == 3 && events.unpaired == [])
+    }
+
+    @MainActor @Test func aLifetimeThatGoesWithoutTasksSaysNothingOfCancelling() async {
+        let events = EventLog.events { _ = AsyncLifetime() }
+        #expect(events.lines == ["AsyncLifetime.created", "AsyncLifetime.deallocated"])
+    }
+
+    @MainActor @Test func aClosedLifetimeRefuses() async {
+        let lifetime = AsyncLifetime()
+        let events = await EventLog.events {
+            lifetime.close()
+            let task = AsyncTask {}.bind(to: lifetime)
+            await task.value
+            await lifetime.run(for: lifetime, name: "late") {
+            } deliver: { _, _ in
+            }.value
+        }
+        #expect(
+            events.lines == [
+                "AsyncLifetime.closed", "AsyncTask.created", "AsyncTask.boundToLifetime", "AsyncLifetime.refused",
+                "AsyncTask.cancelled", "AsyncTask.skipped cancelled=true", "AsyncLifetime.refused task=late",
+            ]
+        )
+    }
+
+    @MainActor @Test func workForAnOwnerIsToldWithItsFailure() async {
+        let lifetime = AsyncLifetime()
+        let events = await EventLog.events {
+            await lifetime.run(for: lifetime, name: "feed") {
+                throw MarkedError("no")
+            } deliver: { _, _ in
+            } failed: { _, _ in
+            }.value
+        }
+        #expect(
+            events.lines == [
+                "AsyncLifetime.added task=feed", "AsyncLifetime.started task=feed",
+                #"AsyncLifetime.workFailed task=feed error=MarkedError(mark: "no") detail=AsyncLifetime.run"#,
+                "AsyncLifetime.completed task=feed",
+            ]
+        )
+        #expect(events.compactMap(\.owner) == Array(repeating: lifetime.identity, count: 3))
+        #expect(events.unpaired == [])
+    }
+
+    @Test func whoDrainsIsToldFromBeginningToEnd() async throws {
+        let (lifetime, gate) = (AsyncLifetime(), Gate())
+        try await EventLog.recording { recorder in
+            let task = AsyncTask { try await gate.wait() }.bind(to: lifetime)
+            let patient = Task { try await lifetime.drain() }
+            try await recorder.wait { $0.named("AsyncLifetime.draining").count == 1 }
+            let other = Task { try await lifetime.drain() }
+            try await recorder.wait { $0.named("AsyncLifetime.draining").count == 2 }
+            other.cancel()
+            _ = await other.result
+            gate.open()
+            try await patient.value
+            await task.value
+            let drains = recorder.events.filter { $0.primitive == .asyncLifetime }
+            #expect(drains.map(\.kind) == [.draining, .draining, .left, .drained])
+            #expect(recorder.events.unpaired == [])
+        }
+    }
+
+    // MARK: Bags and stores
+
+    @MainActor @Test func aBagTellsOfItsTasks() async throws {
+        let bag = TaskBag()
+        let gate = Gate()
+        let events = try await EventLog.events {
+            bag.addTask(name: "one") { gate.open() }
+            try await gate.wait()
+            try await bag.registry.drain()
+            bag.addTask(name: "two") {}
+            bag.cancel()
+            try await bag.registry.drain()
+        }
+        #expect(
+            events.filter { ![.draining, .drained].contains($0.kind) }.lines == [
+                "TaskBag.added task=one", "TaskBag.started task=one", "TaskBag.completed task=one",
+                "TaskBag.added task=two", "TaskBag.cancelledAll count=1", "TaskBag.cancelled",
+                "TaskBag.skipped task=two cancelled=true",
+            ]
+        )
+        #expect(events.allSatisfy { $0.owner == TaskEvent.Identity(bag.registry.number) } && events.unpaired == [])
+    }
+
+    @MainActor @Test func aDuplicateIsToldWithItsKeyAndTheTaskThatStands() async throws {
+        let bag = IdentifiableTaskBag<String>()
+        let events = try await EventLog.events {
+            bag.addTask(id: "a") {}
+            bag.addTask(id: "a") {}
+            bag.cancel(id: "a")
+            try await bag.registry.drain()
+        }.filter { ![.draining, .drained].contains($0.kind) }
+        #expect(
+            events.lines == [
+                "IdentifiableTaskBag.added key=a", "IdentifiableTaskBag.duplicate key=a",
+                "IdentifiableTaskBag.cancelled",
+                "IdentifiableTaskBag.skipped cancelled=true",
+            ]
+        )
+        #expect(Set(events.map(\.subject)).count == 1)
+    }
+
+    @Test func anAdoptedTaskIsToldFromThenOn() async throws {
+        let (bag, gate) = (TaskBag(), Gate())
+        // Its end is seen by a detached task, which no test can mark: it is looked for by its owner.
+        let observer = Collector { $0.owner == TaskEvent.Identity(bag.registry.number) }
+        let observation = AsyncGuard.addObserver(observer)
+        Task { try? await gate.wait() }.stored(in: bag)
+        gate.open()
+        try await bag.registry.drain()
+        observation.end()
+        let events = observer.events.filter { $0.subject != nil && ![.draining, .drained].contains($0.kind) }
+        #expect(events.lines == ["TaskBag.adopted", "TaskBag.completed"])
+        #expect(events.unpaired == [])
+    }
+
+    @MainActor @Test func aStoreTellsWhoWaitsForWhat() async throws {
+        let clock = TestClock()
+        let store = TaskStore<String>(clock: clock)
+        try await EventLog.recording { recorder in
+            let gate = Gate()
+            store.addTask(forKey: "a", duplicateKeyBehavior: .wait, name: "first") { try? await gate.wait() }
+            store.addTask(forKey: "a", duplicateKeyBehavior: .wait, name: "second") {}
+            try await recorder.wait { $0.named("TaskStore.waiting").count == 1 }
+            gate.open()
+            try await store.registry.drain()
+            #expect(
+                recorder.events.filter { $0.taskName == "second" }.lines == [
+                    "TaskStore.added task=second key=a", "TaskStore.waiting task=second",
+                    "TaskStore.started task=second",
+                    "TaskStore.completed task=second",
+                ]
+            )
+            store.addTask(forKey: "b", duplicateKeyBehavior: .debounce(for: .seconds(1)), name: "third") {}
+            try await recorder.wait { $0.filter { $0.taskName == "third" }.count == 2 }
+            store.cancelTask(forKey: "b")
+            try await store.registry.drain()
+            let third = recorder.events.filter { $0.taskName == "third" }
+            #expect(
+                third.lines == [
+                    "TaskStore.added task=third key=b", "TaskStore.waiting task=third delay=1.0 seconds",
+                    "TaskStore.skipped task=third cancelled=true",
+                ]
+            )
+            #expect(recorder.events.unpaired == [])
+        }
+    }
+
+    @MainActor @Test func aTaskThatGivesWayToANewerOneIsToldSo() async throws {
+        let store = TaskStore<Int>()
+        let events = try await EventLog.events {
+            store.addTask(forKey: 1, name: "old") {}
+            store.addTask(forKey: 1, name: "new") {}
+            try await store.drain()
+        }
+        let cancelled = try #require(events.named("TaskStore.cancelled").first)
+        let old = try #require(events.first { $0.taskName == "old" })
+        #expect(cancelled.subject == old.subject && events.named("TaskStore.cancelled").count == 1)
+        #expect(events.named("TaskStore.skipped").map(\.subject) == [old.subject])
+        #expect(events.unpaired == [])
+    }
+}
+
+extension AsyncLifetime {
+    fileprivate var identity: TaskEvent.Identity { TaskEvent.Identity(registry.number) }
+}
