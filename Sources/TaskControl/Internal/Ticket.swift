@@ -13,6 +13,9 @@ struct Ticket: Hashable, Sendable {
         bits = serial << Self.slotBits | UInt64(slot)
     }
 
+    /// What events know it by: what its serial is, as far as it can be told from others.
+    var number: UInt64 { bits >> Self.slotBits }
+
     var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
 
     /// Whether it was made with this serial, or one that is 2³⁸ away from it.

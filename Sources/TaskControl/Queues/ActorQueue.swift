@@ -37,7 +37,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     /// What messages and diagnostics know the queue by.
     public let name: String?
 
-    let turns = TurnStorage(capacity: nil)
+    let turns: TurnStorage
     private let adoption = Locked(Adoption())
 
     private struct Adoption {
@@ -50,6 +50,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     /// - Parameter name: Shown by messages and diagnostics.
     public init(name: String? = nil) {
         self.name = name
+        turns = TurnStorage(.actorQueue, name: name, capacity: nil)
     }
 
     /// Says on which actor the tasks of this queue run: once, best in the actor's `init`, with the queue a `private let` of the actor.
@@ -66,24 +67,28 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     }
 
     @usableFromInline
-    func turn(priority: TaskPriority?) -> (Turn, ActorType)? { turn(priority: priority, group: nil) }
+    func turn(name: String?, priority: TaskPriority?) -> (Turn, ActorType)? {
+        turn(name: name, priority: priority, group: nil)
+    }
 
     @usableFromInline
-    func turnOrTrap(priority: TaskPriority?) -> (Turn, ActorType) { turnOrTrap(priority: priority, group: nil) }
+    func turnOrTrap(name: String?, priority: TaskPriority?) -> (Turn, ActorType) {
+        turnOrTrap(name: name, priority: priority, group: nil)
+    }
 
     /// - Returns: `nil` if the actor is gone.
-    func turn(priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType)? {
+    func turn(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
         insist(
             hasHappened,
             "\(label) was sent a task before it adopted an actor. Call adoptExecutionContext(of: self) in the actor's init."
         )
         guard let actor else { return nil }
-        return (Turn(in: turns, priority: priority, group: group), actor)
+        return (Turn(in: turns, name: name, priority: priority, group: group), actor)
     }
 
-    func turnOrTrap(priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType) {
-        guard let turn = turn(priority: priority, group: group) else {
+    func turnOrTrap(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType) {
+        guard let turn = turn(name: name, priority: priority, group: group) else {
             fatalError(
                 "\(label) was sent a task that cannot throw when its actor was gone already: it has nowhere to run. "
                     + "Keep the actor alive, or send an operation that throws: its task then throws CancellationError."

@@ -34,6 +34,10 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: Sendable {
         self.underlyingQueue = underlyingQueue
     }
 
+    deinit {
+        if Diagnostics.isOn { group.tell(.deallocated) }
+    }
+
     /// How many tasks that were sent through this queue run or wait, and have not been cancelled by ``cancelTasks()``.
     public var count: Int { group.liveCount }
 
@@ -49,21 +53,21 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: Sendable {
 
 extension CancellableQueue where UnderlyingQueue == FIFOQueue {
     @usableFromInline
-    func turn(priority: TaskPriority?) -> Turn {
-        Turn(in: underlyingQueue.turns, priority: priority, group: group)
+    func turn(name: String?, priority: TaskPriority?) -> Turn {
+        Turn(in: underlyingQueue.turns, name: name, priority: priority, group: group)
     }
 }
 
 extension CancellableQueue {
     @usableFromInline
-    func turn<ActorType: Actor>(priority: TaskPriority?) -> (Turn, ActorType)?
+    func turn<ActorType: Actor>(name: String?, priority: TaskPriority?) -> (Turn, ActorType)?
     where UnderlyingQueue == ActorQueue<ActorType> {
-        underlyingQueue.turn(priority: priority, group: group)
+        underlyingQueue.turn(name: name, priority: priority, group: group)
     }
 
     @usableFromInline
-    func turnOrTrap<ActorType: Actor>(priority: TaskPriority?) -> (Turn, ActorType)
+    func turnOrTrap<ActorType: Actor>(name: String?, priority: TaskPriority?) -> (Turn, ActorType)
     where UnderlyingQueue == ActorQueue<ActorType> {
-        underlyingQueue.turnOrTrap(priority: priority, group: group)
+        underlyingQueue.turnOrTrap(name: name, priority: priority, group: group)
     }
 }

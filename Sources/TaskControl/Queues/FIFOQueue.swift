@@ -67,7 +67,7 @@ public final class FIFOQueue: Sendable {
         )
         self.name = name
         self.priority = priority
-        turns = TurnStorage(capacity: maxConcurrentTasks)
+        turns = TurnStorage(.fifoQueue, name: name, capacity: maxConcurrentTasks)
     }
 
     /// How many tasks run or wait for their turn, calls of ``run(_:)`` among them. It may have changed when the caller looks at it.
@@ -109,7 +109,7 @@ public final class FIFOQueue: Sendable {
             if guest.finish() { await guest.waitUntilUnpinned() }
             return value
         } catch {
-            if guest.finish() { await guest.waitUntilUnpinned() }
+            if guest.finish(error) { await guest.waitUntilUnpinned() }
             throw error
         }
     }
@@ -128,7 +128,7 @@ public final class FIFOQueue: Sendable {
     }
 
     @usableFromInline
-    func turn(priority: TaskPriority?) -> Turn { Turn(in: turns, priority: priority) }
+    func turn(name: String?, priority: TaskPriority?) -> Turn { Turn(in: turns, name: name, priority: priority) }
 
     @usableFromInline
     func checkReentrancy() throws {

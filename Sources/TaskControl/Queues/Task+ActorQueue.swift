@@ -20,7 +20,7 @@ extension Task where Failure == Never {
         on queue: ActorQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        let (turn, actor) = queue.turnOrTrap(priority: priority)
+        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
         self = TurnBody.start(turn, ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
     }
 
@@ -44,7 +44,7 @@ extension Task where Failure == Never {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async -> Success
     ) {
         let work = PlainWork(received(operation))
-        let (turn, actor) = queue.turnOrTrap(priority: priority)
+        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
         self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }
@@ -70,7 +70,7 @@ extension Task where Failure == any Error {
         on queue: ActorQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
-        guard let (turn, actor) = queue.turn(priority: priority) else {
+        guard let (turn, actor) = queue.turn(name: name, priority: priority) else {
             self = Task(name: name, priority: priority) { throw _Concurrency.CancellationError() }
             return
         }
@@ -98,7 +98,7 @@ extension Task where Failure == any Error {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async throws -> Success
     ) {
         let work = PlainThrowingWork(received(operation))
-        let (turn, actor) = queue.turnOrTrap(priority: priority)
+        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
         self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }

@@ -21,7 +21,7 @@ extension Task where Failure == Never {
         let work = PlainWork(received(operation))
         let priority = priority ?? queue.underlyingQueue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
@@ -53,7 +53,7 @@ extension Task where Failure == Never {
         let work = ActorWork(isolatedActor, operation)
         let priority = priority ?? queue.underlyingQueue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,
             name: name,
@@ -86,7 +86,7 @@ extension Task where Failure == any Error {
         let work = PlainThrowingWork(received(operation))
         let priority = priority ?? queue.underlyingQueue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
@@ -118,7 +118,7 @@ extension Task where Failure == any Error {
         let work = ActorThrowingWork(isolatedActor, operation)
         let priority = priority ?? queue.underlyingQueue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,
             name: name,
@@ -149,7 +149,7 @@ extension Task where Failure == Never {
         on queue: CancellableQueue<ActorQueue<ActorType>>,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        let (turn, actor) = queue.turnOrTrap(priority: priority)
+        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
         self = TurnBody.start(turn, ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
     }
 
@@ -173,7 +173,7 @@ extension Task where Failure == Never {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async -> Success
     ) {
         let work = PlainWork(received(operation))
-        let (turn, actor) = queue.turnOrTrap(priority: priority)
+        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
         self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }
@@ -199,7 +199,7 @@ extension Task where Failure == any Error {
         on queue: CancellableQueue<ActorQueue<ActorType>>,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
-        guard let (turn, actor) = queue.turn(priority: priority) else {
+        guard let (turn, actor) = queue.turn(name: name, priority: priority) else {
             self = Task(name: name, priority: priority) { throw _Concurrency.CancellationError() }
             return
         }
@@ -227,7 +227,7 @@ extension Task where Failure == any Error {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async throws -> Success
     ) {
         let work = PlainThrowingWork(received(operation))
-        let (turn, actor) = queue.turnOrTrap(priority: priority)
+        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
         self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }

@@ -21,7 +21,7 @@ extension Task where Failure == Never {
         let work = PlainWork(received(operation))
         let priority = priority ?? queue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
@@ -53,7 +53,7 @@ extension Task where Failure == Never {
         let work = ActorWork(isolatedActor, operation)
         let priority = priority ?? queue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,
             name: name,
@@ -86,7 +86,7 @@ extension Task where Failure == any Error {
         let work = PlainThrowingWork(received(operation))
         let priority = priority ?? queue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
@@ -118,7 +118,7 @@ extension Task where Failure == any Error {
         let work = ActorThrowingWork(isolatedActor, operation)
         let priority = priority ?? queue.priority
         self = TurnBody.start(
-            queue.turn(priority: priority),
+            queue.turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,
             name: name,

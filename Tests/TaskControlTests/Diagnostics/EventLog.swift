@@ -75,10 +75,15 @@ extension [TaskEvent] {
         return order.map { lists[$0]! }
     }
 
+    /// What others do to a subject, and tell when they have done it: perhaps after its end.
+    private static var doneByOthers: Set<TaskEvent.Kind> {
+        [.cancelled, .joined, .left, .duplicate, .boundToLifetime, .stored, .detached]
+    }
+
     /// What is wrong with the beginnings and ends, if anything: each subject has one of both, in that order.
     var unpaired: [String] {
         bySubject.compactMap { events in
-            let stages = events.filter { $0.kind != .cancelled || $0.stage != .goesOn }.map(\.stage)
+            let stages = events.filter { $0.stage != .goesOn || !Self.doneByOthers.contains($0.kind) }.map(\.stage)
             let isPaired =
                 stages.first == .begins && stages.last == .ends && stages.filter { $0 == .begins }.count == 1
                 && stages.filter { $0 == .ends }.count == 1 && stages.count >= 2

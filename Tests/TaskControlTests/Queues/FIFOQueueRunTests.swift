@@ -241,7 +241,7 @@ struct QueueRaisingTests {
     /// Raised between its place and its making, as from another thread.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskWhoseHandleComesLateIsRaisedThen() async {
-        let (turns, begun, gate) = (TurnStorage(capacity: 1), Gate(), Gate())
+        let (turns, begun, gate) = (TurnStorage(.fifoQueue, name: nil, capacity: 1), Gate(), Gate())
         let raised = OrderRecorder<TaskPriority>()
         let id = turns.enqueue(priority: .background)
         _ = turns.enqueue(priority: .high)

@@ -7,10 +7,11 @@ struct Turn: Sendable {
 
     /// Gives somebody a place: the order of these calls is the order of the queue.
     @inline(__always)
-    init(in turns: TurnStorage, priority: TaskPriority?, group: TaskRegistry? = nil) {
+    init(in turns: TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
         membership = Membership(group)
         id = turns.enqueue(priority: priority)
+        if Diagnostics.isOn { tellEnqueued(name) }
     }
 
     /// Brings the handle of the task that has been made for this place.
@@ -27,14 +28,19 @@ struct Turn: Sendable {
     func begin() -> Bool { turns.begin(id) }
 
     @usableFromInline
-    nonisolated(nonsending) func waitUntilCalled() async { await turns.waitUntilCalled(id) }
+    nonisolated(nonsending) func waitUntilCalled() async {
+        if Diagnostics.isOn { tellInside(.waiting) }
+        await turns.waitUntilCalled(id)
+    }
 
     @usableFromInline
     func leave() { turns.leave(id) }
 
     /// Passes the turn on, if it had begun.
     @usableFromInline
-    func finish() {
+    func finish(_ end: TurnEnd) {
+        // Before the next one can begin.
+        if Diagnostics.isOn { tellEnd(end) }
         turns.finish(id)
         membership?.end()
     }
@@ -42,8 +48,23 @@ struct Turn: Sendable {
     /// Whether its group has been cancelled, which its task may be about to hear of.
     @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
 
-    /// What marks the turn inside it; `nil` if there is nothing to hold.
-    @usableFromInline var held: HeldTurn? { turns.held?.turn(id) }
+    /// The work begins.
+    ///
+    /// - Returns: What marks the turn inside it; `nil` if there is nothing to hold.
+    @usableFromInline
+    func enter() -> HeldTurn? {
+        if Diagnostics.isOn { tellInside(.started) }
+        return turns.held?.turn(id)
+    }
+}
+
+/// How the task of a turn ends.
+@usableFromInline
+enum TurnEnd {
+    case completed
+    case failed(any Error)
+    /// It was cancelled before its turn.
+    case skipped
 }
 
 /// The place of a task among those that a ``CancellableQueue`` cancels together.
@@ -52,7 +73,10 @@ struct Membership: Sendable {
     let id: TaskRegistry.ID
 
     init?(_ group: TaskRegistry?) {
-        guard let group, let id = group.reserve() else { return nil }
+        // With a number of its own, by which both the group and the queue can tell of it.
+        guard let group, let id = group.reserve(number: Diagnostics.isOn ? Diagnostics.nextNumber() : nil) else {
+            return nil
+        }
         registry = group
         self.id = id
     }

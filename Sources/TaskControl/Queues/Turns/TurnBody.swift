@@ -17,19 +17,28 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
-        defer { turn.finish() }
         var mayRun = turn.begin()
         if !mayRun { mayRun = await waitAndBegin(isolation: #isolation) }
         // Law 8, for a cancellation that came when the turn did.
-        if Self.mayFail, !mayRun || turn.isCancelled { throw Self.cancellation }
-        return try await runWork()
+        if Self.mayFail, !mayRun || turn.isCancelled {
+            turn.finish(.skipped)
+            throw Self.cancellation
+        }
+        do {
+            let value = try await runWork()
+            turn.finish(.completed)
+            return value
+        } catch {
+            turn.finish(.failed(error))
+            throw error
+        }
     }
 
     // Apart, so that what it needs is not kept while the task waits.
     @inlinable
     @inline(never)
     nonisolated(nonsending) func runWork() async throws(Work.Failure) -> Work.Success {
-        guard let held = turn.held else { return try await work.run() }
+        guard let held = turn.enter() else { return try await work.run() }
         do {
             return try await held.holding { try await work.run() }
         } catch let error as Work.Failure {

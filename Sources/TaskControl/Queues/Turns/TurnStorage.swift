@@ -13,10 +13,22 @@ final class TurnStorage: Sendable {
     /// `nil`: whoever has begun has no turn to hold.
     let held: HeldTurns?
 
+    /// Whose engine it is, and what events know it by.
+    let face: TaskEvent.Primitive
+    let name: String?
+    let number = Diagnostics.nextNumber()
+
     /// - Parameter capacity: How many may run at once; `nil`: they are to begin in order, and that is all.
-    init(capacity: Int?) {
+    init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?) {
+        self.face = face
+        self.name = name
         state = Locked(Machine(capacity: capacity))
         held = capacity == nil ? nil : HeldTurns()
+        if Diagnostics.isOn { tell(.created) }
+    }
+
+    deinit {
+        if Diagnostics.isOn { tell(.deallocated) }
     }
 
     // MARK: Coming
@@ -108,10 +120,15 @@ final class TurnStorage: Sendable {
             return (place, true)
         }
         let guest = Guest(turns: self, id: place.id, turn: held.turn(place.id))
+        if Diagnostics.isOn { tellGuest(place.id, mustWait) }
         guard mustWait else { return guest }
         if place.isUrgent { raise(before: place.id, to: level) }
         await waitUntilCalledOrCancelled(place.id)
-        if begin(place.id) { return guest }
+        if begin(place.id) {
+            if Diagnostics.isOn { tell(.started, .goesOn, place.id) }
+            return guest
+        }
+        if Diagnostics.isOn { tellEnd(.skipped, place.id) }
         await waitUntilUnpinned(place.id)
         return nil
     }
@@ -147,6 +164,7 @@ final class TurnStorage: Sendable {
     nonisolated(nonsending) func drain() async throws {
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
+        let wait = Diagnostics.isOn ? tellDraining() : nil
         let outcome = await withTaskCancellationHandler {
             await raising {
                 await withUnsafeContinuation { (waiter: Waiter) in
@@ -160,6 +178,7 @@ final class TurnStorage: Sendable {
         } onCancel: {
             state.withLock { $0.drainerLeaves(id) }?.resume(returning: .left)
         }
+        if let wait { tellDrained(wait, outcome == .left ? .left : .drained) }
         if outcome == .left { throw CancellationError() }
     }
 
@@ -211,7 +230,10 @@ struct Guest: Sendable {
     ///
     /// - Returns: Whether the task has to wait with `waitUntilUnpinned` before it goes on.
     @usableFromInline
-    func finish() -> Bool { turns.finishGuest(id) }
+    func finish(_ error: (any Error)? = nil) -> Bool {
+        if Diagnostics.isOn { turns.tellEnd(error.map(TurnEnd.failed) ?? .completed, id) }
+        return turns.finishGuest(id)
+    }
 
     @usableFromInline
     nonisolated(nonsending) func waitUntilUnpinned() async { await turns.waitUntilUnpinned(id) }
