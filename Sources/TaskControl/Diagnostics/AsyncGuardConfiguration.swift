@@ -1,6 +1,9 @@
 /// What diagnostics do.
 public struct AsyncGuardConfiguration: Sendable {
     /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere.
+    ///
+    /// A line begins with `[main]` if it was written on the main thread. Outside Apple's platforms the main actor of a program with an async
+    /// `main` does not run there, and its lines begin with `[background]` too.
     public var debugLogging: Bool
 
     /// Takes secrets out of text: of task names, names of queues, keys, errors, requests. Called for each before any log or observer sees it, with no

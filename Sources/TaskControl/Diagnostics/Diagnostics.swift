@@ -183,9 +183,15 @@ package enum Diagnostics {
 
     /// An error in words. Of one of Foundation's, type and code: its own words tell all that it carries, as the URL of a request.
     package static func text(of error: any Error) -> String {
+        if let error = error as? any EventDescribable { return error.eventText }
         let (type, domain) = (type(of: error), error._domain)
         return domain == String(reflecting: type) ? String(describing: error) : "\(type)(\(domain) \(error._code))"
     }
+}
+
+/// An error that says less in an event than elsewhere.
+package protocol EventDescribable: Error {
+    var eventText: String { get }
 }
 
 extension TaskEvent {

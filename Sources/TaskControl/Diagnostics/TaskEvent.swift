@@ -13,7 +13,8 @@
 ///
 /// ## Ordering
 /// What a task does is told in the order in which it does it, and before whatever it causes: a queue's task has ended before the next one
-/// has started. What others do to it, ``Kind/cancelled``, is told by them, and may come after its end.
+/// has started. What others do to it, as ``Kind/cancelled``, ``Kind/joined`` or ``Kind/boundToLifetime``, is told by them, and may come
+/// after its end; so an event about a subject that is not there any more is to be ignored.
 ///
 /// What a field holds depends on the event; the guide to diagnostics lists them all.
 public struct TaskEvent: Sendable {
@@ -97,7 +98,7 @@ public struct TaskEvent: Sendable {
         case begins
         /// One of those between; or about no subject.
         case goesOn
-        /// The last of a subject, but for a ``Kind/cancelled`` of somebody who came too late.
+        /// The last of a subject, but for what others have done to it and tell only now.
         case ends
     }
 }

@@ -42,6 +42,10 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         flights = FlightStorage(origin: .singleFlight, runsToCompletion: abandonment == .runToCompletion)
     }
 
+    deinit {
+        if Diagnostics.isOn { flights.tell(.deallocated) }
+    }
+
     /// Gets the value of a key: from the flight that is in the air, or from a new one.
     ///
     /// ## Cancellation

@@ -52,11 +52,13 @@ public final class SingleFlightRegistry: Sendable {
 
 /// A key, and the type of what it leads to.
 @usableFromInline
-struct SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable {
+struct SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable, CustomStringConvertible {
     @usableFromInline let key: Key
 
     @inlinable
     init(_ key: Key) {
         self.key = key
     }
+
+    @inlinable var description: String { key as? String ?? String(describing: key) }
 }

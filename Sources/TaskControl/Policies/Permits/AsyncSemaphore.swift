@@ -28,12 +28,19 @@ public final class AsyncSemaphore: Sendable {
 
     private let state: Locked<PermitStateMachine<Waiter>>
     private let value: Int
+    /// What events know it by.
+    let number = Diagnostics.nextNumber()
 
     /// - Parameter value: How many permits there are: 1 or more.
     public init(value: Int) {
         insist(value >= 1, "AsyncSemaphore: with \(value) permits nobody would ever get one. Make 1 or more.")
         self.value = value
         state = Locked(PermitStateMachine(size: value))
+        if Diagnostics.isOn { tell(.created, count: value) }
+    }
+
+    deinit {
+        if Diagnostics.isOn { tell(.deallocated) }
     }
 
     /// How many permits are there to be taken. It may have changed when the caller looks at it.
@@ -58,8 +65,9 @@ public final class AsyncSemaphore: Sendable {
         _ weight: Int = 1,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        if !(try acquireAtOnce(weight)) { try await acquireInLine(weight) }
-        defer { release(weight) }
+        var holding = PermitHolding.lasting
+        if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
+        defer { release(weight, holding) }
         return try await body()
     }
 
@@ -74,19 +82,26 @@ public final class AsyncSemaphore: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws {
-        if !(try acquireAtOnce(weight)) { try await acquireInLine(weight) }
+        var holding = PermitHolding.untold
+        if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
     }
 
+    /// - Parameter holding: Is given a number, if somebody listens.
     @usableFromInline
-    func acquireAtOnce(_ weight: Int) throws -> Bool {
+    func acquireAtOnce(_ weight: Int, _ holding: inout PermitHolding) throws -> Bool {
         check(weight)
         if Task.isCancelled { throw CancellationError() }
-        return state.withLock { $0.tryAcquire(weight) }
+        let isAcquired = state.withLock { $0.tryAcquire(weight) }
+        if Diagnostics.isOn { tellComing(weight, &holding, isAcquired) }
+        return isAcquired
     }
 
     @usableFromInline
-    nonisolated(nonsending) func acquireInLine(_ weight: Int) async throws {
-        guard let id = state.withLock({ $0.acquire(weight) }) else { return }
+    nonisolated(nonsending) func acquireInLine(_ weight: Int, _ holding: PermitHolding) async throws {
+        guard let id = state.withLock({ $0.acquire(weight) }) else {
+            if holding.number != 0 { tellWaited(weight, holding, .acquired) }
+            return
+        }
         let outcome = await withTaskCancellationHandler {
             await withUnsafeContinuation { (waiter: Waiter) in
                 if let outcome = state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: outcome) }
@@ -97,9 +112,11 @@ public final class AsyncSemaphore: Sendable {
             leaving.waiter?.resume(returning: .left)
             for waiter in leaving.granted { waiter.resume(returning: .reached) }
         }
-        guard outcome == .left || Task.isCancelled else { return }
+        let isLeaving = outcome == .left || Task.isCancelled
+        if holding.number != 0 { tellWaited(weight, holding, isLeaving ? .left : .acquired) }
+        guard isLeaving else { return }
         // Granted in the same moment: the caller is to hear of its cancellation, and somebody else can use the permits.
-        if outcome == .reached { release(weight) }
+        if outcome == .reached { giveBack(weight) }
         throw CancellationError()
     }
 
@@ -110,7 +127,9 @@ public final class AsyncSemaphore: Sendable {
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         check(weight)
-        return state.withLock { $0.tryAcquire(weight) }
+        let isAcquired = state.withLock { $0.tryAcquire(weight) }
+        if Diagnostics.isOn, isAcquired { tell(.acquired, count: weight) }
+        return isAcquired
     }
 
     /// Gives permits back. May be called from anywhere, and by others than those who acquired them; what was acquired together may be given
@@ -120,6 +139,18 @@ public final class AsyncSemaphore: Sendable {
     /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
     public func release(_ weight: Int = 1) {
         check(weight)
+        if Diagnostics.isOn { tell(.released, count: weight) }
+        giveBack(weight)
+    }
+
+    @usableFromInline
+    func release(_ weight: Int, _ holding: PermitHolding) {
+        // Before somebody else can have them.
+        if holding.number != 0 { tellReleased(weight, holding) }
+        giveBack(weight)
+    }
+
+    private func giveBack(_ weight: Int) {
         guard let granted = state.withLock({ $0.release(weight) }) else {
             fatalError(
                 "AsyncSemaphore: more permits are released than were acquired. Release each once, or use withPermit { }, which does."

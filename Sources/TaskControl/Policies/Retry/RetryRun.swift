@@ -45,6 +45,8 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
     private let clock: C
     /// Looked at only where there is a limit.
     private let start: C.Instant?
+    /// What is told of it, from the first failure on, if somebody listens then: what succeeds at once is no retry.
+    private var told: CallEvents?
 
     @usableFromInline
     init(attempts: Int, backoff: RetryBackoff, budget: RetryBudget?, maxElapsed: Duration?, clock: C) {
@@ -69,10 +71,19 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
         var failure = failure
         if failure == nil { try Task.checkCancellation() }
         while true {
-            if let failure { try await prepareRetry(after: failure, shouldRetry: shouldRetry, onRetry: onRetry) }
+            if let failure {
+                if Diagnostics.isOn || told != nil { tellFailure(failure) }
+                do {
+                    try await prepareRetry(after: failure, shouldRetry: shouldRetry, onRetry: onRetry)
+                } catch {
+                    told?.end(.gaveUp, error: error, attempt: attempt)
+                    throw error
+                }
+            }
             do {
                 let value = try await operation(attempt)
                 budget?.give(cost ?? 1)
+                told?.end(.succeeded, attempt: attempt)
                 return value
             } catch {
                 failure = error
@@ -99,6 +110,7 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             throw error
         }
         onRetry(RetryEvent(attempt: attempt, error: error, delay: delay))
+        told?.tell(.waiting, attempt: attempt, delay: delay)
         do {
             if delay > .zero { try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil) }
             // Also where there was no delay, and where a clock does not notice.
@@ -110,6 +122,14 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             throw error
         }
         attempt += 1
+    }
+
+    private mutating func tellFailure(_ error: any Error) {
+        if let told {
+            told.tell(.failed, error: error, attempt: attempt)
+        } else {
+            told = CallEvents(.retry, .failed, error: error, attempt: attempt)
+        }
     }
 
     private func isInTime(_ delay: Duration) -> Bool {

@@ -68,7 +68,7 @@ enum TimeLimit {
         try check(duration)
         let deadline = clock.now.advanced(by: wait(for: duration))
         return try await withoutActuallyEscaping(operation) { operation in
-            let race = Race(operation)
+            let race = Race(operation, limit: duration)
             let (isolation, name) = (#isolation, callersName)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask(name: name) { await race.run(isolation: isolation) }
@@ -116,11 +116,12 @@ enum TimeLimit {
         @usableFromInline var result: Result<Value, any Error>?
         /// What the clock threw while the operation ran.
         @usableFromInline var failure: (any Error)?
-        @usableFromInline let phase = RacePhase()
+        @usableFromInline let phase: RacePhase
 
         @inlinable
-        init(_ operation: @escaping Operation) {
+        init(_ operation: @escaping Operation, limit: Duration) {
             self.operation = operation
+            phase = RacePhase(limit: limit)
         }
 
         @inlinable
@@ -145,6 +146,18 @@ enum TimeLimit {
 
         @inlinable
         func outcome(of duration: Duration) throws -> Value {
+            do {
+                let value = try decide(duration)
+                phase.tellEnd(nil)
+                return value
+            } catch {
+                phase.tellEnd(error)
+                throw error
+            }
+        }
+
+        @inlinable
+        func decide(_ duration: Duration) throws -> Value {
             if case .success(let value) = result, !phase.isExpired { return value }
             // One cancellation error (law 10).
             try Task.checkCancellation()
@@ -161,8 +174,23 @@ enum TimeLimit {
         private enum Phase { case running, ended, expired, failed }
 
         private let phase = Locked(Phase.running)
+        /// What is told of it, if somebody listened when it began.
+        private let told: CallEvents?
 
-        @usableFromInline init() {}
+        @usableFromInline
+        init(limit: Duration) {
+            told = Diagnostics.isOn ? CallEvents(.withTimeout, .started, delay: limit) : nil
+        }
+
+        @usableFromInline
+        func tellEnd(_ error: (any Error)?) {
+            guard let told else { return }
+            switch error {
+            case nil: told.end(.completed)
+            case is TimeoutError where isExpired: told.end(.timedOut)
+            case let error?: told.end(.failed, error: error)
+            }
+        }
 
         @usableFromInline func end() { _ = move(to: .ended) }
 

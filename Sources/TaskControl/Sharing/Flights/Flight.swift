@@ -68,7 +68,11 @@ class Flight: @unchecked Sendable {
     ///
     /// - Returns: Whether somebody was there to receive it. If not, the caller goes on with `report`.
     @usableFromInline
-    final func finish() -> Bool { flights.finish(id, key) }
+    final func finish(_ failure: (any Error)?, hasBegun: Bool) -> Bool {
+        // Before its callers go on.
+        if Diagnostics.isOn { flights.tellEnd(id, key, failure, hasBegun) }
+        return flights.finish(id, key)
+    }
 
     @usableFromInline
     final nonisolated(nonsending) func report(_ failure: (any Error)?) async { await flights.report(failure) }
@@ -108,14 +112,16 @@ struct FlightBody<Value: Sendable>: TaskBody {
     @inlinable
     nonisolated(nonsending) func run() async {
         var failure: (any Error)?
+        var hasBegun = false
         do {
             // Law 8: what everybody has left before it began does not begin.
             try Task.checkCancellation()
+            hasBegun = true
             flight.result = .success(try await flight.holding(operation))
         } catch {
             flight.result = .failure(error)
             failure = error
         }
-        if !flight.finish() { await flight.report(failure) }
+        if !flight.finish(failure, hasBegun: hasBegun) { await flight.report(failure) }
     }
 }

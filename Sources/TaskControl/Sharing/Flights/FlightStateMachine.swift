@@ -169,7 +169,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     struct Leaving {
         /// The one that has left, if it was parked.
         var waiter: Waiter?
-        /// It was the last.
+        /// It was the last, and took the flight along.
+        var cancelled: ID?
         var cancelling: Job?
         /// What the table had of the flight, to be let go outside.
         var payload: Payload?
@@ -194,6 +195,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var leaving = Leaving(waiter: tell(caller.id.slot, .left))
         if flights[id.slot].callerCount == 0, !runsToCompletion {
             leaving.payload = unlink(id, key)
+            leaving.cancelled = id
             leaving.cancelling = cancel(id)
         }
         return leaving
@@ -276,6 +278,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     struct Clearing {
+        var ids: [ID] = []
         var jobs: [Job] = []
         var waiters: [Waiter] = []
         /// What the table had, to be let go outside.
@@ -294,6 +297,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             if let first { clearing.waiters.append(first) }
             clearing.waiters += others
             nesting.removeAll(to: id)
+            clearing.ids.append(id)
             if let job = cancel(id) { clearing.jobs.append(job) }
         }
         return clearing

@@ -11,7 +11,9 @@ final class FlightStorage: Sendable {
 
     private let state: Locked<Machine>
     /// Who reports what nobody received.
-    private let origin: TaskOrigin
+    let origin: TaskOrigin
+    /// What events know it by.
+    let number = Diagnostics.nextNumber()
 
     /// Whether the end of work that everybody has left is worth a word.
     private let reportsAbandoned: Bool
@@ -20,6 +22,7 @@ final class FlightStorage: Sendable {
         self.origin = origin
         self.reportsAbandoned = reportsAbandoned
         state = Locked(Machine(runsToCompletion: runsToCompletion))
+        if Diagnostics.isOn, origin == .singleFlight { tell(.created) }
     }
 
     // MARK: Sharing
@@ -41,7 +44,7 @@ final class FlightStorage: Sendable {
     ) throws -> Passenger {
         try Task.checkCancellation()
         let held = Flight.held
-        let boarding = board(key, inside: held) { TypedFlight<Value>(self, key, inside: held) }
+        let boarding = board(key, name: name, inside: held) { TypedFlight<Value>(self, key, inside: held) }
         guard let passenger = boarding else { throw reentrancy() }
         if passenger.isFirst {
             let body = FlightBody(passenger.flight(to: Value.self), operation: operation)
@@ -56,12 +59,18 @@ final class FlightStorage: Sendable {
     ///   - makeFlight: Called under the lock.
     /// - Returns: `nil`: the caller would wait for itself.
     @usableFromInline
-    func board(_ key: ErasedKey?, inside held: [FlightPlace], makeFlight: () -> Flight) -> Passenger? {
+    func board(
+        _ key: ErasedKey?,
+        name: String?,
+        inside held: [FlightPlace],
+        makeFlight: () -> Flight
+    ) -> Passenger? {
         let origins = held.isEmpty ? [] : held.filter { $0.flights === self }.map(\.id)
         let level = inheritedPriority.rawValue
         let joining = state.withLock { machine in
             machine.join(key, inside: origins, level: level) { makeFlight().begin(as: $0) }
         }
+        if Diagnostics.isOn { tell(joining, key, name) }
         return switch joining {
         case .begun(let caller, _, let flight): Passenger(flight: flight, caller: caller, level: level, isFirst: true)
         case .joined(let caller, let flight, let level):
@@ -95,6 +104,7 @@ final class FlightStorage: Sendable {
             let leaving = machine.leave(caller, of: key)
             return (leaving, leaving.cancelling?.owned)
         }
+        if Diagnostics.isOn, let cancelled = leaving.cancelled { tell(.cancelled, .goesOn, cancelled) }
         leaving.waiter?.resume(returning: .left)
         task?.cancel()
     }
@@ -121,7 +131,8 @@ final class FlightStorage: Sendable {
     }
 
     func forget(_ key: ErasedKey) {
-        _ = state.withLock { $0.forget(key) }
+        let payload = state.withLock { $0.forget(key) }
+        if Diagnostics.isOn, payload != nil { tell(.forgotten, key: key) }
     }
 
     func cancelAll() {
@@ -129,6 +140,7 @@ final class FlightStorage: Sendable {
             let clearing = machine.cancelAll()
             return (clearing, clearing.jobs.map(\.owned))
         }
+        if Diagnostics.isOn { tellCancelledAll(clearing.ids) }
         for waiter in clearing.waiters { waiter.resume(returning: .left) }
         for task in tasks { task.cancel() }
     }
@@ -193,5 +205,12 @@ struct Passenger: Sendable {
 
     /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
     @usableFromInline
-    nonisolated(nonsending) func wait() async -> Bool { await flight.wait(caller) }
+    nonisolated(nonsending) func wait() async -> Bool {
+        let hasArrived = await flight.wait(caller)
+        if Diagnostics.isOn, !hasArrived { tellLeft() }
+        return hasArrived
+    }
+
+    @inline(never)
+    private func tellLeft() { flight.flights.tell(.left, .goesOn, flight.id, isInside: true) }
 }
