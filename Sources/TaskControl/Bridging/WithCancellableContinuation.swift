@@ -45,7 +45,8 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 ) async throws -> sending Value {
     // Law 8.
     try Task.checkCancellation()
-    let (bridge, place) = (Bridge(), BridgePlace(fileID: fileID, line: line))
+    let place = BridgePlace(fileID: fileID, line: line)
+    let bridge = Bridge(place)
     // In an expression of its own: what waits below keeps neither the continuation nor the handle.
     let early: BridgeToken?
     do {

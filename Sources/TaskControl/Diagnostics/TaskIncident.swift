@@ -69,7 +69,7 @@ extension TaskIncident {
                 excess.kind,
                 subject: subject,
                 error: content.error.map(Diagnostics.text),
-                detail: "\(place.fileID):\(place.line)" + (content.error == nil ? ", \(content)" : "")
+                detail: place.text + (content.error == nil ? ", \(content)" : "")
             )
         }
     }
@@ -97,7 +97,7 @@ extension TaskIncident {
         case .droppedContinuation(let error, _):
             error.description
         case .excessCallback(let content, let excess, let place, _):
-            "The continuation of withCancellableContinuation at \(place.fileID):\(place.line) was resumed \(excess), with "
+            "The continuation of withCancellableContinuation at \(place.text) was resumed \(excess), with "
                 + "\(content.error.map { "the error \(words($0))" } ?? content.description): ignored."
         }
     }

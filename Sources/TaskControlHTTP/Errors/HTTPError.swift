@@ -124,7 +124,9 @@ extension HTTPError: RetryAfterProviding {}
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line for people.
-    public var description: String {
+    public var description: String { line(bodyPrefix) }
+
+    func line(_ bodyPrefix: String?) -> String {
         let asked = [method, url].compactMap(\.self).joined(separator: " ")
         let said = [asked, statusCode.map(String.init), what, bodyPrefix]
         return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")

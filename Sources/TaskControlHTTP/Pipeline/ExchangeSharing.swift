@@ -1,5 +1,5 @@
 /// What makes two exchanges the same: where to, and with which headers. Only of what has no body and changes nothing.
-struct ExchangeKey: Hashable, Sendable {
+struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let url: URL
     private let headers: [String: String]
     private let cookies: Bool
@@ -19,6 +19,9 @@ struct ExchangeKey: Hashable, Sendable {
         cachePolicy = request.cachePolicy
         timeoutInterval = request.timeoutInterval
     }
+
+    /// For events: without headers.
+    var description: String { "GET " + Redaction.text(of: url) }
 }
 
 /// Exchanges that several callers take part in.
@@ -56,8 +59,10 @@ final class ExchangeSharing: Sendable {
     func forget(_ key: ExchangeKey) { flights.forget(key) }
 
     /// What failed, and what had arrived until then.
-    private struct Broken: Error {
+    private struct Broken: EventDescribable {
         let error: any Error
         let arrival: Arrival
+
+        var eventText: String { Diagnostics.text(of: error) }
     }
 }

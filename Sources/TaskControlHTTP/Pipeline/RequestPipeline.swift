@@ -6,6 +6,8 @@ final class RequestPipeline: Sendable {
     private let observer: ResponseObserver?
     private let budgets = HostBudgets()
     private let sharing = ExchangeSharing()
+    /// What events know it by.
+    private let identity = TaskEvent.Identity(Diagnostics.nextNumber())
 
     init(
         adapter: any RequestAdapter,
@@ -56,15 +58,16 @@ final class RequestPipeline: Sendable {
         // Not kept while the exchange lasts: on Linux a request is as large as all else that a call keeps.
         request = nil
         do {
+            var sent = 0
             guard let retry = policies.retry, retry.allows(adapted) else {
-                return try await authenticated(adapted, body, exchange)
+                return try await authenticated(adapted, body, &sent, exchange)
             }
             // Spelled out: this class has none of that name, and the module's is meant.
             return try await TaskControlHTTP.retry(
                 retry,
                 budget: adapted.url?.host.flatMap { host in retry.budget.map { budgets.budget(of: host, make: $0) } },
                 clock: policies.clock
-            ) { [adapted, body] in try await authenticated(adapted, body, exchange) }
+            ) { [adapted, body] in try await authenticated(adapted, body, &sent, exchange) }
         } catch let failed as FailedAttempt {
             throw failed.error
         }
@@ -74,17 +77,21 @@ final class RequestPipeline: Sendable {
     private func authenticated<Value>(
         _ request: URLRequest,
         _ body: UploadEndpointBody?,
+        _ sent: inout Int,
         _ exchange: (Outgoing, inout Arrival) async throws -> Value
     ) async throws -> Value {
-        guard let authenticator = policies.authenticator else { return try await attempt(request, body, nil, exchange) }
+        guard let authenticator = policies.authenticator else {
+            return try await attempt(request, body, nil, &sent, exchange)
+        }
         do {
-            return try await attempt(request, body, authenticator, exchange)
+            return try await attempt(request, body, authenticator, &sent, exchange)
         } catch let first as FailedAttempt {
             guard let rejected = first.rejected else { throw first }
+            if Diagnostics.isOn { tellRejected(request, sent) }
             authenticator.reject(rejected)
             // What can't be sent again has had its answer.
             guard body?.canBeSentAgain != false else { throw first }
-            return try await attempt(request, body, authenticator, exchange)
+            return try await attempt(request, body, authenticator, &sent, exchange)
         }
     }
 
@@ -93,10 +100,13 @@ final class RequestPipeline: Sendable {
         _ request: URLRequest,
         _ body: UploadEndpointBody?,
         _ authenticator: Authenticator?,
+        _ sent: inout Int,
         _ exchange: (Outgoing, inout Arrival) async throws -> Value
     ) async throws -> Value {
         var arrival = Arrival()
         var serial: CredentialSerial?
+        sent += 1
+        let told = Diagnostics.isOn ? tellStarted(request, sent) : nil
         do {
             let value: Value
             if let limit = policies.attemptTimeLimit {
@@ -106,6 +116,7 @@ final class RequestPipeline: Sendable {
             } else {
                 value = try await send(request, body, authenticator, &serial, &arrival, exchange)
             }
+            told?.end(.completed, attempt: sent, status: arrival.response?.statusCode)
             observer?(request, arrival.response, arrival.data, nil)
             return value
         } catch {
@@ -117,9 +128,19 @@ final class RequestPipeline: Sendable {
                 mayPass: body?.canBeSentAgain != false && arrival.mayPass(after: error, policies.retry),
                 retryAfter: arrival.response?.retryAfter()
             )
+            told?.end(.failed, error: failed.error, attempt: sent, status: arrival.response?.statusCode)
             observer?(request, arrival.response, arrival.data, failed.error)
             throw failed
         }
+    }
+
+    private func tellStarted(_ request: URLRequest, _ attempt: Int) -> CallEvents {
+        CallEvents(.http, .started, owner: identity, detail: Redaction.text(of: request), attempt: attempt)
+    }
+
+    private func tellRejected(_ request: URLRequest, _ attempt: Int) {
+        let detail = Redaction.text(of: request)
+        Diagnostics.tell(TaskEvent(.http, .rejected, owner: identity, detail: detail, attempt: attempt), isInside: true)
     }
 
     private func send<Value>(

@@ -77,8 +77,10 @@ private protocol CredentialSource: Sendable {
 }
 
 /// A type of its own, so that a flight of the refresh's own making is told apart.
-private struct RefreshKey: Hashable, Sendable {
+private struct RefreshKey: Hashable, Sendable, CustomStringConvertible {
     let serial: CredentialSerial
+
+    var description: String { "refresh" }
 }
 
 private final class CredentialStorage<Credential: Sendable>: CredentialSource {
@@ -120,9 +122,16 @@ private final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private func renew(_ serial: CredentialSerial) async throws {
         // Whoever comes when a refresh has just ended finds it done.
         guard case .refresh(let rejected) = state.withLock({ $0.begin(serial) }) else { return }
-        let new = try await refresh(rejected)
-        let old = state.withLock { $0.refreshed(serial, new) }
-        withExtendedLifetime(old) {}
+        let told = Diagnostics.isOn ? CallEvents(.http, .refreshing) : nil
+        do {
+            let new = try await refresh(rejected)
+            let old = state.withLock { $0.refreshed(serial, new) }
+            withExtendedLifetime(old) {}
+            told?.end(.refreshed)
+        } catch {
+            told?.end(.failed, error: error)
+            throw error
+        }
     }
 
     func reject(_ serial: CredentialSerial) {

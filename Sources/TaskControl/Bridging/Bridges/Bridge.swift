@@ -6,10 +6,22 @@ struct Bridge: Sendable {
     typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, BridgeToken>
     @usableFromInline typealias Handle = @Sendable () -> Void
 
-    private let state = Locked(Machine())
+    private let state: Locked<Contents>
+
+    private struct Contents {
+        var machine = Machine()
+        /// What is told of it, if somebody listened when it began. In here, so that a task that waits does not have it in its frame.
+        var told: CallEvents?
+    }
 
     @usableFromInline
-    init() {}
+    init(_ place: BridgePlace) {
+        let told = Diagnostics.isOn ? CallEvents(.withCancellableContinuation, .started, detail: place.text) : nil
+        state = Locked(Contents(told: told))
+    }
+
+    /// `nil` if nobody listened when it began.
+    var told: CallEvents? { state.withLock { $0.told } }
 
     // MARK: The caller
 
@@ -18,7 +30,7 @@ struct Bridge: Sendable {
     /// - Returns: What has called back already. That needs no continuation, and nobody who listens to a cancellation.
     @usableFromInline
     func begin(_ handle: @escaping Handle) -> BridgeToken? {
-        state.withLock { $0.begin(handle) }
+        state.withLock { $0.machine.begin(handle) }
     }
 
     /// The body threw.
@@ -26,8 +38,9 @@ struct Bridge: Sendable {
     /// - Returns: What had called back before: then that counts.
     @usableFromInline
     func fail(_ error: any Error) throws -> BridgeToken {
-        guard let token = state.withLock({ $0.fail() }) else {
+        guard let token = state.withLock({ $0.machine.fail() }) else {
             // One cancellation error (law 10).
+            if Diagnostics.isOn { told?.end(.failed, error: error) }
             try Task.checkCancellation()
             throw error
         }
@@ -50,22 +63,25 @@ struct Bridge: Sendable {
         await withTaskCancellationHandler {
             // Carries nothing: what it would carry, ThreadSanitizer does not follow to a task that has not parked yet.
             await withUnsafeContinuation { waiter in
-                if !state.withLock({ $0.park(waiter) }) { waiter.resume() }
+                if !state.withLock({ $0.machine.park(waiter) }) { waiter.resume() }
             }
         } onCancel: {
             // May come before the waiter has parked, as one does that came while the API was called; and more than once.
-            var waking = state.withLock { $0.cancel(isLeaving: behavior == .resume) }
+            var waking = state.withLock { $0.machine.cancel(isLeaving: behavior == .resume) }
+            if Diagnostics.isOn, waking.handle != nil { told?.tell(.cancelled, isInside: false) }
             waking.handle?()
             Self.wake(&waking)
         }
-        switch state.withLock({ $0.collect() }) {
+        switch state.withLock({ $0.machine.collect() }) {
         case .finished(let token):
             return token
         case .left:
+            if Diagnostics.isOn { told?.end(.left) }
             throw CancellationError()
         case .dropped:
             let error = ContinuationDroppedError(fileID: place.fileID.description, line: place.line)
-            Diagnostics.report(.droppedContinuation(error, nil), taskName: Diagnostics.currentTaskName)
+            Diagnostics.report(.droppedContinuation(error, told?.subject), taskName: Diagnostics.currentTaskName)
+            if Diagnostics.isOn { told?.end(.failed, error: error) }
             // One cancellation error (law 10).
             try Task.checkCancellation()
             throw error
@@ -78,8 +94,8 @@ struct Bridge: Sendable {
     /// - Returns: What this callback is, if it is not the first.
     func finish(_ token: BridgeToken, _ store: () -> Void) -> ExcessCallback? {
         var waking = Machine.Waking()
-        let excess: ExcessCallback? = state.withLock { machine in
-            switch machine.finish(token) {
+        let excess: ExcessCallback? = state.withLock { contents in
+            switch contents.machine.finish(token) {
             case .first(let first):
                 store()
                 waking = first
@@ -94,7 +110,7 @@ struct Bridge: Sendable {
 
     /// The last copy of the continuation has gone.
     func drop() {
-        var waking = state.withLock { $0.drop() }
+        var waking = state.withLock { $0.machine.drop() }
         Self.wake(&waking)
     }
 

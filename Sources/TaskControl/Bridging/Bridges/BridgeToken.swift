@@ -5,7 +5,7 @@
 /// Sendable: what it has is constant; what its subclass has is under the bridge's lock.
 @usableFromInline
 class BridgeToken: @unchecked Sendable {
-    private let bridge: Bridge
+    fileprivate let bridge: Bridge
     private let place: BridgePlace
 
     @usableFromInline
@@ -24,7 +24,16 @@ class BridgeToken: @unchecked Sendable {
     @usableFromInline
     final func finish(_ callback: @autoclosure () -> CallbackContent, _ store: () -> Void) {
         guard let excess = bridge.finish(self, store) else { return }
-        Diagnostics.report(.excessCallback(callback(), excess, place, nil))
+        Diagnostics.report(.excessCallback(callback(), excess, place, Diagnostics.isOn ? bridge.told?.subject : nil))
+    }
+}
+
+extension BridgeToken {
+    /// The caller takes what was brought.
+    @usableFromInline
+    final func tellEnd(_ error: (any Error)?) {
+        guard Diagnostics.isOn, let told = bridge.told else { return }
+        if let error { told.end(.failed, error: error) } else { told.end(.completed) }
     }
 }
 
@@ -45,8 +54,10 @@ final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
         nonisolated(unsafe) let result = result.take()
         switch result {
         case .success(let value):
+            tellEnd(nil)
             return value
         case .failure(let error):
+            tellEnd(error)
             // One cancellation error (law 10).
             try Task.checkCancellation()
             throw error
@@ -81,4 +92,6 @@ struct BridgePlace: Sendable {
         self.fileID = fileID
         self.line = line
     }
+
+    var text: String { "\(fileID):\(line)" }
 }

@@ -1,0 +1,17 @@
+// What events tell of requests: where to, and what came of it. Never a header, nor anything of a body.
+
+extension HTTPError: EventDescribable {
+    package var eventText: String { line(nil) }
+}
+
+extension FailedAttempt: EventDescribable {
+    var eventText: String { Diagnostics.text(of: error) }
+}
+
+extension Redaction {
+    /// A request in an event, as in `GET https://books.example/v1/search?q=…`.
+    static func text(of request: URLRequest) -> String {
+        let url = request.url.map { text(of: $0) } ?? ""
+        return (request.httpMethod ?? "GET") + " " + url
+    }
+}

@@ -1,0 +1,98 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+@testable import TaskControlHTTP
+
+/// What is told of requests, and what never is.
+@Suite(.timeLimit(.minutes(1)))
+struct EventTests {
+    private final class Log: TaskObserver {
+        @TaskLocal static var current: Log?
+        let recorder = OrderRecorder<TaskEvent>()
+
+        func receive(_ event: TaskEvent) { Self.current?.recorder.record(event) }
+    }
+
+    private static let shared: Log = {
+        let log = Log()
+        AsyncGuard.addObserver(log)
+        return log
+    }()
+
+    private func events(of body: () async throws -> Void) async rethrows -> [TaskEvent] {
+        _ = Self.shared
+        let log = Log()
+        try await Log.$current.withValue(log, operation: body)
+        return log.recorder.events
+    }
+
+    @Test func eachAttemptIsToldWithWhatCameOfIt() async throws {
+        let transport = ScriptedTransport(.status(503, "secret body"), .ok("in"))
+        let client = EndpointClient(
+            transport,
+            policies: ClientPolicies(retry: .atOnce)
+        )
+        let events = try await events { _ = try await client.request(Text()) }
+        let own = events.filter { $0.primitive == .http }
+        #expect(own.map(\.kind) == [.started, .failed, .started, .completed])
+        #expect(own.map(\.attempt) == [1, 1, 2, 2])
+        #expect(own.map(\.status) == [nil, 503, nil, 200])
+        #expect(own.filter { $0.kind == .started }.allSatisfy { $0.detail?.hasPrefix("GET http") == true })
+        #expect(Set(own.compactMap(\.owner)).count == 1 && Set(own.compactMap(\.subject)).count == 2)
+        #expect(events.filter { $0.primitive == .retry }.map(\.kind) == [.failed, .waiting, .succeeded])
+        #expect(!events.contains { $0.description.contains("secret body") })
+    }
+
+    @Test func aRejectionAndItsRefreshAreTold() async throws {
+        let transport = ScriptedTransport { sent in
+            sent.authorization == "Bearer new-secret-token" ? .ok("in") : .status(401, "out")
+        }
+        let client = EndpointClient(
+            transport,
+            policies: ClientPolicies(authenticator: .bearer(initial: "old-secret-token") { _ in "new-secret-token" })
+        )
+        let events = try await events { _ = try await client.request(Text()) }
+        #expect(
+            events.filter { $0.primitive == .http }.map(\.kind) == [
+                .started, .failed, .rejected, .started, .refreshing, .refreshed, .completed,
+            ]
+        )
+        #expect(events.filter { $0.primitive == .singleFlight && $0.kind == .started }.map(\.key) == ["refresh"])
+        #expect(!events.contains { $0.description.contains("secret-token") })
+    }
+
+    @Test func noHeaderNoBodyAndNoQueryIsEverInAnEvent() async throws {
+        let transport = ScriptedTransport { _ in .status(500, "body-secret") }
+        let client = EndpointClient(
+            transport,
+            policies: ClientPolicies(
+                authenticator: .bearer(initial: "header-secret") { _ in "header-secret" },
+                retry: .atOnce,
+                timeLimit: .seconds(60),
+                attemptTimeLimit: .seconds(60),
+                coalescesGets: true
+            )
+        )
+        let endpoint = Text(path: "a?token=query-secret", headers: ["Cookie": "session=cookie-secret"])
+        let events = await events {
+            _ = try? await client.request(endpoint)
+            _ = try? await retry(attempts: 1) { try await client.request(endpoint) }
+        }
+        let everything = events.map { "\($0) \($0.detail ?? "") \($0.key ?? "")" }.joined(separator: "\n")
+        #expect(events.contains { $0.primitive == .singleFlight } && events.contains { $0.primitive == .withTimeout })
+        for secret in ["header-secret", "body-secret", "cookie-secret", "query-secret"] {
+            #expect(!everything.contains(secret), "\(secret) in \(everything)")
+        }
+        #expect(everything.contains("key=GET http"))
+    }
+
+}
+
+extension HTTPRetryPolicy {
+    fileprivate static var atOnce: HTTPRetryPolicy {
+        var policy = HTTPRetryPolicy(attempts: 2)
+        policy.backoff = .none
+        return policy
+    }
+}
