@@ -2,6 +2,7 @@ import Benchmark
 
 /// Where the library's plugin looks for what there is to run.
 let benchmarks: @Sendable () -> Void = {
+    observeIfAsked()
     registerAsyncTask()
     registerTaskBag()
     registerTaskStore()
