@@ -231,6 +231,14 @@ struct AsyncGuardKitLifetimeTests {
 struct AsyncGuardKitStrategyTests {
     let backend = HeldBackend()
 
+    @Test func diagnosticsAreConfiguredAsInTheDocument() {
+        #if DEBUG
+        AsyncGuard.configure(.init(debugLogging: true))
+        #endif
+        // The other tests need not be logged.
+        AsyncGuard.configure(.init())
+    }
+
     @Test func aBoundTaskIsCancelledWhenItsLifetimeGoes() async throws {
         do {
             let lifetime = AsyncLifetime()

@@ -1,0 +1,228 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// What observers may do, and what they are told.
+@Suite(.timeLimit(.minutes(1)))
+struct ObserverTests {
+    /// Answers each event of a bag with a new task in it.
+    private final class Echoing: TaskObserver {
+        let heard = OrderRecorder<TaskEvent>()
+        private let bag: TaskBag
+
+        init(_ bag: TaskBag) {
+            self.bag = bag
+        }
+
+        func receive(_ event: TaskEvent) {
+            guard event.owner == TaskEvent.Identity(bag.registry.number) else { return }
+            heard.record(event)
+            bag.addTask {}
+        }
+    }
+
+    @Test func anObserverIsNotToldWhatItCausesItselfAndOthersAre() async throws {
+        let bag = TaskBag()
+        let echoing = Echoing(bag)
+        let watching = Collector { $0.owner == TaskEvent.Identity(bag.registry.number) && $0.subject != nil }
+        let observations = [AsyncGuard.addObserver(echoing), AsyncGuard.addObserver(watching)]
+        bag.addTask {}
+        try await bag.registry.drain()
+        for observation in observations { observation.end() }
+        let heard = echoing.heard.events.filter { ![.draining, .drained].contains($0.kind) }
+        #expect(heard.map(\.kind) == [.added, .started, .completed])
+        #expect(watching.events.filter { $0.kind == .added }.count >= 4)
+    }
+
+    @Test func twoObserversThatAnswerEachOtherComeToAnEnd() async throws {
+        let bag = TaskBag()
+        let both = [Echoing(bag), Echoing(bag)]
+        let observations = both.map { AsyncGuard.addObserver($0) }
+        bag.addTask {}
+        try await bag.registry.drain()
+        for observation in observations { observation.end() }
+        #expect(both.allSatisfy { (3...100).contains($0.heard.count) })
+    }
+
+    @Test func anObserverMayCallWhateverTellsIt() async throws {
+        let (lifetime, bag, store) = (AsyncLifetime(), TaskBag(), TaskStore<Int>())
+        let (queue, flights, semaphore) = (FIFOQueue(), SingleFlight<Int, Int>(), AsyncSemaphore(value: 2))
+        let group = CancellableQueue(underlyingQueue: queue)
+        let count = OrderRecorder<Int>()
+        let events = try await EventLog.events { event in
+            count.record(lifetime.count + bag.count + store.count + queue.count + group.count + flights.inFlightCount)
+            lifetime.cancelAll()
+            bag.cancel()
+            store.cancelTask(forKey: 1)
+            store.addTask(forKey: 2) {}
+            Task(on: group) {}
+            group.cancelTasks()
+            flights.cancelAll()
+            if semaphore.tryAcquire() { semaphore.release() }
+        } of: {
+            AsyncTask {}.bind(to: lifetime)
+            bag.addTask {}
+            store.addTask(forKey: 1) {}
+            _ = await Task(on: group) { () throws in }.result
+            _ = try? await flights.run(1) { 1 }
+            try await semaphore.withPermit {}
+            try await queue.run {}
+            try? await retry(attempts: 2) { throw MarkedError() }
+            try await withTimeout(.seconds(100)) {}
+            try await lifetime.drain()
+            try await store.drain()
+        }
+        #expect(count.count == events.count && events.count > 20)
+    }
+
+    @Test func anObserverIsLetGoOfWhenItsObservationEnds() async throws {
+        weak var gone: Collector?
+        let bag = TaskBag()
+        do {
+            let collector = Collector { $0.owner == TaskEvent.Identity(bag.registry.number) }
+            gone = collector
+            let observation = AsyncGuard.addObserver(collector)
+            bag.addTask {}
+            try await bag.registry.drain()
+            observation.end()
+            observation.end()
+            let count = collector.events.count
+            #expect(count > 0)
+            bag.addTask {}
+            try await bag.registry.drain()
+            #expect(collector.events.count == count)
+        }
+        // Another thread may be telling it something else at this moment.
+        while gone != nil { await Task.yield() }
+    }
+
+    @Test func eventsAreInTheTimeOfTheConfiguredClockAndNameTheTaskThatActs() async throws {
+        await #expect(processExitsWith: .success) {
+            let clock = TestClock()
+            AsyncGuard.configure(AsyncGuardConfiguration(clock: clock))
+            let collector = Collector { _ in true }
+            AsyncGuard.addObserver(collector)
+            _ = AsyncLifetime()
+            await clock.advance(by: .seconds(3))
+            await Task { _ = AsyncLifetime() }.value
+            precondition(collector.events.map(\.time) == [.zero, .zero, .seconds(3), .seconds(3)])
+            precondition(collector.events[0].task != nil && collector.events[0].task != collector.events[2].task)
+            try? await retry(attempts: 2, backoff: .fixed(.zero)) {
+                await clock.advance(by: .seconds(2))
+                throw MarkedError()
+            }
+            precondition(collector.events.last?.age == .seconds(2))
+        }
+    }
+
+    @Test func textIsRedactedBeforeAnybodySeesItAndTheRedactionIsNotTold() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let bag = TaskBag()
+            let redact: @Sendable (String) -> String = { text in
+                bag.addTask {}
+                return text.contains("hush") ? "…" : text
+            }
+            AsyncGuard.configure(AsyncGuardConfiguration(debugLogging: true, redact: redact))
+            let collector = Collector { _ in true }
+            AsyncGuard.addObserver(collector)
+            let queue = FIFOQueue(name: "hush queue")
+            await Task(name: "hush task", on: queue) {}.value
+            _ = try? await withSingleFlight(key: "hush key") { throw MarkedError("hush error") }
+            await AsyncTask { throw MarkedError("hush incident") }.detached().value
+            _ = try? await withCancellableContinuation(of: Int.self, fileID: "hush/place") { _ in {} }
+            precondition(!collector.events.contains { "\($0)".contains("hush") })
+            precondition(
+                collector.events.contains { $0.key == "…" } && collector.events.contains { $0.ownerName == "…" }
+            )
+            precondition(
+                collector.events.contains { $0.error == "…" } && collector.events.contains { $0.taskName == "…" }
+            )
+            precondition(!collector.events.contains { $0.primitive == .taskBag && $0.kind == .added })
+        }
+        #expect(text(result).contains("withSingleFlight.started") && !text(result).contains("hush"))
+    }
+
+    #if DEBUG
+    @Test func whatADebugBuildPrintsByItselfIsRedactedToo() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            AsyncGuard.configure(AsyncGuardConfiguration(redact: { $0.contains("hush") ? "…" : $0 }))
+            await AsyncTask { throw MarkedError("hush") }.detached().value
+        }
+        #expect(text(result).contains("nobody handles the error that a task threw: …"))
+    }
+    #endif
+
+    @Test func theLogHasTheLinesOfTheDocumentWithTheKindOfThread() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            AsyncGuard.configure(.init(debugLogging: true))
+            await MainActor.run {
+                let lifetime = AsyncLifetime()
+                for _ in 0..<3 { AsyncTask {}.bind(to: lifetime) }
+                lifetime.cancelAll()
+            }
+            _ = try? await withSingleFlight(key: "token-refresh") { 1 }
+            try? await retry(attempts: 2) { attempt in
+                if attempt == 1 { throw MarkedError("lost") }
+            }
+        }
+        let lines = text(result).split(separator: "\n").map(String.init)
+        for line in [
+            "AsyncTask.created", "AsyncTask.boundToLifetime", "AsyncLifetime.cancelledAll count=3",
+            "AsyncLifetime.deallocated",
+        ] {
+            // On Linux the main actor of a program with an async `main` leaves the main thread.
+            let isThere = lines.contains {
+                $0.hasPrefix("[main]       " + line) || $0.hasPrefix("[background] " + line)
+            }
+            #expect(isThere, "\(line)")
+        }
+        for line in [
+            "[background] withSingleFlight.started key=token-refresh",
+            #"[background] retry.failed attempt=1 error=MarkedError(mark: "lost")"#,
+        ] {
+            #expect(lines.contains(line), "\(line)")
+        }
+        #expect(lines.contains { $0.hasPrefix("[background] withSingleFlight.completed key=token-refresh") })
+        #expect(lines.contains { $0.hasPrefix("[background] retry.succeeded attempt=2") })
+    }
+
+    /// Words that nobody asks for trap.
+    private struct Silent: Hashable, Error, CustomStringConvertible {
+        var description: String { fatalError("somebody has built a string") }
+    }
+
+    @Test func nothingIsBuiltWhenNobodyListens() async throws {
+        await #expect(processExitsWith: .success) {
+            // Listening that has ended is not listening.
+            AsyncGuard.configure(.init(debugLogging: true))
+            AsyncGuard.configure(.init())
+            await Self.doWithSilentWords()
+            precondition(!Diagnostics.isOn)
+        }
+        // And they are asked for if somebody does: the test above can fail.
+        await #expect(processExitsWith: .failure) {
+            AsyncGuard.addObserver(Collector { _ in true })
+            await Self.doWithSilentWords()
+        }
+    }
+
+    private static func doWithSilentWords() async {
+        let store = TaskStore<Silent>()
+        store.addTask(forKey: Silent()) {}
+        store.addTask(forKey: Silent(), duplicateKeyBehavior: .preferPrevious) {}
+        _ = try? await withSingleFlight(key: Silent()) { throw Silent() }
+        _ = try? await SingleFlight<Silent, Int>().run(Silent()) { 1 }
+        try? await retry(attempts: 2) { throw Silent() }
+        try? await withTimeout(.seconds(100)) { throw Silent() }
+        _ = await Task(on: FIFOQueue()) { throw Silent() }.result
+        await AsyncTask {
+            throw Silent()
+        } onError: { _ in
+        }.detached().value
+        _ = try? await withCancellableContinuation(of: Int.self) { continuation in
+            continuation.resume(throwing: Silent())
+            return {}
+        }
+    }
+}
