@@ -231,8 +231,11 @@ struct Guest: Sendable {
     /// - Returns: Whether the task has to wait with `waitUntilUnpinned` before it goes on.
     @usableFromInline
     func finish(_ error: (any Error)? = nil) -> Bool {
+        let isPinned = turns.finishGuest(id)
+        // After the turn has been passed on: to tell takes the runtime's lock of this task, which whoever raises it at this moment holds, and
+        // may hold until it has left the line.
         if Diagnostics.isOn { turns.tellEnd(error.map(TurnEnd.failed) ?? .completed, id) }
-        return turns.finishGuest(id)
+        return isPinned
     }
 
     @usableFromInline
