@@ -36,8 +36,10 @@ extension TaskEvent {
         case enqueued
         /// It waits: for its turn, a quiet time, permits, a delay.
         case waiting
-        /// Its work begins.
+        /// Its work begins, or is about to.
         case started
+        /// It is at work: a flight, or what has a time limit, in its own task; a `retry`, with another attempt.
+        case running
         /// Its cancellation was asked for.
         case cancelled
         /// Its work has ended, without an error.

@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 
 /// What is told of callback APIs: a value, an error, a cancellation, and each of their mistakes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BridgeEventTests {
     private let place = "\(#fileID):"
 

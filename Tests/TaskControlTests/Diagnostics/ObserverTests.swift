@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 
 /// What observers may do, and what they are told.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ObserverTests {
     /// Answers each event of a bag with a new task in it.
     private final class Echoing: TaskObserver {

@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 
 /// What is told of queues and their turns.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct QueueEventTests {
     @Test func aTaskIsToldFromItsPlaceToItsEnd() async throws {
         try await EventLog.recording { recorder in

@@ -4,13 +4,13 @@ import Testing
 @testable import TaskControl
 
 /// What is told of flights, retries, limits and permits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharingEventTests {
     @Test func whoJoinsIsToldAndTheKeyIsInItsOwnWords() async throws {
         try await EventLog.recording { recorder in
             let gate = Gate()
             let callers = [Task(name: "a") { try await fetch("token-refresh", gate) }]
-            try await recorder.wait { $0.named("withSingleFlight.started").count == 1 }
+            try await recorder.wait { $0.named("withSingleFlight.running").count == 1 }
             let second = Task(name: "b") { try await fetch("token-refresh", gate) }
             try await recorder.wait { $0.named("withSingleFlight.joined").count == 1 }
             gate.open()
@@ -21,6 +21,7 @@ struct SharingEventTests {
             #expect(
                 recorder.events.lines == [
                     "withSingleFlight.started task=a key=token-refresh",
+                    "withSingleFlight.running task=a key=token-refresh",
                     "withSingleFlight.joined task=b key=token-refresh",
                     "withSingleFlight.completed task=a key=token-refresh",
                 ]
@@ -69,7 +70,7 @@ struct SharingEventTests {
                     return 1
                 }
             }
-            try await recorder.wait { $0.count == 1 }
+            try await recorder.wait { $0.count == 2 }
             flights.forget("other")
             flights.forget("k")
             flights.cancelAll()
@@ -77,9 +78,9 @@ struct SharingEventTests {
             try await recorder.wait { $0.contains { $0.stage == .ends } && $0.contains { $0.kind == .left } }
             let lines = recorder.events.lines
             #expect(
-                Array(lines.prefix(4)) == [
-                    "SingleFlight.started key=k", "SingleFlight.forgotten key=k", "SingleFlight.cancelledAll count=1",
-                    "SingleFlight.cancelled",
+                Array(lines.prefix(5)) == [
+                    "SingleFlight.started key=k", "SingleFlight.running key=k", "SingleFlight.forgotten key=k",
+                    "SingleFlight.cancelledAll count=1", "SingleFlight.cancelled",
                 ]
             )
         }
@@ -98,7 +99,9 @@ struct SharingEventTests {
         #expect(
             events.lines == [
                 #"retry.failed attempt=1 error=MarkedError(mark: "1")"#, "retry.waiting attempt=1 delay=0.0 seconds",
+                "retry.running attempt=2",
                 #"retry.failed attempt=2 error=MarkedError(mark: "2")"#, "retry.waiting attempt=2 delay=0.0 seconds",
+                "retry.running attempt=3",
                 "retry.succeeded attempt=3",
             ]
         )
@@ -148,13 +151,13 @@ struct SharingEventTests {
             try? await withTimeout(.seconds(1), clock: clock) { throw MarkedError("no") }
             #expect(
                 recorder.events.lines == [
-                    "withTimeout.started delay=1.0 seconds", "withTimeout.completed",
-                    "withTimeout.started delay=1.0 seconds",
+                    "withTimeout.started delay=1.0 seconds", "withTimeout.running", "withTimeout.completed",
+                    "withTimeout.started delay=1.0 seconds", "withTimeout.running",
                     #"withTimeout.failed error=MarkedError(mark: "no")"#,
                 ]
             )
             let slow = Task { try await withTimeout(.seconds(1), clock: clock) { try await Gate().wait() } }
-            try await recorder.wait { $0.count == 5 }
+            try await recorder.wait { $0.count == 8 }
             try await clock.waitForSleepers(count: 1)
             await clock.advance(by: .seconds(1))
             _ = await slow.result

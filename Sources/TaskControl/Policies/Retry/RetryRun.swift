@@ -122,6 +122,7 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             throw error
         }
         attempt += 1
+        told?.tell(.running, attempt: attempt)
     }
 
     private mutating func tellFailure(_ error: any Error) {

@@ -129,6 +129,7 @@ enum TimeLimit {
             do {
                 // Law 8.
                 try Task.checkCancellation()
+                phase.run()
                 result = .success(try await operation())
             } catch {
                 result = .failure(error)
@@ -181,6 +182,8 @@ enum TimeLimit {
         init(limit: Duration) {
             told = Diagnostics.isOn ? CallEvents(.withTimeout, .started, delay: limit) : nil
         }
+
+        @usableFromInline func run() { told?.tell(.running) }
 
         @usableFromInline
         func tellEnd(_ error: (any Error)?) {

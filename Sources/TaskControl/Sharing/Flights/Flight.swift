@@ -64,6 +64,12 @@ class Flight: @unchecked Sendable {
         } == .reached
     }
 
+    /// Its task is about to do its work.
+    @usableFromInline
+    final func run() {
+        if Diagnostics.isOn { flights.tellRunning(id, key) }
+    }
+
     /// Reports the end of its work, whose result is there.
     ///
     /// - Returns: Whether somebody was there to receive it. If not, the caller goes on with `report`.
@@ -117,6 +123,7 @@ struct FlightBody<Value: Sendable>: TaskBody {
             // Law 8: what everybody has left before it began does not begin.
             try Task.checkCancellation()
             hasBegun = true
+            flight.run()
             flight.result = .success(try await flight.holding(operation))
         } catch {
             flight.result = .failure(error)

@@ -43,6 +43,9 @@ extension FlightStorage {
     }
 
     @inline(never)
+    func tellRunning(_ id: ID, _ key: ErasedKey?) { tell(.running, .goesOn, id, key: key, isInside: true) }
+
+    @inline(never)
     func tellEnd(_ id: ID, _ key: ErasedKey?, _ failure: (any Error)?, _ hasBegun: Bool) {
         let kind: TaskEvent.Kind = failure == nil ? .completed : hasBegun ? .failed : .skipped
         tell(kind, .ends, id, key: key, error: hasBegun ? failure : nil, isInside: true)
