@@ -4,7 +4,10 @@ extension AsyncTask {
 
     static func identity(of life: Life) -> TaskEvent.Identity {
         let fresh = Diagnostics.nextNumber()
-        return TaskEvent.Identity(life.withLock { $0.number(orElse: fresh) })
+        return switch life.withLock({ $0.known(orElse: fresh) }) {
+        case .number(let number): TaskEvent.Identity(number)
+        case .place(let binding): binding.registry.subject(binding.id)
+        }
     }
 
     @inline(never)
@@ -22,11 +25,10 @@ extension AsyncTask {
     /// - Returns: The number that the lifetime is to know it by.
     @inline(never)
     func tellBinding(to lifetime: AsyncLifetime) -> UInt64 {
-        let fresh = Diagnostics.nextNumber()
-        let number = life.withLock { $0.number(orElse: fresh) }
-        let (owner, subject) = (TaskEvent.Identity(lifetime.registry.number), TaskEvent.Identity(number))
+        let subject = Self.identity(of: life)
+        let owner = TaskEvent.Identity(lifetime.registry.number)
         Diagnostics.tell(TaskEvent(.asyncTask, .boundToLifetime, owner: owner, subject: subject))
-        return number
+        return subject.processWide ?? Diagnostics.nextNumber()
     }
 
     /// Whoever is told that a task was cancelled is told it once.
@@ -36,13 +38,13 @@ extension AsyncTask {
     }
 
     @inline(never)
-    static func tellEnd(_ kind: TaskEvent.Kind, _ life: Life, _ registry: TaskRegistry?, _ failure: (any Error)?) {
+    static func tellEnd(_ kind: TaskEvent.Kind, _ life: Life, _ binding: Binding?, _ failure: (any Error)?) {
         var event = TaskEvent(
             .asyncTask,
             kind,
             .ends,
-            owner: registry.map { TaskEvent.Identity($0.number) },
-            subject: identity(of: life),
+            owner: binding.map { TaskEvent.Identity($0.registry.number) },
+            subject: binding.map { $0.registry.subject($0.id) } ?? identity(of: life),
             error: failure.map(Diagnostics.text)
         )
         event.isCancelled = Task.isCancelled

@@ -22,7 +22,12 @@
 /// ``cancel()``, or the end of what the task is bound to, cancels it. A task that is cancelled before it started does not start. What a
 /// cancelled task throws is taken for the form that its cancellation took, and reaches no handler.
 public final class AsyncTask: Sendable {
-    typealias Binding = (registry: TaskRegistry, id: TaskRegistry.ID)
+    struct Binding: Numbered {
+        let registry: TaskRegistry
+        let id: TaskRegistry.ID
+
+        var number: UInt64 { id.number ?? 0 }
+    }
 
     let task: Task<Void, Never>
     let life = Locked(AsyncTaskStateMachine<Binding>())
@@ -91,7 +96,9 @@ public final class AsyncTask: Sendable {
             return self
         }
         // If the task has ended meanwhile, it did not know that it had something to leave.
-        if let obsolete = decide({ $0.bind((lifetime.registry, id)) }) { obsolete.registry.finish(obsolete.id) }
+        if let obsolete = decide({ $0.bind(Binding(registry: lifetime.registry, id: id)) }) {
+            obsolete.registry.finish(obsolete.id)
+        }
         return self
     }
 
@@ -160,7 +167,7 @@ extension AsyncTask {
                 await settle(error, in: .asyncTask) { await handler.handle(error) }
             }
             let binding = life.withLock { $0.finish() }
-            if Diagnostics.isOn { AsyncTask.tellEnd(end, life, binding?.registry, failure) }
+            if Diagnostics.isOn { AsyncTask.tellEnd(end, life, binding, failure) }
             if let binding { binding.registry.finish(binding.id) }
         }
     }

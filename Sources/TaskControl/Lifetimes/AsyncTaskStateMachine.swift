@@ -9,24 +9,36 @@
 ///     any ──finish──▶ finished
 ///
 /// Binding and finishing race; whoever comes second is handed the binding and takes it out of the books.
-struct AsyncTaskStateMachine<Binding> {
+struct AsyncTaskStateMachine<Binding: Numbered> {
+    /// With what events know the task by; 0: nobody has listened so far. A place in the books says that itself: a word more a task would be
+    /// a word too many.
     private enum State {
-        case undecided
+        case undecided(UInt64)
         case bound(Binding)
-        case free
-        case finished
+        case free(UInt64)
+        case finished(UInt64)
     }
 
-    private var state = State.undecided
-    /// What events know the task by; 0: nobody has listened so far.
-    private var number: UInt64 = 0
+    /// What events know the task by.
+    enum Known {
+        case number(UInt64)
+        case place(Binding)
+    }
+
+    private var state = State.undecided(0)
 
     /// What events know the task by from now on.
     ///
-    /// - Parameter fresh: Taken if it has none yet.
-    mutating func number(orElse fresh: UInt64) -> UInt64 {
-        if number == 0 { number = fresh }
-        return number
+    /// - Parameter fresh: Taken if it has no number yet.
+    mutating func known(orElse fresh: UInt64) -> Known {
+        switch state {
+        case .bound(let binding): return .place(binding)
+        case .undecided(0): state = .undecided(fresh)
+        case .free(0): state = .free(fresh)
+        case .finished(0): state = .finished(fresh)
+        case .undecided(let number), .free(let number), .finished(let number): return .number(number)
+        }
+        return .number(fresh)
     }
 
     /// The task has been entered in a lifetime's books.
@@ -50,11 +62,11 @@ struct AsyncTaskStateMachine<Binding> {
     /// - Returns: What is to be taken out of the books.
     mutating func release() -> Binding? {
         switch state {
-        case .undecided, .free:
-            state = .free
+        case .undecided(let number), .free(let number):
+            state = .free(number)
             return nil
         case .bound(let binding):
-            state = .free
+            state = .free(binding.number)
             return binding
         case .finished:
             return nil
@@ -66,7 +78,7 @@ struct AsyncTaskStateMachine<Binding> {
     /// - Returns: Where it is in the books, which stays so.
     @discardableResult
     mutating func decide() -> Binding? {
-        if case .undecided = state { state = .free }
+        if case .undecided(let number) = state { state = .free(number) }
         if case .bound(let binding) = state { return binding }
         return nil
     }
@@ -82,8 +94,19 @@ struct AsyncTaskStateMachine<Binding> {
 
     /// - Returns: What is to be taken out of the books.
     mutating func finish() -> Binding? {
-        defer { state = .finished }
-        guard case .bound(let binding) = state else { return nil }
-        return binding
+        switch state {
+        case .bound(let binding):
+            state = .finished(binding.number)
+            return binding
+        case .undecided(let number), .free(let number), .finished(let number):
+            state = .finished(number)
+            return nil
+        }
     }
+}
+
+/// What may bring the number along that events know its task by.
+protocol Numbered {
+    /// 0: there is none.
+    var number: UInt64 { get }
 }

@@ -7,10 +7,20 @@ import Testing
 struct AsyncTaskStateMachineTests {
     enum Event: CaseIterable { case bindA, bindB, release, decide, finish }
 
+    struct Place: Numbered, Hashable {
+        let place: Int
+        var number: UInt64 = 0
+    }
+
     /// All sequences of five events: what is in the books when the task has finished is taken out, once each.
     @Test func everyBindingIsTakenOutOfTheBooksOnce() {
-        func search(_ machine: AsyncTaskStateMachine<Int>, bound: [Int], removed: [Int], hasFinished: Bool, depth: Int)
-        {
+        func search(
+            _ machine: AsyncTaskStateMachine<Place>,
+            bound: [Int],
+            removed: [Int],
+            hasFinished: Bool,
+            depth: Int
+        ) {
             let inBooks = bound.filter { !removed.contains($0) }
             #expect(inBooks.count <= 1, "a task has one lifetime at most")
             if hasFinished { #expect(inBooks.isEmpty, "what has finished is in no books") }
@@ -22,22 +32,48 @@ struct AsyncTaskStateMachineTests {
                 switch event {
                 case .bindA, .bindB:
                     bound.append(bound.count)
-                    obsolete = machine.bind(bound.count - 1)
+                    obsolete = machine.bind(Place(place: bound.count - 1))?.place
                     #expect(!machine.isUndecided)
-                case .release: obsolete = machine.release()
+                case .release: obsolete = machine.release()?.place
                 case .decide: machine.decide()
                 case .finish:
                     if hasFinished { continue }
                     hasFinished = true
-                    obsolete = machine.finish()
+                    obsolete = machine.finish()?.place
                 }
                 #expect(!machine.isUndecided)
                 if let obsolete { removed.append(obsolete) }
                 search(machine, bound: bound, removed: removed, hasFinished: hasFinished, depth: depth - 1)
             }
         }
-        #expect(AsyncTaskStateMachine<Int>().isUndecided)
+        #expect(AsyncTaskStateMachine<Place>().isUndecided)
         search(AsyncTaskStateMachine(), bound: [], removed: [], hasFinished: false, depth: 5)
+    }
+
+    /// All sequences of five events after somebody has asked who it is: it stays who it is, as long as each place is told.
+    @Test func itKeepsTheNumberThatEventsKnowItBy() {
+        func search(_ machine: AsyncTaskStateMachine<Place>, depth: Int) {
+            var asked = machine
+            switch asked.known(orElse: 8) {
+            case .number(let number): #expect(number == 7)
+            case .place(let place): #expect(place.number == 7)
+            }
+            guard depth > 0 else { return }
+            for event in Event.allCases {
+                var machine = machine
+                switch event {
+                case .bindA: _ = machine.bind(Place(place: 0, number: 7))
+                case .bindB: _ = machine.bind(Place(place: 1, number: 7))
+                case .release: _ = machine.release()
+                case .decide: machine.decide()
+                case .finish: _ = machine.finish()
+                }
+                search(machine, depth: depth - 1)
+            }
+        }
+        var machine = AsyncTaskStateMachine<Place>()
+        _ = machine.known(orElse: 7)
+        search(machine, depth: 5)
     }
 }
 

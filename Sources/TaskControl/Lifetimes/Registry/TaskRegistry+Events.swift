@@ -3,7 +3,7 @@ extension TaskRegistry {
     private var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
 
     /// What events know a task by: its own number, if it has one, or its place here.
-    private func subject(_ id: ID) -> TaskEvent.Identity {
+    func subject(_ id: ID) -> TaskEvent.Identity {
         id.number.map { TaskEvent.Identity($0) } ?? TaskEvent.Identity(id.serial, of: number)
     }
 
