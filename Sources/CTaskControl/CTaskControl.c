@@ -13,6 +13,16 @@
 bool tc_observed = false;
 uint64_t tc_number = 0;
 
+static _Thread_local const void *echo;
+
+const void *tc_echo(void) { return echo; }
+void tc_setEcho(const void *value) { echo = value; }
+
+// Of the Swift runtime, and as old as that: compiled code calls it.
+extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
+
+const void *tc_runningTask(void) { return swift_task_getCurrent(); }
+
 bool tc_isMainThread(void) {
 #if defined(__APPLE__)
     return pthread_main_np() != 0;

@@ -15,8 +15,16 @@ static inline void tc_setObserved(bool isObserved) {
     __atomic_store_n(&tc_observed, isObserved, __ATOMIC_RELAXED);
 }
 
+/// What the calls of this thread are caused by, as an object of the emitter's; null: by no observer. (A task-local takes ten times as long,
+/// and the runtime's lock of its task.)
+const void *tc_echo(void);
+void tc_setEcho(const void *echo);
+
 /// Whether this is the thread that the program began on.
 bool tc_isMainThread(void);
+
+/// The task that asks, to be compared and nothing else; null outside tasks. (`withUnsafeCurrentTask` takes a multiple.)
+const void *tc_runningTask(void);
 
 /// A number that nobody else is given in this process; never 0.
 static inline uint64_t tc_nextNumber(void) {

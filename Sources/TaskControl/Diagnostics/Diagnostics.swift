@@ -63,7 +63,35 @@ package enum Diagnostics {
         static let everybody = Echo(nil)
     }
 
-    @TaskLocal private static var echo: Echo?
+    /// Of a task that was made within a call of an observer, and of those that stem from that.
+    @TaskLocal private static var inheritedEcho: Echo?
+
+    /// Of what happens within a call of an observer. A task-local would serve too, and costs more than all the rest of an event.
+    private static var echo: Echo? {
+        tc_echo().map { Unmanaged<Echo>.fromOpaque($0).takeUnretainedValue() } ?? inheritedEcho
+    }
+
+    private static func within(_ echo: Echo, _ body: () -> Void) {
+        let outer = tc_echo()
+        withExtendedLifetime(echo) {
+            tc_setEcho(Unmanaged.passUnretained(echo).toOpaque())
+            body()
+            tc_setEcho(outer)
+        }
+    }
+
+    /// Makes a task, which is told of as whatever makes it.
+    @inlinable
+    @inline(__always)
+    static func making<Made>(_ make: () -> Made) -> Made {
+        isEchoing ? withInheritedEcho(make) : make()
+    }
+
+    @usableFromInline static var isEchoing: Bool { isOn && tc_echo() != nil }
+
+    @usableFromInline
+    @inline(never)
+    static func withInheritedEcho<Made>(_ make: () -> Made) -> Made { $inheritedEcho.withValue(echo, operation: make) }
 
     private static let setup = Locked(Setup())
     private static let origin = ContinuousClock.now
@@ -83,7 +111,7 @@ package enum Diagnostics {
         event.time = now(setup)
         if let begun = event.age { event.age = event.time - begun }
         if let redact = setup.configuration?.redact {
-            $echo.withValue(.everybody) { event.redactText(redact) }
+            within(.everybody) { event.redactText(redact) }
         }
         let finished = event
         if let log = setup.log { hand(finished, to: log, echo) }
@@ -91,11 +119,8 @@ package enum Diagnostics {
     }
 
     private static func hand(_ event: TaskEvent, to listener: Listener, _ echo: Echo?) {
-        guard let echo else {
-            return $echo.withValue(listener.echo) { listener.observer.receive(event) }
-        }
-        guard !echo.reaches(listener) else { return }
-        $echo.withValue(echo.joined(by: listener)) { listener.observer.receive(event) }
+        if let echo, echo.reaches(listener) { return }
+        within(echo?.joined(by: listener) ?? listener.echo) { listener.observer.receive(event) }
     }
 
     /// For an age at the end; `nil` if nobody listens.

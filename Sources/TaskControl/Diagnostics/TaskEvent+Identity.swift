@@ -1,3 +1,5 @@
+private import CTaskControl
+
 extension TaskEvent {
     /// By what an event knows an instance, a task or a call: never used again in this process.
     public struct Identity: Hashable, Sendable, CustomStringConvertible {
@@ -23,10 +25,7 @@ extension TaskEvent {
 
         /// The task that asks.
         static var current: TaskIdentity? {
-            // A task is a reference to an object; nothing is done with that but to compare it.
-            withUnsafeCurrentTask { task in
-                task.map { TaskIdentity(address: unsafeBitCast($0, to: UInt.self)) }
-            }
+            tc_runningTask().map { TaskIdentity(address: UInt(bitPattern: $0)) }
         }
     }
 

@@ -17,8 +17,9 @@ public protocol TaskObserver: Sendable {
     /// Called on the thread where it happens, when it happens, with no lock of the library held: it may call anything here, and whatever it
     /// does delays the task that it is told of.
     ///
-    /// It is not told what it causes itself: neither what happens within this call, nor what a task does that was made in it (unless that
-    /// is detached). Other observers are. So an observer that starts tasks, cancels or enqueues does not hear its own echo.
+    /// It is not told what it causes itself: neither what happens within this call, nor what a task does that this library made in it, as
+    /// one of a queue or a bag, and whatever stems from that. Other observers are. So an observer that starts tasks, cancels or enqueues
+    /// does not hear its own echo. But a `Task { }` does not know that an observer made it: what that calls of this library is told.
     func receive(_ event: TaskEvent)
 }
 

@@ -80,15 +80,15 @@ func spawn<Body: TaskBody>(
     _ body: consuming Body
 ) -> Task<Body.Success, Never> where Body.Failure == Never {
     // Captured as a `let`: a consumed parameter would be captured in a box of its own.
-    guard let isolation else {
-        let body = body
-        return Task(name: name, priority: priority) { await body.run() }
+    let body = body
+    return Diagnostics.making {
+        guard let isolation else { return Task(name: name, priority: priority) { await body.run() } }
+        // A closure takes on the isolation of a function's isolated parameter by capturing it. `Isolated.spawn` touches nothing that
+        // the actor guards, so it is safe to call it from anywhere: the cast drops `isolated` from the type of its first parameter and
+        // changes nothing in how it is called.
+        let there = There<Body, Never>(spawn: Isolated.spawn)
+        return unsafeBitCast(there, to: Here<Body, Never>.self).spawn(isolation, name, priority, body)
     }
-    // A closure takes on the isolation of a function's isolated parameter by capturing it. `Isolated.spawn` touches nothing that
-    // the actor guards, so it is safe to call it from anywhere: the cast drops `isolated` from the type of its first parameter and
-    // changes nothing in how it is called.
-    let there = There<Body, Never>(spawn: Isolated.spawn)
-    return unsafeBitCast(there, to: Here<Body, Never>.self).spawn(isolation, name, priority, body)
 }
 
 /// As the other, for a task that may fail.
@@ -99,13 +99,13 @@ func spawn<Body: TaskBody>(
     isolatedTo isolation: (any Actor)?,
     _ body: consuming Body
 ) -> Task<Body.Success, any Error> where Body.Failure == any Error {
-    guard let isolation else {
-        let body = body
-        return Task(name: name, priority: priority) { try await body.run() }
+    let body = body
+    return Diagnostics.making {
+        guard let isolation else { return Task(name: name, priority: priority) { try await body.run() } }
+        // The same cast, for the same reason.
+        let there = There<Body, any Error>(spawn: Isolated.spawn)
+        return unsafeBitCast(there, to: Here<Body, any Error>.self).spawn(isolation, name, priority, body)
     }
-    // The same cast, for the same reason.
-    let there = There<Body, any Error>(spawn: Isolated.spawn)
-    return unsafeBitCast(there, to: Here<Body, any Error>.self).spawn(isolation, name, priority, body)
 }
 
 /// Creates a task that inherits nothing.
