@@ -18,6 +18,7 @@ package enum Diagnostics {
         let configuration: AsyncGuardConfiguration?
         let now: (@Sendable () -> Duration)?
         let log: Listener?
+        let tracker: Tracker?
         let listeners: [Listener]
         let isQuiet: Bool
 
@@ -25,15 +26,35 @@ package enum Diagnostics {
             _ configuration: AsyncGuardConfiguration? = nil,
             now: (@Sendable () -> Duration)? = nil,
             log: Listener? = nil,
+            tracker: Tracker? = nil,
             listeners: [Listener] = [],
             isQuiet: Bool = false
         ) {
             self.configuration = configuration
             self.now = now
             self.log = log
+            self.tracker = tracker
             self.listeners = listeners
             self.isQuiet = isQuiet
         }
+
+        func with(listeners: [Listener]? = nil, isQuiet: Bool? = nil) -> Setup {
+            Setup(
+                configuration,
+                now: now,
+                log: log,
+                tracker: tracker,
+                listeners: listeners ?? self.listeners,
+                isQuiet: isQuiet ?? self.isQuiet
+            )
+        }
+    }
+
+    private struct Tracker: Sendable {
+        let books = TaskTracker()
+        let listener: Listener
+
+        init() { listener = Listener(books) }
     }
 
     private final class Listener: Sendable {
@@ -105,7 +126,10 @@ package enum Diagnostics {
     package static func tell(_ event: consuming TaskEvent, isInside: Bool = false) {
         let setup = setup.withLock { $0 }
         let echo = echo
-        if let echo, setup.listeners.allSatisfy(echo.reaches), setup.log.map(echo.reaches) ?? true { return }
+        if let echo, setup.tracker == nil, setup.listeners.allSatisfy(echo.reaches), setup.log.map(echo.reaches) ?? true
+        {
+            return
+        }
         if isInside, event.taskName == nil { event.taskName = currentTaskName }
         event.task = .current
         event.time = now(setup)
@@ -114,6 +138,8 @@ package enum Diagnostics {
             within(.everybody) { event.redactText(redact) }
         }
         let finished = event
+        // Before the others, which may ask it.
+        if let tracker = setup.tracker { hand(finished, to: tracker.listener, echo) }
         if let log = setup.log { hand(finished, to: log, echo) }
         for listener in setup.listeners { hand(finished, to: listener, echo) }
     }
@@ -152,13 +178,31 @@ package enum Diagnostics {
         #endif
     }
 
+    static func snapshot() -> TaskSnapshot {
+        let setup = setup.withLock { $0 }
+        return setup.tracker?.books.snapshot(at: now(setup)) ?? .untracked
+    }
+
     // MARK: Listening
 
     static func configure(_ configuration: AsyncGuardConfiguration) {
         let log = configuration.debugLogging ? Listener(SystemLog()) : nil
         let isDefault = configuration.clock is ContinuousClock
         let now = isDefault ? nil : timekeeper(configuration.clock)
-        replace { Setup(configuration, now: now, log: log, listeners: $0.listeners, isQuiet: $0.isQuiet) }
+        let fresh = configuration.tracking ? Tracker() : nil
+        replace { old in
+            // What is known stays known, in the same time.
+            let isSameTime = now == nil && old.now == nil
+            let tracker = isSameTime && configuration.tracking ? old.tracker ?? fresh : fresh
+            return Setup(
+                configuration,
+                now: now,
+                log: log,
+                tracker: tracker,
+                listeners: old.listeners,
+                isQuiet: old.isQuiet
+            )
+        }
     }
 
     private static func timekeeper<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {
@@ -178,13 +222,11 @@ package enum Diagnostics {
 
     /// For the tests, which make mistakes on purpose.
     static func keepQuiet() {
-        replace { Setup($0.configuration, now: $0.now, log: $0.log, listeners: $0.listeners, isQuiet: true) }
+        replace { $0.with(isQuiet: true) }
     }
 
     private static func replaceListeners(_ change: ([Listener]) -> [Listener]) {
-        replace {
-            Setup($0.configuration, now: $0.now, log: $0.log, listeners: change($0.listeners), isQuiet: $0.isQuiet)
-        }
+        replace { $0.with(listeners: change($0.listeners)) }
     }
 
     private static func replace(_ change: (Setup) -> Setup) {
@@ -193,7 +235,7 @@ package enum Diagnostics {
             let old = setup
             setup = change(old)
             // In the lock, so that the last word is that of the last to come.
-            tc_setObserved(setup.log != nil || !setup.listeners.isEmpty)
+            tc_setObserved(setup.log != nil || setup.tracker != nil || !setup.listeners.isEmpty)
             return old
         }
         withExtendedLifetime(old) {}

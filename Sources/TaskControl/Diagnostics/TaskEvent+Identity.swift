@@ -2,7 +2,7 @@ private import CTaskControl
 
 extension TaskEvent {
     /// By what an event knows an instance, a task or a call: never used again in this process.
-    public struct Identity: Hashable, Sendable, CustomStringConvertible {
+    public struct Identity: Hashable, Sendable, Codable, CustomStringConvertible {
         /// The instance that counts; 0: the whole process.
         private let owner: UInt64
         private let number: UInt64
@@ -21,7 +21,7 @@ extension TaskEvent {
 
     /// By what an event knows the task that it happened in, whoever made that: unique among the tasks that live.
     public struct TaskIdentity: Hashable, Sendable {
-        private let address: UInt
+        let address: UInt
 
         /// The task that asks.
         static var current: TaskIdentity? {
@@ -33,5 +33,29 @@ extension TaskEvent {
     @usableFromInline
     package struct Moment: Sendable {
         let time: Duration
+    }
+}
+
+extension TaskEvent.Identity {
+    /// As its description.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+
+    /// Of its description.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        let numbers = text.dropFirst().split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) }
+        switch (text.first, numbers.count, numbers.first ?? nil, numbers.last ?? nil) {
+        case ("#", 1, let number?, _): self.init(number)
+        case ("#", 2, let owner?, let number?): self.init(number, of: owner)
+        default:
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "\(text) is no identity, as #7 or #7.12."
+            )
+        }
     }
 }

@@ -12,6 +12,8 @@ extension TaskEvent {
         guard subject != nil, stage != .ends else { return nil }
         return switch kind {
         case .started where primitive == .withCancellableContinuation: .waiting
+        // Its task has been made; that says when it runs.
+        case .started where stage == .begins && primitive.isAwaited: .waiting
         case .started, .running, .adopted, .acquired, .refreshing: .running
         // Of `retry`, between an attempt and its delay.
         case .failed: .running

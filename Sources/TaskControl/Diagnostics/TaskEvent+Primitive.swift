@@ -1,6 +1,6 @@
 extension TaskEvent {
     /// What an event happened in.
-    public enum Primitive: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public enum Primitive: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
         case asyncTask = "AsyncTask"
         case asyncLifetime = "AsyncLifetime"
         case taskBag = "TaskBag"
@@ -20,5 +20,25 @@ extension TaskEvent {
 
         /// The name as it is spelled in code.
         public var description: String { rawValue }
+    }
+}
+
+extension TaskEvent.Primitive {
+    /// Whether it happens in the task of whoever calls it, as far as that is not said otherwise.
+    var isCall: Bool {
+        switch self {
+        case .retry, .withTimeout, .withCancellableContinuation, .http, .asyncSemaphore: true
+        case .withSingleFlight, .singleFlight, .withDetachedTimeout: true
+        case .asyncTask, .asyncLifetime, .taskBag, .identifiableTaskBag, .taskStore: false
+        case .fifoQueue, .actorQueue, .cancellableQueue: false
+        }
+    }
+
+    /// Whether whoever begins it waits for its end, while it runs in a task of its own.
+    var isAwaited: Bool {
+        switch self {
+        case .withTimeout, .withSingleFlight, .singleFlight, .withDetachedTimeout: true
+        default: false
+        }
     }
 }

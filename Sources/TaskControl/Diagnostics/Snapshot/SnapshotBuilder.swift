@@ -1,0 +1,206 @@
+/// Makes a snapshot of the tracker's books: who is within whom, and who waits for whom.
+struct SnapshotBuilder {
+    typealias Identity = TaskEvent.Identity
+    typealias TaskIdentity = TaskEvent.TaskIdentity
+    typealias Subject = TrackerStateMachine.Subject
+    typealias Owner = TrackerStateMachine.Owner
+
+    /// More than these are not listed where somebody waits for many.
+    private static let mostListed = 8
+
+    private let books: TrackerStateMachine
+    private let time: Duration
+    /// All subjects, in the order in which they began.
+    private let ordered: [(id: Identity, subject: Subject)]
+    /// Who waits or runs in a task, in the order in which they began: the last is the innermost.
+    private var actors: [TaskIdentity: [Identity]] = [:]
+    /// What has no owner and began in the task of another.
+    private var calls: [Identity: [Identity]] = [:]
+    /// What a task waits for, by who is innermost there.
+    private var awaited: [Identity: [Identity]] = [:]
+    /// Those that run.
+    private var running: [Lane: [Identity]] = [:]
+    private var inner: Set<Identity> = []
+
+    /// Where one may have to wait for another: those of other keys are in nobody's way.
+    private struct Lane: Hashable {
+        let owner: Identity
+        let key: String?
+    }
+
+    init(_ books: TrackerStateMachine, at time: Duration) {
+        self.books = books
+        self.time = time
+        ordered = books.subjects.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value) }
+        for (id, subject) in ordered {
+            if let task = subject.actsIn { actors[task, default: []].append(id) }
+            if let lane = lane(of: subject), subject.phase == .running { running[lane, default: []].append(id) }
+        }
+        for (id, subject) in ordered { nest(id, subject) }
+    }
+
+    private func lane(of subject: Subject) -> Lane? { subject.owner.map { Lane(owner: $0, key: subject.key) } }
+
+    private mutating func nest(_ id: Identity, _ subject: Subject) {
+        if subject.owner == nil, subject.primitive.isCall, let task = subject.begunIn,
+            let outer = innermost(in: task, before: subject.order)
+        {
+            inner.insert(id)
+            calls[outer, default: []].append(id)
+            return
+        }
+        for task in waiters(of: subject) {
+            guard let outer = innermost(in: task, before: .max), outer != id else { continue }
+            awaited[outer, default: []].append(id)
+        }
+    }
+
+    /// The tasks that go on when it does.
+    private func waiters(of subject: Subject) -> [TaskIdentity] {
+        if subject.primitive.isAwaited { return subject.callers }
+        // Somebody who waits in a task that is not his own.
+        guard subject.phase == .waiting, let task = subject.actsIn, let outer = actors[task]?.first else { return [] }
+        return books.subjects[outer]?.order == subject.order ? [] : [task]
+    }
+
+    private func innermost(in task: TaskIdentity, before order: Int) -> Identity? {
+        actors[task]?.last { books.subjects[$0].map { $0.order < order && !$0.isWaitingWithin } ?? false }
+    }
+
+    // MARK: The snapshot
+
+    func make() -> TaskSnapshot {
+        let owners = books.owners.sorted { $0.value.order < $1.value.order }
+        return TaskSnapshot(
+            owners: owners.map { self.owner($0.key, $0.value) },
+            others: ordered.filter { $0.subject.owner == nil && !inner.contains($0.id) }.map { entry($0.id) },
+            warnings: warnings(),
+            dropped: books.dropped,
+            omitted: books.omitted,
+            isTracking: true
+        )
+    }
+
+    private func owner(_ id: Identity, _ owner: Owner) -> TaskSnapshot.Owner {
+        TaskSnapshot.Owner(
+            id: id,
+            primitive: owner.primitive,
+            name: owner.name,
+            age: age(since: owner.since),
+            isClosed: owner.isClosed,
+            isDeallocated: owner.isDeallocated,
+            permitsOut: owner.permitsOut,
+            entries: owner.subjects.sorted { order($0) < order($1) }.map { entry($0) }
+        )
+    }
+
+    /// Not negative: what other threads tell may come after the time was taken.
+    private func age(since begin: Duration) -> Duration { max(.zero, time - begin) }
+
+    private func order(_ id: Identity) -> Int { books.subjects[id]?.order ?? .max }
+
+    private func entry(_ id: Identity) -> TaskSnapshot.Entry {
+        guard let subject = books.subjects[id] else { preconditionFailure("The books do not change.") }
+        let waitsFor = (subject.phase == .waiting ? holders(of: id, subject) : []) + (awaited[id] ?? [])
+        return TaskSnapshot.Entry(
+            id: id,
+            primitive: subject.primitive,
+            name: subject.name,
+            key: subject.key,
+            detail: subject.detail,
+            attempt: subject.attempt,
+            phase: subject.phase,
+            age: age(since: subject.since),
+            phaseAge: age(since: subject.phaseSince),
+            delay: subject.delay,
+            cancelledAge: subject.cancelledAt.map(age(since:)),
+            waitsFor: Array(waitsFor.prefix(Self.mostListed)),
+            waiterCount: subject.callers.count,
+            calls: (calls[id] ?? []).map { entry($0) }
+        )
+    }
+
+    /// Who runs before it, holds what it needs, or is to end; at least as many as are listed.
+    private func holders(of id: Identity, _ subject: Subject) -> [Identity] {
+        guard let owner = subject.owner, subject.delay == nil else { return [] }
+        if subject.isDrain {
+            let drained = (books.owners[owner]?.subjects ?? []).filter { isDrained($0, by: subject) }
+            return drained.sorted { order($0) < order($1) }
+        }
+        return running[Lane(owner: owner, key: subject.key)] ?? []
+    }
+
+    private func isDrained(_ id: Identity, by drain: Subject) -> Bool {
+        guard let subject = books.subjects[id], !subject.isDrain else { return false }
+        // Queues drain what is there when somebody asks, the others all.
+        return !drain.primitive.isQueue || subject.order < drain.order
+    }
+
+    // MARK: What looks wrong
+
+    private func warnings() -> [TaskSnapshot.Warning] {
+        let cancelled = ordered.filter { $0.subject.phase == .running && $0.subject.primitive.isTask }
+            .compactMap { entry in entry.subject.cancelledAt.map { (entry.id, since: age(since: $0)) } }
+            .sorted { $0.since > $1.since }
+        return circles().map { .waitsForItself($0) }
+            + ordered.filter(\.subject.isDropped).map { .dropped($0.id) }
+            + cancelled.map { .cancelledButRunning($0.0, since: $0.since) }
+    }
+
+    private func circles() -> [[Identity]] {
+        var graph = WaitGraph()
+        var tasks: [TaskIdentity: WaitGraph.Node] = [:]
+        var nodes: [Identity: WaitGraph.Node] = [:]
+        var lanes: [Lane: WaitGraph.Node] = [:]
+        for (id, _) in ordered { nodes[id] = graph.addNode() }
+        func node(of task: TaskIdentity) -> WaitGraph.Node {
+            if let node = tasks[task] { return node }
+            let node = graph.addNode()
+            tasks[task] = node
+            return node
+        }
+        for (id, subject) in ordered {
+            guard let own = nodes[id] else { continue }
+            for task in subject.primitive.isAwaited ? subject.callers : [] {
+                graph.addEdge(from: node(of: task), to: own)
+            }
+            guard let task = subject.actsIn else {
+                graph.free(own)
+                continue
+            }
+            guard subject.phase == .waiting else {
+                graph.addEdge(from: own, to: node(of: task))
+                continue
+            }
+            graph.addEdge(from: node(of: task), to: own)
+            if !subject.isDrain, let lane = lane(of: subject), let known = lanes[lane] {
+                graph.addEdge(from: own, to: known)
+                continue
+            }
+            let group = graph.addNode(needsAll: subject.isDrain)
+            graph.addEdge(from: own, to: group)
+            for holder in holders(of: id, subject) { nodes[holder].map { graph.addEdge(from: group, to: $0) } }
+            // Permits that nobody is known to hold may come back at any time.
+            if subject.owner.flatMap({ books.owners[$0] })?.permitsOut ?? 0 > 0 { graph.free(group) }
+            if !subject.isDrain, subject.delay == nil { lane(of: subject).map { lanes[$0] = group } }
+        }
+        let identities = Dictionary(uniqueKeysWithValues: nodes.map { ($0.value, $0.key) })
+        return graph.circles().map { $0.compactMap { identities[$0] } }
+    }
+}
+
+extension TrackerStateMachine {
+    func snapshot(at time: Duration) -> TaskSnapshot { SnapshotBuilder(self, at: time).make() }
+}
+
+extension TrackerStateMachine.Subject {
+    /// Whether it is a wait within a task, that nothing happens in.
+    fileprivate var isWaitingWithin: Bool { phase == .waiting && (primitive.isCall || isDrain) }
+}
+
+extension TaskEvent.Primitive {
+    fileprivate var isQueue: Bool { self == .fifoQueue || self == .actorQueue }
+
+    /// Whether it is a task that can be cancelled by itself.
+    fileprivate var isTask: Bool { !isCall || isAwaited && self != .withTimeout }
+}

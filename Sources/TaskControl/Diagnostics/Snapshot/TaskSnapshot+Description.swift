@@ -1,0 +1,95 @@
+extension TaskSnapshot: CustomStringConvertible {
+    /// A tree for people, one line each; what looks wrong comes first.
+    ///
+    /// ```
+    /// 1 owner, 2 tasks and calls
+    /// ! #3.1 was cancelled 3.0 s ago, and still runs
+    /// FIFOQueue saves #3, for 12.1 s
+    /// ├ #3.1 "draft" runs for 4.0 s, cancelled 3.0 s ago
+    /// │ └ #7 retry waits for 0.4 s, attempt 2
+    /// └ #3.2 "draft" waits for 1.2 s, for #3.1
+    /// ```
+    public var description: String {
+        guard isTracking else {
+            return "Nothing is tracked. Call AsyncGuard.configure(.init(tracking: true)) when the program begins."
+        }
+        var lines = [summary]
+        lines += warnings.map { "! \($0)" }
+        for owner in owners {
+            lines.append(owner.line)
+            Self.add(owner.entries, "", &lines)
+        }
+        if !others.isEmpty {
+            lines.append("without an owner")
+            Self.add(others, "", &lines)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private var summary: String {
+        func count(_ entries: [Entry]) -> Int { entries.reduce(entries.count) { $0 + count($1.calls) } }
+        let entries = owners.reduce(count(others)) { $0 + count($1.entries) }
+        let owners = "\(owners.count) owner\(owners.count == 1 ? "" : "s")"
+        return "\(owners), \(entries) tasks and calls"
+            + (omitted > 0 ? "; \(omitted) more were too many" : "")
+            + (dropped > 0 ? "; \(dropped) dropped so far" : "")
+    }
+
+    private static func add(_ entries: [Entry], _ indent: String, _ lines: inout [String]) {
+        for (index, entry) in entries.enumerated() {
+            let isLast = index == entries.count - 1
+            lines.append(indent + (isLast ? "└ " : "├ ") + entry.line)
+            add(entry.calls, indent + (isLast ? "  " : "│ "), &lines)
+        }
+    }
+}
+
+extension TaskSnapshot.Owner {
+    fileprivate var line: String {
+        var words = [primitive.description, name, id.description].compactMap(\.self).joined(separator: " ")
+        words += ", for \(age.inSeconds)"
+        if permitsOut > 0 { words += ", \(permitsOut) permits out" }
+        if isDeallocated { words += ", let go of" } else if isClosed { words += ", closed" }
+        return words
+    }
+}
+
+extension TaskSnapshot.Entry {
+    fileprivate var line: String {
+        // What is text comes from anywhere; a line stays a line.
+        func flat(_ text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: " ") }
+        var words = "\(id)"
+        if primitive.isCall || primitive == .asyncTask { words += " \(primitive)" }
+        if let name { words += " \"\(flat(name))\"" }
+        if let key { words += " key \(flat(key))" }
+        if let detail { words += " \(flat(detail))" }
+        words += " \(phase == .waiting ? "waits" : "runs") for \(phaseAge.inSeconds)"
+        if let delay { words += " of \(delay.inSeconds)" }
+        if let attempt { words += ", attempt \(attempt)" }
+        if !waitsFor.isEmpty { words += ", for \(waitsFor.map(\.description).joined(separator: ", "))" }
+        if waiterCount > 0 { words += ", \(waiterCount) wait\(waiterCount == 1 ? "s" : "") for it" }
+        if let cancelledAge { words += ", cancelled \(cancelledAge.inSeconds) ago" }
+        return words
+    }
+}
+
+extension TaskSnapshot.Warning: CustomStringConvertible {
+    /// In words.
+    public var description: String {
+        switch self {
+        case .cancelledButRunning(let id, let since): "\(id) was cancelled \(since.inSeconds) ago, and still runs"
+        case .dropped(let id): "\(id) was dropped without an owner, and still runs"
+        case .waitsForItself(let ids):
+            "\(ids[0]) waits for itself: \((ids + [ids[0]]).map(\.description).joined(separator: " → "))"
+        }
+    }
+}
+
+extension Duration {
+    /// Seconds with three digits.
+    fileprivate var inSeconds: String {
+        let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        let digits = String(milliseconds % 1_000)
+        return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - digits.count))\(digits) s"
+    }
+}

@@ -1,0 +1,70 @@
+/// Who waits for whom: what finds those that will never go on.
+///
+/// Tasks wait for subjects, subjects for the tasks that they run in, or for one or all of others. Whoever waits for nothing is free; who waits
+/// for one of several is free when one of them is, who waits for all when all are. What is left over is stuck: in a circle, or behind one.
+///
+/// - Complexity: O(nodes + edges).
+struct WaitGraph {
+    typealias Node = Int
+
+    private var targets: [[Node]] = []
+    private var needsAll: [Bool] = []
+    private var isFree: [Bool] = []
+
+    /// - Parameter needsAll: Whether it waits for all of its targets, or for one of them.
+    mutating func addNode(needsAll: Bool = true) -> Node {
+        targets.append([])
+        self.needsAll.append(needsAll)
+        isFree.append(false)
+        return targets.count - 1
+    }
+
+    mutating func addEdge(from node: Node, to target: Node) { targets[node].append(target) }
+
+    /// Somebody unknown may let it go on.
+    mutating func free(_ node: Node) { isFree[node] = true }
+
+    /// The circles among those that are stuck, each once, in the order in which each waits for the next.
+    func circles() -> [[Node]] {
+        let isFree = everybodyFree()
+        // From anybody who is stuck, on to somebody who is, and so on, until somebody comes again.
+        var walk = [Int](repeating: 0, count: targets.count)
+        var circles: [[Node]] = []
+        for start in targets.indices where !isFree[start] && walk[start] == 0 {
+            var path: [Node] = []
+            var node = start
+            while walk[node] == 0 {
+                walk[node] = start + 1
+                path.append(node)
+                guard let next = targets[node].first(where: { !isFree[$0] }) else {
+                    preconditionFailure("Who is stuck waits for somebody who is.")
+                }
+                node = next
+            }
+            // Not one that an earlier walk has come to.
+            if walk[node] == start + 1, let first = path.firstIndex(of: node) { circles.append(Array(path[first...])) }
+        }
+        return circles
+    }
+
+    private func everybodyFree() -> [Bool] {
+        var isFree = isFree
+        var waiting = targets.indices.map { needsAll[$0] ? targets[$0].count : min(1, targets[$0].count) }
+        var waiters = [[Node]](repeating: [], count: targets.count)
+        for node in targets.indices {
+            for target in targets[node] { waiters[target].append(node) }
+        }
+        var news = targets.indices.filter { isFree[$0] || waiting[$0] == 0 }
+        for node in news { isFree[node] = true }
+        while let node = news.popLast() {
+            for waiter in waiters[node] where !isFree[waiter] {
+                waiting[waiter] -= 1
+                if waiting[waiter] <= 0 {
+                    isFree[waiter] = true
+                    news.append(waiter)
+                }
+            }
+        }
+        return isFree
+    }
+}

@@ -1,0 +1,289 @@
+import Foundation
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// What a snapshot shows of real primitives.
+@Suite(.timeLimit(.minutes(5)))
+struct SnapshotTests {
+    /// What the events of a body have led to.
+    private final class Books: Sendable {
+        private let books = Locked(TrackerStateMachine(limit: 10_000))
+        private let time = Locked(Duration.zero)
+
+        func receive(_ event: TaskEvent) {
+            time.withLock { $0 = event.time }
+            books.withLock { $0.receive(event) }
+        }
+
+        /// In the time of the last event.
+        var snapshot: TaskSnapshot { books.withLock { $0 }.snapshot(at: time.withLock { $0 }) }
+    }
+
+    private func watched(_ body: (Books, OrderRecorder<TaskEvent>) async throws -> Void) async throws {
+        let (books, recorder) = (Books(), OrderRecorder<TaskEvent>())
+        _ = try await EventLog.events {
+            books.receive($0)
+            recorder.record($0)
+        } of: {
+            try await body(books, recorder)
+        }
+        let left = books.snapshot
+        #expect(left.owners.allSatisfy(\.entries.isEmpty) && left.others.isEmpty, "\(left)")
+    }
+
+    @Test func aTurnShowsWhoRunsBeforeIt() async throws {
+        try await watched { books, recorder in
+            let (queue, gate) = (FIFOQueue(name: "saves"), Gate())
+            let first = Task(name: "first", on: queue) { try await gate.wait() }
+            let second = Task(name: "second", on: queue) {}
+            try await recorder.wait {
+                $0.named("FIFOQueue.started").count == 1 && $0.named("FIFOQueue.waiting").count == 1
+            }
+            let owner = try #require(books.snapshot.owners.first)
+            #expect(owner.name == "saves" && owner.primitive == .fifoQueue && owner.entries.count == 2)
+            #expect(owner.entries[0].phase == .running && owner.entries[0].name == "first")
+            #expect(owner.entries[1].phase == .waiting && owner.entries[1].waitsFor == [owner.entries[0].id])
+            gate.open()
+            _ = await (first.result, second.value)
+            try await recorder.wait { $0.named("FIFOQueue.completed").count == 2 }
+        }
+    }
+
+    @Test func aCallIsWithinTheTaskThatMakesIt() async throws {
+        try await watched { books, recorder in
+            let (lifetime, gate, clock) = (AsyncLifetime(), Gate(), TestClock())
+            AsyncTask(name: "load") {
+                try await retry(attempts: 2, backoff: .fixed(.zero)) { attempt in
+                    if attempt == 1 { throw MarkedError() }
+                    try await withTimeout(.seconds(9), clock: clock) {
+                        try await withSingleFlight(key: "SnapshotTests") { try await gate.wait() }
+                    }
+                }
+            }
+            .bind(to: lifetime)
+            try await recorder.wait { $0.named("withSingleFlight.running").count == 1 }
+            let snapshot = books.snapshot
+            let task = try #require(snapshot.owners.first { $0.primitive == .asyncLifetime }?.entries.first)
+            let flight = try #require(snapshot.owners.first { $0.primitive == .withSingleFlight }?.entries.first)
+            #expect(task.name == "load" && task.calls.map(\.primitive) == [.retry])
+            #expect(task.calls[0].attempt == 2 && task.calls[0].phase == .running)
+            #expect(task.calls[0].calls.map(\.primitive) == [.withTimeout])
+            #expect(task.calls[0].calls[0].waitsFor == [flight.id] && flight.waiterCount == 1)
+            gate.open()
+            try await lifetime.drain()
+        }
+    }
+
+    @Test func theKeysOfAStoreAreLanesOfTheirOwn() async throws {
+        try await watched { books, recorder in
+            let (store, gate) = (TaskStore<String>(), Gate())
+            store.addTask(forKey: "a") { _ = try? await gate.wait() }
+            store.addTask(forKey: "b") { _ = try? await gate.wait() }
+            store.addTask(forKey: "b", duplicateKeyBehavior: .wait) {}
+            try await recorder.wait {
+                $0.named("TaskStore.started").count == 2 && $0.named("TaskStore.waiting").count == 1
+            }
+            let entries = try #require(books.snapshot.owners.first).entries
+            #expect(entries.map(\.key) == ["a", "b", "b"])
+            #expect(entries.map(\.waitsFor) == [[], [], [entries[1].id]])
+            gate.open()
+            try await store.drain()
+        }
+    }
+
+    @Test func whoWasCancelledAndStillRunsIsAWarning() async throws {
+        try await watched { books, recorder in
+            let (bag, gate) = (TaskBag(), Gate())
+            bag.addTask { await gate.waitToTheEnd() }
+            try await recorder.wait { $0.named("TaskBag.started").count == 1 }
+            #expect(books.snapshot.warnings == [])
+            bag.cancel()
+            let snapshot = books.snapshot
+            let entry = try #require(snapshot.owners.first?.entries.first)
+            #expect(snapshot.warnings == [.cancelledButRunning(entry.id, since: entry.cancelledAge!)])
+            gate.open()
+            try await bag.registry.drain()
+        }
+    }
+
+    @Test func whoWasDroppedIsAWarningAsLongAsItRuns() async throws {
+        _ = Incidents.shared
+        try await watched { books, recorder in
+            let gate = Gate()
+            var task: AsyncTask? = AsyncTask { await gate.waitToTheEnd() }
+            try await recorder.wait { $0.named("AsyncTask.started").count == 1 }
+            #expect(books.snapshot.warnings == [])
+            withExtendedLifetime(task) {}
+            task = nil
+            let snapshot = books.snapshot
+            let entry = try #require(snapshot.others.first)
+            #expect(snapshot.warnings.contains(.dropped(entry.id)) && snapshot.dropped == 1)
+            gate.open()
+            try await recorder.wait { $0.named("AsyncTask.completed").count == 1 }
+            #expect(books.snapshot.warnings == [] && books.snapshot.dropped == 1)
+        }
+    }
+
+    @Test func aPermitWithinItselfIsACircle() async throws {
+        try await watched { books, recorder in
+            let semaphore = AsyncSemaphore(value: 1)
+            let task = Task(name: "greedy") {
+                try await semaphore.withPermit { try await semaphore.withPermit {} }
+            }
+            try await recorder.wait { $0.named("AsyncSemaphore.waiting").count == 1 }
+            let snapshot = books.snapshot
+            let entries = try #require(snapshot.owners.first).entries
+            #expect(entries.map(\.phase) == [.running, .waiting] && entries.allSatisfy { $0.name == "greedy" })
+            guard case .waitsForItself(let ids) = snapshot.warnings.first else { Issue.record("\(snapshot)"); return }
+            #expect(Set(ids) == Set(entries.map(\.id)))
+            task.cancel()
+            _ = await task.result
+        }
+    }
+
+    /// A flight of one kind begins one of another, which asks the first: neither knows of the other.
+    @Test func flightsOfTwoObjectsThatAskForEachOtherAreACircle() async throws {
+        try await watched { books, recorder in
+            let (one, other) = (SingleFlight<Int, Int>(), SingleFlight<Int, Int>())
+            let (oneRuns, otherRuns) = (Gate(), Gate())
+            let tasks = [
+                Task {
+                    _ = try await one.run(1) {
+                        oneRuns.open()
+                        try await otherRuns.wait()
+                        return try await other.run(1) { 1 }
+                    }
+                },
+                Task {
+                    _ = try await other.run(1) {
+                        otherRuns.open()
+                        try await oneRuns.wait()
+                        return try await one.run(1) { 1 }
+                    }
+                },
+            ]
+            try await recorder.wait { $0.named("SingleFlight.joined").count == 2 }
+            let snapshot = books.snapshot
+            guard case .waitsForItself(let ids) = snapshot.warnings.first else { Issue.record("\(snapshot)"); return }
+            #expect(Set(ids) == Set(snapshot.owners.flatMap(\.entries).map(\.id)) && ids.count == 2)
+            one.cancelAll()
+            other.cancelAll()
+            for task in tasks { _ = await task.result }
+            try await recorder.wait { $0.filter { $0.stage == .ends }.count == 2 }
+        }
+    }
+
+    @Test func aTaskThatDrainsItsOwnLifetimeIsACircle() async throws {
+        try await watched { books, recorder in
+            let lifetime = AsyncLifetime()
+            AsyncTask { try await lifetime.drain() }.bind(to: lifetime)
+            try await recorder.wait { $0.named("AsyncLifetime.draining").count == 1 }
+            let warnings = books.snapshot.warnings
+            guard case .waitsForItself(let ids) = warnings.first else { Issue.record("\(warnings)"); return }
+            #expect(ids.count == 2)
+            lifetime.cancelAll()
+            try await recorder.wait { $0.contains { $0.primitive == .asyncTask && $0.stage == .ends } }
+        }
+    }
+
+    @Test func itIsATreeForPeople() async throws {
+        let machine = { () -> TrackerStateMachine in
+            var machine = TrackerStateMachine(limit: 100)
+            let queue = TaskEvent.Identity(3)
+            func tell(
+                _ kind: TaskEvent.Kind,
+                _ stage: TaskEvent.Stage,
+                _ number: UInt64,
+                _ task: UInt?,
+                _ milliseconds: Int
+            ) {
+                var event = TaskEvent(
+                    .fifoQueue,
+                    kind,
+                    stage,
+                    owner: queue,
+                    subject: TaskEvent.Identity(number, of: 3),
+                    ownerName: "saves",
+                    taskName: "draft"
+                )
+                event.task = task.map { TaskEvent.TaskIdentity(address: $0) }
+                event.time = .milliseconds(milliseconds)
+                machine.receive(event)
+            }
+            tell(.enqueued, .begins, 1, nil, 0)
+            tell(.started, .goesOn, 1, 1, 8_100)
+            tell(.enqueued, .begins, 2, nil, 10_900)
+            tell(.waiting, .goesOn, 2, 2, 10_900)
+            tell(.cancelled, .goesOn, 1, nil, 9_100)
+            var retry = TaskEvent(.retry, .failed, .begins, subject: TaskEvent.Identity(7), attempt: 1)
+            retry.task = TaskEvent.TaskIdentity(address: 1)
+            machine.receive(retry)
+            var wait = TaskEvent(.retry, .waiting, subject: TaskEvent.Identity(7), attempt: 1, delay: .seconds(2))
+            wait.task = retry.task
+            wait.time = .milliseconds(11_700)
+            machine.receive(wait)
+            return machine
+        }()
+        #expect(
+            machine.snapshot(at: .milliseconds(12_100)).description == """
+                1 owner, 3 tasks and calls
+                ! #3.1 was cancelled 3.000 s ago, and still runs
+                FIFOQueue saves #3, for 12.100 s
+                ├ #3.1 "draft" runs for 4.000 s, cancelled 3.000 s ago
+                │ └ #7 retry waits for 0.400 s of 2.000 s, attempt 1
+                └ #3.2 "draft" waits for 1.200 s, for #3.1
+                """
+        )
+    }
+
+    @Test func itCanBeSentElsewhere() async throws {
+        try await watched { books, recorder in
+            let (queue, gate) = (FIFOQueue(name: "saves"), Gate())
+            let task = Task(name: "first", on: queue) { try await gate.wait() }
+            try await recorder.wait { $0.named("FIFOQueue.started").count == 1 }
+            let snapshot = books.snapshot
+            let data = try JSONEncoder().encode(snapshot)
+            #expect(try JSONDecoder().decode(TaskSnapshot.self, from: data) == snapshot)
+            #expect(String(decoding: data, as: UTF8.self).contains(#""\#(snapshot.owners[0].id)""#))
+            gate.open()
+            _ = await task.result
+        }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([TaskEvent.Identity].self, from: Data(#"["7.12"]"#.utf8))
+        }
+    }
+
+    @Test func itIsTrackedOnlyIfAskedForAndMayBeTakenByAnObserver() async throws {
+        await #expect(processExitsWith: .success) {
+            precondition(!TaskControl.snapshot().isTracking && "\(TaskControl.snapshot())".contains("tracking: true"))
+            AsyncGuard.configure(AsyncGuardConfiguration(tracking: true))
+            let seen = OrderRecorder<Int>()
+            struct Looking: TaskObserver {
+                let seen: OrderRecorder<Int>
+                func receive(_ event: TaskEvent) { seen.record(TaskControl.snapshot().owners.count) }
+            }
+            let observation = AsyncGuard.addObserver(Looking(seen: seen))
+            do {
+                let queue = FIFOQueue()
+                await Task(on: queue) {}.value
+                // What is known stays known.
+                AsyncGuard.configure(AsyncGuardConfiguration(tracking: true))
+                precondition(TaskControl.snapshot().owners.count == 1)
+            }
+            precondition(seen.events.contains(1))
+            observation.end()
+            precondition(TaskControl.snapshot().owners.isEmpty && TaskControl.snapshot().isTracking)
+            AsyncGuard.configure(AsyncGuardConfiguration())
+            precondition(!TaskControl.snapshot().isTracking)
+        }
+    }
+}
+
+extension Gate {
+    /// Waits, cancelled or not.
+    fileprivate func waitToTheEnd() async {
+        await Task.detached { try? await self.wait() }.value
+    }
+}

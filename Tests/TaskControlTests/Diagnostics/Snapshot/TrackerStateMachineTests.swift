@@ -1,0 +1,133 @@
+import Testing
+
+@testable import TaskControl
+
+/// The books of what lives, event by event.
+@Suite(.timeLimit(.minutes(5)))
+struct TrackerStateMachineTests {
+    private typealias Identity = TaskEvent.Identity
+    private let queue = TaskEvent.Identity(1)
+
+    private func event(
+        _ kind: TaskEvent.Kind,
+        _ stage: TaskEvent.Stage = .goesOn,
+        _ subject: UInt64? = nil,
+        in primitive: TaskEvent.Primitive = .fifoQueue,
+        owner: TaskEvent.Identity? = TaskEvent.Identity(1),
+        count: Int? = nil,
+        task: UInt? = nil,
+        at seconds: Int = 0
+    ) -> TaskEvent {
+        let subject = subject.map { Identity($0, of: 1) }
+        var event = TaskEvent(primitive, kind, stage, owner: owner, subject: subject, count: count)
+        event.task = task.map { TaskEvent.TaskIdentity(address: $0) }
+        event.time = .seconds(seconds)
+        return event
+    }
+
+    private func books(_ events: [TaskEvent], limit: Int = 100) -> TrackerStateMachine {
+        var books = TrackerStateMachine(limit: limit)
+        for event in events { books.receive(event) }
+        return books
+    }
+
+    @Test func aTurnWaitsRunsAndGoes() {
+        var books = books([event(.created), event(.enqueued, .begins, 1, at: 1), event(.enqueued, .begins, 2, at: 2)])
+        #expect(books.subjects.values.allSatisfy { $0.phase == .waiting })
+        books.receive(event(.started, .goesOn, 1, task: 7, at: 3))
+        books.receive(event(.waiting, .goesOn, 2, task: 8, at: 3))
+        let entries = books.snapshot(at: .seconds(5)).owners[0].entries
+        #expect(entries.map(\.phase) == [.running, .waiting])
+        #expect(entries.map(\.age) == [.seconds(4), .seconds(3)])
+        #expect(entries.map(\.phaseAge) == [.seconds(2), .seconds(2)])
+        #expect(entries.map(\.waitsFor) == [[], [Identity(1, of: 1)]])
+        books.receive(event(.completed, .ends, 1))
+        books.receive(event(.skipped, .ends, 2))
+        #expect(books.subjects.isEmpty && books.owners.count == 1)
+        books.receive(event(.deallocated))
+        #expect(books.owners.isEmpty)
+    }
+
+    @Test func anOwnerThatIsLetGoOfStaysAsLongAsItsTasks() {
+        var books = books([event(.created), event(.enqueued, .begins, 1), event(.closed), event(.deallocated)])
+        let owner = books.snapshot(at: .zero).owners.first
+        #expect(owner?.isDeallocated == true && owner?.isClosed == true)
+        books.receive(event(.completed, .ends, 1))
+        #expect(books.owners.isEmpty)
+    }
+
+    @Test func anOwnerWhoseEndIsNotToldGoesWithItsLastSubject() {
+        var books = books([event(.enqueued, .begins, 1), event(.enqueued, .begins, 2)])
+        #expect(books.owners.count == 1)
+        books.receive(event(.completed, .ends, 1))
+        #expect(books.owners.count == 1)
+        books.receive(event(.completed, .ends, 2))
+        #expect(books.owners.isEmpty)
+    }
+
+    /// What others do to a subject may be told after its end, or of one that began before.
+    @Test func whatIsToldOfNobodyChangesNothing() {
+        for kind in TaskEvent.Kind.allCases {
+            for stage in [TaskEvent.Stage.goesOn, .ends] {
+                let books = books([event(kind, stage, 1, in: .taskBag, owner: nil, task: 3)])
+                #expect(books.subjects.isEmpty && books.owners.isEmpty && books.dropped == 0, "\(kind)")
+            }
+        }
+    }
+
+    @Test func permitsOfBareCallsAreCounted() {
+        let semaphore: [TaskEvent] = [
+            event(.created, in: .asyncSemaphore, count: 3), event(.acquired, in: .asyncSemaphore, count: 2),
+            event(.waiting, .begins, 1, in: .asyncSemaphore, count: 1),
+            event(.acquired, .ends, 1, in: .asyncSemaphore, count: 1),
+        ]
+        var books = books(semaphore)
+        #expect(books.snapshot(at: .zero).owners[0].permitsOut == 3)
+        books.receive(event(.released, in: .asyncSemaphore, count: 3))
+        #expect(books.snapshot(at: .zero).owners[0].permitsOut == 0)
+    }
+
+    @Test func whatIsTooMuchIsCountedAndItsEndForgotten() {
+        var books = books((1...5).map { event(.enqueued, .begins, $0) }, limit: 3)
+        #expect(books.subjects.count == 3 && books.omitted == 2)
+        for number in 1...5 { books.receive(event(.completed, .ends, UInt64(number))) }
+        #expect(books.subjects.isEmpty && books.owners.isEmpty)
+        books.receive(event(.enqueued, .begins, 9))
+        #expect(books.subjects.count == 1 && books.omitted == 2)
+    }
+
+    @Test func aTaskMovesToTheLifetimeThatItIsBoundTo() {
+        let lifetime = Identity(2)
+        var books = books([
+            event(.created, .begins, 1, in: .asyncTask, owner: nil),
+            event(.boundToLifetime, .goesOn, 1, in: .asyncTask, owner: lifetime),
+        ])
+        #expect(books.owners[lifetime]?.subjects == [Identity(1, of: 1)])
+        books.receive(event(.boundToLifetime, .goesOn, 1, in: .asyncTask, owner: Identity(3)))
+        #expect(books.owners[lifetime] == nil && books.owners[Identity(3)]?.subjects.count == 1)
+        books.receive(event(.completed, .ends, 1, in: .asyncTask, owner: Identity(3)))
+        #expect(books.owners.isEmpty)
+    }
+
+    @Test func callersOfAFlightComeAndLeave() {
+        var books = books([
+            event(.started, .begins, 1, in: .singleFlight, task: 7),
+            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
+        ])
+        #expect(books.snapshot(at: .zero).owners[0].entries[0].waiterCount == 2)
+        books.receive(event(.left, .goesOn, 1, in: .singleFlight, task: 7))
+        books.receive(event(.left, .goesOn, 1, in: .singleFlight, task: 9))
+        #expect(books.snapshot(at: .zero).owners[0].entries[0].waiterCount == 1)
+    }
+
+    @Test func manySubjectsLeaveNothing() {
+        var books = TrackerStateMachine(limit: 10)
+        for number in 1...100_000 {
+            let id = UInt64(number)
+            books.receive(event(.started, .begins, id, in: .singleFlight, owner: Identity(id), task: 3))
+            books.receive(event(.completed, .ends, id, in: .singleFlight, owner: Identity(id)))
+        }
+        #expect(books.subjects.isEmpty && books.owners.isEmpty && books.omitted == 0)
+        #expect(books.owners.capacity < 100 && books.subjects.capacity < 100)
+    }
+}
