@@ -1,4 +1,4 @@
-/// How a callback API takes its result to a caller that waits in ``withCancellableContinuation(of:onCancel:fileID:line:_:)``.
+/// How a callback API takes its result to a caller that waits in `withCancellableContinuation`.
 ///
 /// ```swift
 /// api.fetch { result in continuation.resume(with: result) }

@@ -1,4 +1,4 @@
-/// What a caller of ``withCancellableContinuation(of:onCancel:fileID:line:_:)`` does when it is cancelled. Either way the API's handle is cancelled.
+/// What a caller of `withCancellableContinuation` does when it is cancelled. Either way the API's handle is cancelled.
 public enum ContinuationCancelBehavior: Hashable, Sendable {
     /// It leaves at once, with `CancellationError`. What the API says afterwards is of no account.
     case resume

@@ -66,7 +66,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 /// }
 /// ```
 ///
-/// All else is as for ``withCancellableContinuation(of:onCancel:fileID:line:_:)`` with a closure as its handle, cancellation and order included.
+/// All else is as for `withCancellableContinuation` with a closure as its handle, cancellation and order included.
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.

@@ -1,21 +1,37 @@
 extension TaskEvent {
     /// What an event happened in.
     public enum Primitive: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
+        /// An ``AsyncTask``.
         case asyncTask = "AsyncTask"
+        /// An ``AsyncLifetime``.
         case asyncLifetime = "AsyncLifetime"
+        /// A ``TaskBag``.
         case taskBag = "TaskBag"
+        /// An ``IdentifiableTaskBag``.
         case identifiableTaskBag = "IdentifiableTaskBag"
+        /// A ``TaskStore``.
         case taskStore = "TaskStore"
+        /// A ``FIFOQueue``.
         case fifoQueue = "FIFOQueue"
+        /// An ``ActorQueue``.
         case actorQueue = "ActorQueue"
+        /// A ``CancellableQueue``.
         case cancellableQueue = "CancellableQueue"
+        /// A call of ``withSingleFlight(key:operation:)``.
         case withSingleFlight
+        /// A ``SingleFlight``.
         case singleFlight = "SingleFlight"
+        /// A call of `retry`.
         case retry
+        /// A call of ``withTimeout(_:clock:operation:)``.
         case withTimeout
+        /// A call of ``withDetachedTimeout(_:clock:name:operation:)``.
         case withDetachedTimeout
+        /// An ``AsyncSemaphore``.
         case asyncSemaphore = "AsyncSemaphore"
+        /// A call of `withCancellableContinuation`.
         case withCancellableContinuation
+        /// A client of `TaskControlHTTP`, or its authenticator.
         case http = "HTTP"
 
         /// The name as it is spelled in code.

@@ -7,7 +7,7 @@
 ///
 /// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport, at
 /// the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left; the host's
-/// ``RetryBudget`` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as ``RetryAfterProviding`` says.
+/// `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding` says.
 ///
 /// One of these statuses fails the call also at the last attempt: with what the endpoint's `validate` says of it, or with
 /// ``HTTPError/Reason/status``.

@@ -66,15 +66,13 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     ) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails, which is told the number of the attempt. Otherwise as the form without it.
+/// Calls an operation again when it fails, which is told the number of the attempt, counted from 1. Otherwise as the form without it.
 ///
 /// ```swift
 /// let page = try await retry(attempts: 3) { attempt in
 ///     try await fetch(page, from: mirrors[attempt - 1])
 /// }
 /// ```
-///
-/// - Parameter operation: Is given the number of the attempt, counted from 1.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,

@@ -1,0 +1,39 @@
+/// A declaration in the interface of a module, in one line, without the words that tell a caller nothing.
+struct Declaration {
+    let text: String
+    /// What it is, as `func`.
+    let keyword: String
+    /// Its name, without type parameters and arguments; of an extension, that of the type.
+    let name: String
+    let isDocumented: Bool
+    /// What stands in its braces.
+    var members: [Declaration] = []
+
+    /// `nil` for a line that is not known to be a declaration.
+    init?(line: String, in module: String, isDocumented: Bool) {
+        let noise = [
+            "public ", "convenience ", "@inlinable ", "internal(set) ", "package(set) ", "private(set) ", module + ".",
+        ]
+        text = noise.reduce(line) { $0.replacing($1, with: "") }
+        // After attributes and modifiers, the word, and what it names.
+        let shape =
+            /(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+(?:\(\w+\))?\s+)*?(class(?! func| var)|struct|enum|protocol|actor|extension|case|init|deinit|func|var|let|subscript|typealias|associatedtype)\b[?!]?\s*([^\s(<:]*).*/
+        guard let match = text.wholeMatch(of: shape) else { return nil }
+        keyword = String(match.1)
+        name = String(match.2)
+        self.isDocumented = isDocumented
+    }
+
+    var isType: Bool { ["class", "struct", "enum", "protocol", "actor"].contains(keyword) }
+    var isExtension: Bool { keyword == "extension" }
+
+    /// What is asked of the type parameters of a type or an extension.
+    var requirements: String? { text.split(separator: " where ", maxSplits: 1).dropFirst().first.map(String.init) }
+
+    /// What a type or an extension says that the type is.
+    var conformances: [String] {
+        let head = text.split(separator: " where ", maxSplits: 1)[0]
+        return head.split(separator: " : ", maxSplits: 1).dropFirst().first?.split(separator: ", ").map(String.init)
+            ?? []
+    }
+}
