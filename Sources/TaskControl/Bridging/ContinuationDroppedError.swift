@@ -8,6 +8,8 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
     /// The line of the call.
     public let line: UInt
 
+    /// The error of a call: by default of the line that makes it.
+    ///
     /// - Parameters:
     ///   - fileID: The file of the call.
     ///   - line: The line of the call.

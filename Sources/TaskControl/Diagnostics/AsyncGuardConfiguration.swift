@@ -17,6 +17,8 @@ public struct AsyncGuardConfiguration: Sendable {
     /// What the time of events is taken from.
     public var clock: any Clock<Duration>
 
+    /// No lines, and nothing taken out, unless it says so.
+    ///
     /// - Parameters:
     ///   - debugLogging: Whether each event is written as a line.
     ///   - tracking: Whether ``snapshot()`` has something to show.

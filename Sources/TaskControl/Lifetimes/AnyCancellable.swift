@@ -16,6 +16,8 @@ public typealias AnyCancellable = Combine.AnyCancellable
 public final class AnyCancellable: Hashable {
     private let action: Locked<(@Sendable () -> Void)?>
 
+    /// What cancels by calling a closure.
+    ///
     /// - Parameter cancel: Called at most once: by ``cancel()``, or when the last reference goes.
     public init(_ cancel: @escaping () -> Void) {
         // This class is not Sendable, so the closure stays where it was made; the cast only lets it into the lock.

@@ -37,6 +37,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     @usableFromInline let flights: FlightStorage
 
+    /// Nothing in the air yet.
+    ///
     /// - Parameter abandonment: What becomes of work that everybody has left.
     public init(abandonment: Abandonment = .cancel) {
         flights = FlightStorage(origin: .singleFlight, runsToCompletion: abandonment == .runToCompletion)

@@ -19,6 +19,8 @@ public struct BaseRequestAdapter: RequestAdapter {
 
     private let base: JoinedURL.Base?
 
+    /// An adapter for the requests to one server.
+    ///
     /// - Parameters:
     ///   - baseURL: Where the server is: with a scheme and a host. Without them each request fails, and says so.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`. The client's credentials go there

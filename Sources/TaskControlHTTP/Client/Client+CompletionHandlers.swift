@@ -48,7 +48,9 @@ extension Client {
 extension EndpointClient {
     /// Sends a request; gives its content to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    /// - Parameters:
+    ///   - endpoint: What to ask for.
+    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How many bytes of the response have arrived; cancelling it cancels the request.
     @discardableResult
     public func request<E: Endpoint>(
@@ -64,7 +66,9 @@ extension EndpointClient {
 
     /// Uploads something; gives the content of the response to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    /// - Parameters:
+    ///   - endpoint: What to upload.
+    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How many bytes have been sent; cancelling it cancels the upload.
     @discardableResult
     public func upload<E: UploadEndpoint>(

@@ -33,7 +33,9 @@ public protocol Client: AnyObject, Sendable {
 
     /// Sends a request; gives its content to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    /// - Parameters:
+    ///   - endpoint: What to ask for.
+    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How far it has come; cancelling it cancels the request.
     @discardableResult
     func request<E: Endpoint>(
@@ -43,7 +45,9 @@ public protocol Client: AnyObject, Sendable {
 
     /// Uploads something; gives the content of the response to a completion handler.
     ///
-    /// - Parameter completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    /// - Parameters:
+    ///   - endpoint: What to upload.
+    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: How far it has come; cancelling it cancels the upload.
     @discardableResult
     func upload<E: UploadEndpoint>(

@@ -63,8 +63,10 @@ public final class EndpointClient: Client {
 
     /// Sends a request and gets its content, and tells how far it has come.
     ///
-    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
-    ///   sent again begins again.
+    /// - Parameters:
+    ///   - endpoint: What to ask for.
+    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
+    ///     sent again begins again.
     public func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void
@@ -79,8 +81,10 @@ public final class EndpointClient: Client {
 
     /// Uploads something and gets the content of the response, and tells how far it has come.
     ///
-    /// - Parameter onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
-    ///   sent again begins again.
+    /// - Parameters:
+    ///   - endpoint: What to upload.
+    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
+    ///     sent again begins again.
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void

@@ -6,6 +6,8 @@ public struct HTTPBody: Sendable, Hashable {
     /// Of what media type it is: the value of the `Content-Type` header.
     public let contentType: String
 
+    /// A body of any media type.
+    ///
     /// - Parameters:
     ///   - data: What is sent.
     ///   - contentType: The value of the `Content-Type` header.

@@ -13,21 +13,22 @@
 public protocol URLRequestBuildable {}
 
 extension URLRequestBuildable {
-    /// - Parameter queryItems: Come after those that the URL has. A `+` in a value is sent as `%2B`: servers read a bare one as a space.
+    /// A GET request. The items come after those that the URL has; a `+` in a value is sent as `%2B`, since servers read a bare
+    /// one as a space.
     public func get(_ url: URL, queryItems: [URLQueryItem]? = nil) -> URLRequest {
         request("GET", url.appending(queryItems ?? []), body: nil)
     }
 
-    /// - Parameter body: `nil`: an empty one.
+    /// A POST request. Without a body it has an empty one.
     public func post(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("POST", url, body: body) }
 
-    /// - Parameter body: `nil`: an empty one.
+    /// A PATCH request. Without a body it has an empty one.
     public func patch(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("PATCH", url, body: body) }
 
-    /// - Parameter body: `nil`: an empty one, or what an upload sends.
+    /// A PUT request. Without a body it has an empty one, or what an upload sends.
     public func put(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("PUT", url, body: body) }
 
-    /// - Parameter body: `nil`: none.
+    /// A DELETE request, which may have a body.
     public func delete(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("DELETE", url, body: body) }
 
     private func request(_ method: String, _ url: URL, body: HTTPBody?) -> URLRequest {

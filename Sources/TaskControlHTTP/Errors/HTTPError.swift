@@ -67,9 +67,9 @@ public struct HTTPError: Error, Sendable {
 }
 
 extension HTTPError {
-    /// Throws unless a response has one of the given statuses: for endpoints, to be called in ``Endpoint/validate(_:response:data:)``.
+    /// Throws unless a response has one of the accepted statuses, by default 200 to 299: for endpoints, to be called in
+    /// ``Endpoint/validate(_:response:data:)``.
     ///
-    /// - Parameter accepted: By default 200 to 299.
     /// - Throws: ``HTTPError`` with the reason ``Reason/status``.
     public static func validateStatus(
         of response: HTTPURLResponse,

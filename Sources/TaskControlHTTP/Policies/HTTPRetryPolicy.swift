@@ -33,6 +33,8 @@ public struct HTTPRetryPolicy: Sendable {
     /// SDKs.
     public var budget: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() }
 
+    /// Three attempts, with the delays and budgets of the defaults, unless it says otherwise.
+    ///
     /// - Parameters:
     ///   - attempts: How many attempts there may be, the first included.
     ///   - backoff: How long to wait after a failure; `nil`: as long as by default.

@@ -52,6 +52,8 @@ public struct HTTPTransportRequest: Sendable {
     /// The names of headers that are credentials, beyond those that always are: a redirect does not take them to another origin.
     public var credentialHeaders: Set<String> = []
 
+    /// A request, and what is sent with it.
+    ///
     /// - Parameters:
     ///   - request: Its URL is absolute.
     ///   - body: What is sent instead of the request's own body.

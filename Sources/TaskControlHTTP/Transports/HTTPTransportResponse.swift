@@ -6,6 +6,8 @@ public struct HTTPTransportResponse {
     /// What arrives.
     public let body: HTTPResponseBody
 
+    /// A response as a transport hands it over.
+    ///
     /// - Parameters:
     ///   - head: The status and the headers.
     ///   - body: What arrives.
@@ -33,6 +35,8 @@ public struct HTTPResponseBody: AsyncSequence {
 
     private let next: () async throws -> Data?
 
+    /// A body that is read part by part: for transports.
+    ///
     /// - Parameter next: The next part, `nil` after the last one. Not called again after that, nor after it has thrown.
     public init(next: @escaping () async throws -> Data?) {
         self.next = next

@@ -28,6 +28,8 @@ public final class SimulatedNetwork: Sendable {
     /// Where callers are whose request or reply was lost. Never opened.
     let neverAnswered = Gate()
 
+    /// A network whose latencies and faults a seed decides.
+    ///
     /// - Parameters:
     ///   - seed: Decides everything that is drawn.
     ///   - clock: What latencies are slept on.
@@ -61,7 +63,10 @@ public final class SimulatedNetwork: Sendable {
     /// A caller that is cancelled on the way to the server or back leaves at once: a request that has not arrived will
     /// not, one that has is not undone. The server is cancelled with the caller; a duplicate is not.
     ///
-    /// - Parameter server: Called in the isolation of the caller: none or one time, and once more for a duplicate.
+    /// - Parameters:
+    ///   - request: What the server is given.
+    ///   - server: Called in the isolation of the caller: none or one time, and once more for a duplicate.
+    /// - Returns: What the server returns.
     /// - Throws: What the server throws; ``ConnectionLost``; `CancellationError` if the caller is cancelled on the way.
     public func send<Request: Sendable, Reply: Sendable>(
         _ request: Request,

@@ -24,7 +24,11 @@ public final class Simulation: Sendable {
     /// Ends the seed as a failure unless something is so. Works in any task of the body, and does not throw: the step
     /// that calls it runs to its end, and none comes after it.
     ///
-    /// - Parameter message: What should have been so.
+    /// - Parameters:
+    ///   - condition: What should be so.
+    ///   - message: The same in words, for the failure.
+    ///   - fileID: Stands in the failure.
+    ///   - line: Stands in the failure.
     public func expect(
         _ condition: Bool,
         _ message: @autoclosure () -> String = "what stands there",

@@ -22,6 +22,10 @@
 /// - Parameters:
 ///   - limit: How long the object may stay, in the time of `clock`.
 ///   - clock: What is slept on between looks. With a ``TestClock`` that jumps, failures take no time either.
+///   - fileID: Stands in the error, as do the other parts of the place.
+///   - filePath: The file.
+///   - line: The line.
+///   - column: The column.
 ///   - make: Makes the object. Runs in the isolation of the caller.
 /// - Throws: ``StillAlive`` if the object is there after `limit`; `CancellationError` if the caller is cancelled; what
 ///   the closure throws.

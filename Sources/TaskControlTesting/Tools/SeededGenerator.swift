@@ -13,11 +13,15 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
     private var state: UInt64
 
+    /// A generator at the first number of its sequence.
+    ///
     /// - Parameter seed: Any number. Neighbors give sequences that have nothing in common.
     public init(seed: UInt64) {
         state = seed
     }
 
+    /// The next number, of 64 bits.
+    ///
     /// - Complexity: O(1).
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

@@ -26,6 +26,8 @@ public final class Sequencer: Sendable {
     /// Points that somebody stands at.
     private let claims = Locked<Set<Int>>([])
 
+    /// A sequencer that waits for its first point.
+    ///
     /// - Parameter points: How many points there are: `0..<points`.
     public init(points: Int) {
         insist(points >= 0, "A Sequencer has zero points or more; it was made with \(points).")

@@ -33,6 +33,8 @@ public final class TestClock: Clock, Sendable {
         /// The moment at which every clock is made.
         public static let zero = Instant(offset: .zero)
 
+        /// The moment so long after the clock was made.
+        ///
         /// - Parameter offset: The time since the clock was made.
         public init(offset: Duration) {
             self.offset = offset
@@ -79,7 +81,9 @@ public final class TestClock: Clock, Sendable {
     /// A caller that is cancelled leaves at once, also if it was cancelled before it called. If the cancellation comes
     /// when it has been woken, it returns as if it had not.
     ///
-    /// - Parameter tolerance: Not used: nobody is woken late.
+    /// - Parameters:
+    ///   - deadline: When to go on.
+    ///   - tolerance: Not used: nobody is woken late.
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(*n*) in the number of sleepers; O(1) for a deadline that is not before any other.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

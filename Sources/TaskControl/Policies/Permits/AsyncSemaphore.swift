@@ -31,6 +31,8 @@ public final class AsyncSemaphore: Sendable {
     /// What events know it by.
     let number = Diagnostics.nextNumber()
 
+    /// A semaphore whose permits are all there.
+    ///
     /// - Parameter value: How many permits there are: 1 or more.
     public init(value: Int) {
         insist(value >= 1, "AsyncSemaphore: with \(value) permits nobody would ever get one. Make 1 or more.")

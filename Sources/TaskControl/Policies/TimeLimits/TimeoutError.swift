@@ -5,6 +5,8 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The limit. With nested limits it tells which of them it was.
     public let duration: Duration
 
+    /// The error of a limit: also for limits of your own.
+    ///
     /// - Parameter duration: The limit.
     public init(duration: Duration) {
         self.duration = duration

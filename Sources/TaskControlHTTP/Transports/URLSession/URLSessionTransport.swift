@@ -25,6 +25,8 @@ public final class URLSessionTransport: HTTPTransport {
     /// Where tasks are cancelled, one after another.
     private let wires = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
 
+    /// A transport with a session of its own.
+    ///
     /// - Parameters:
     ///   - configuration: Of the session. What is changed in it later has no effect. Its `httpAdditionalHeaders` go to every server, also
     ///     after a redirect.
