@@ -5,12 +5,13 @@ struct Declaration {
     let keyword: String
     /// Its name, without type parameters and arguments; of an extension, that of the type.
     let name: String
-    let isDocumented: Bool
+    /// Its documentation, a line each.
+    let comment: [String]
     /// What stands in its braces.
     var members: [Declaration] = []
 
     /// `nil` for a line that is not known to be a declaration.
-    init?(line: String, in module: String, isDocumented: Bool) {
+    init?(line: String, comment: [String], in module: String) {
         let noise = [
             "public ", "convenience ", "@inlinable ", "internal(set) ", "package(set) ", "private(set) ", module + ".",
         ]
@@ -21,7 +22,7 @@ struct Declaration {
         guard let match = text.wholeMatch(of: shape) else { return nil }
         keyword = String(match.1)
         name = String(match.2)
-        self.isDocumented = isDocumented
+        self.comment = comment
     }
 
     var isType: Bool { ["class", "struct", "enum", "protocol", "actor"].contains(keyword) }
@@ -36,4 +37,17 @@ struct Declaration {
         return head.split(separator: " : ", maxSplits: 1).dropFirst().first?.split(separator: ", ").map(String.init)
             ?? []
     }
+
+    /// Whether who calls it may wait.
+    var isAsync: Bool {
+        if ["var", "subscript"].contains(keyword) { return text.contains("{ get async") }
+        // Without its parameters, whose closures have an `async` of their own.
+        var head = text
+        while let inner = head.firstMatch(of: /\([^()]*\)/) { head.removeSubrange(inner.range) }
+        return head.split(separator: " -> ")[0].contains(/\basync\b/)
+    }
+
+    /// Parameters alone are no summary.
+    var hasSummary: Bool { comment.first.map { !$0.hasPrefix("/// - ") } ?? false }
+    var tellsOfCancellation: Bool { comment.contains { $0.contains(/[Cc]ancel/) } }
 }

@@ -21,12 +21,11 @@ struct Interface {
     private mutating func readBody() throws -> [Declaration] {
         var body: [Declaration] = []
         var attributes = ""
-        var isDocumented: Bool?
+        var comment: [String] = []
         while let next = lines.popFirst() {
             let line = String(next.drop(while: \.isWhitespace))
             if line == "}" { break }
-            // By its first line, the summary: parameters alone are none.
-            if line.hasPrefix("///") { isDocumented = isDocumented ?? !line.hasPrefix("/// - ") }
+            if line.hasPrefix("///") { comment.append(line) }
             if line.isEmpty || line.hasPrefix("//") || line.hasPrefix("import ") { continue }
             if line.wholeMatch(of: /@\w+(\([^)]*\))?/) != nil {
                 attributes += line + " "
@@ -34,25 +33,32 @@ struct Interface {
             }
             let isOpen = line.hasSuffix(" {")
             let text = attributes + (isOpen ? line.dropLast(2) : line[...])
-            guard var declaration = Declaration(line: text, in: module, isDocumented: isDocumented ?? false) else {
+            guard var declaration = Declaration(line: text, comment: comment, in: module) else {
                 throw UnknownLine(line: line)
             }
             if isOpen { declaration.members = try readBody() }
             if declaration.keyword != "deinit" { body.append(declaration) }
             attributes = ""
-            isDocumented = nil
+            comment = []
         }
         return body
     }
 
-    /// What has no documentation, each with the type that it is in.
+    /// What says nothing of itself, and what may wait and says nothing of cancellation, nor does its type: each with the type that it is in.
     var undocumented: [String] {
-        func missing(in declarations: [Declaration], of type: String) -> [String] {
-            declarations.flatMap { declaration in
-                let own = declaration.isDocumented || declaration.isExtension ? [] : [type + declaration.text]
-                return own + missing(in: declaration.members, of: type + declaration.name + ": ")
+        let told = Set(declarations.filter { $0.isType && $0.tellsOfCancellation }.map(\.name))
+        func missing(in declarations: [Declaration], of type: String, isTold: Bool) -> [String] {
+            declarations.flatMap { declaration -> [String] in
+                var lacks: [String] = []
+                let text = type + declaration.text
+                if !declaration.isExtension && !declaration.hasSummary { lacks.append("\(text): no summary") }
+                let isTold =
+                    isTold || declaration.tellsOfCancellation
+                    || declaration.isExtension && told.contains(declaration.name)
+                if declaration.isAsync && !isTold { lacks.append("\(text): nothing of cancellation") }
+                return lacks + missing(in: declaration.members, of: "\(type)\(declaration.name): ", isTold: isTold)
             }
         }
-        return missing(in: declarations, of: "").sorted()
+        return missing(in: declarations, of: "", isTold: false).sorted()
     }
 }

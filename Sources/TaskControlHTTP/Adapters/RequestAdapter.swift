@@ -18,5 +18,8 @@ public protocol RequestAdapter: Sendable {
     /// Completes a request. Called once a call of the client, also when the request is sent again.
     ///
     /// What it throws fails the call, and reaches the caller as it is.
+    ///
+    /// ## Cancellation
+    /// It runs in the caller's task and is cancelled with it. The caller then gets `CancellationError`, whatever this throws.
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }

@@ -27,6 +27,9 @@ public struct HTTPTransportResponse {
 /// waits, as far as it can.
 ///
 /// A body that is cut short throws. So its end means that it was whole.
+///
+/// ## Cancellation
+/// A reader that is cancelled while it waits for the next part gets an error: `CancellationError`, or what its transport makes of that.
 public struct HTTPResponseBody: AsyncSequence {
     /// A part of the body, of any size but zero.
     public typealias Element = Data

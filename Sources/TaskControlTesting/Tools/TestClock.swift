@@ -124,7 +124,7 @@ public final class TestClock: Clock, Sendable {
         await advance(to: now.advanced(by: duration))
     }
 
-    /// Moves time on to a moment: as ``advance(by:)``. Traps if that moment is past.
+    /// Moves time on to a moment: as ``advance(by:)``, cancellation included. Traps if that moment is past.
     public func advance(to deadline: Instant) async {
         insist(
             deadline >= now,

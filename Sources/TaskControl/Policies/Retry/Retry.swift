@@ -66,7 +66,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     ) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails, which is told the number of the attempt, counted from 1. Otherwise as the form without it.
+/// Calls an operation again when it fails, which is told the number of the attempt, counted from 1. Otherwise as the form without it,
+/// cancellation included.
 ///
 /// ```swift
 /// let page = try await retry(attempts: 3) { attempt in
@@ -97,7 +98,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 }
 
 /// Calls an operation again when it fails with an error that is worth it: with `shouldRetry` behind the operation. Otherwise as the form
-/// that has it in front.
+/// that has it in front, cancellation included.
 ///
 /// ```swift
 /// let receipt = try await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {
@@ -129,7 +130,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 }
 
 /// Calls an operation again when it fails with an error that is worth it: with the number of the attempt, and `shouldRetry` behind the
-/// operation. Otherwise as the form with neither.
+/// operation. Otherwise as the form with neither, cancellation included.
 ///
 /// ```swift
 /// let page = try await retry(attempts: 3) { attempt in
