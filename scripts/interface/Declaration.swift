@@ -15,11 +15,12 @@ struct Declaration {
         let noise = [
             "public ", "convenience ", "@inlinable ", "internal(set) ", "package(set) ", "private(set) ", module + ".",
         ]
-        text = noise.reduce(line) { $0.replacing($1, with: "") }
+        let opened = line.hasSuffix(" {") ? String(line.dropLast(2)) : line
+        text = noise.reduce(opened) { $0.replacing($1, with: "") }
         // After attributes and modifiers, the word, and what it names.
         let shape =
-            /(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+(?:\(\w+\))?\s+)*?(class(?! func| var)|struct|enum|protocol|actor|extension|case|init|deinit|func|var|let|subscript|typealias|associatedtype)\b[?!]?\s*([^\s(<:]*).*/
-        guard let match = text.wholeMatch(of: shape) else { return nil }
+            /(?:@[\w.]+(?:\([^)]*\))?\s+)*(?:\w+(?:\(\w+\))?\s+)*?(class(?! func| var)|struct|enum|protocol|actor|extension|case|init|deinit|func|var|let|subscript|typealias|associatedtype|operator|precedencegroup|macro)\b[?!]?\s*([^\s(<:]*).*/
+        guard let match = text.withoutLiterals.wholeMatch(of: shape) else { return nil }
         keyword = String(match.1)
         name = String(match.2)
         self.comment = comment
@@ -50,4 +51,15 @@ struct Declaration {
     /// Parameters alone are no summary.
     var hasSummary: Bool { comment.first.map { !$0.hasPrefix("/// - ") } ?? false }
     var tellsOfCancellation: Bool { comment.contains { $0.contains(/[Cc]ancel/) } }
+}
+
+extension String {
+    /// As it is, but for what stands in quotes, which may look like anything.
+    var withoutLiterals: String { replacing(/"[^"]*"/, with: "\"\"") }
+
+    /// Whether each parenthesis is closed.
+    var isWhole: Bool {
+        let text = withoutLiterals
+        return text.count { $0 == "(" } == text.count { $0 == ")" }
+    }
 }

@@ -22,26 +22,30 @@ struct Interface {
         var body: [Declaration] = []
         var attributes = ""
         var comment: [String] = []
-        while let next = lines.popFirst() {
-            let line = String(next.drop(while: \.isWhitespace))
+        while let line = popLine() {
             if line == "}" { break }
             if line.hasPrefix("///") { comment.append(line) }
             if line.isEmpty || line.hasPrefix("//") || line.hasPrefix("import ") { continue }
-            if line.wholeMatch(of: /@\w+(\([^)]*\))?/) != nil {
+            if line.withoutLiterals.wholeMatch(of: /@[\w.]+(\([^)]*\))?/) != nil {
                 attributes += line + " "
                 continue
             }
-            let isOpen = line.hasSuffix(" {")
-            let text = attributes + (isOpen ? line.dropLast(2) : line[...])
+            var text = attributes + line
+            // A default value may take several lines.
+            while !text.isWhole, let rest = popLine() { text += " " + rest }
             guard var declaration = Declaration(line: text, comment: comment, in: module) else {
                 throw UnknownLine(line: line)
             }
-            if isOpen { declaration.members = try readBody() }
+            if declaration.isType || declaration.isExtension { declaration.members = try readBody() }
             if declaration.keyword != "deinit" { body.append(declaration) }
             attributes = ""
             comment = []
         }
         return body
+    }
+
+    private mutating func popLine() -> String? {
+        lines.popFirst().map { String($0.drop(while: \.isWhitespace)) }
     }
 
     /// What says nothing of itself, and what may wait and says nothing of cancellation, nor does its type: each with the type that it is in.

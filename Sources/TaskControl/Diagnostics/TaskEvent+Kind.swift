@@ -1,5 +1,7 @@
 extension TaskEvent {
     /// What happened. An instance can be the one who acts or whom it happens to; then the event has no subject.
+    ///
+    /// A later version may have more: a `switch` over them needs a `default`.
     public enum Kind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
         // MARK: Instances
         /// It was made: an instance, or an ``AsyncTask``.

@@ -1,5 +1,7 @@
 extension TaskEvent {
     /// What an event happened in.
+    ///
+    /// A later version may have more: a `switch` over them needs a `default`.
     public enum Primitive: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
         /// An ``AsyncTask``.
         case asyncTask = "AsyncTask"
