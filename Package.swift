@@ -25,7 +25,12 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
-        .target(name: "TaskControl", dependencies: ["CTaskControl"]),
+        .target(
+            name: "TaskControl",
+            dependencies: ["CTaskControl"],
+            // What the page of a trace is made of: scripts/embed-trace-page puts it into a source file.
+            exclude: ["Diagnostics/Trace/Page"]
+        ),
         // The switch of the diagnostics: a word that is read without a lock.
         .target(name: "CTaskControl"),
         .target(

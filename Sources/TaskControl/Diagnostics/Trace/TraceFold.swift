@@ -1,0 +1,217 @@
+/// Makes bars of events, one after the other. Pure.
+struct TraceFold {
+    private typealias Bar = TraceModel.Bar
+    private typealias Mark = TraceModel.Mark
+
+    private enum GroupKey: Hashable {
+        case owner(TaskEvent.Identity)
+        case calls(TaskEvent.Primitive)
+    }
+
+    /// A bar, and what is known of it only here.
+    private struct Draft {
+        var bar: Bar
+        /// Whether it told of itself: of a subject that only others tell of, perhaps late, there is no bar.
+        var isReal = false
+        var hasEnded = false
+        /// The bar that its task was at before.
+        var outer: Int?
+    }
+
+    private var drafts: [Draft] = []
+    private var indices: [TaskEvent.Identity: Int] = [:]
+    private var groups: [TraceModel.Group] = []
+    private var groupIndices: [GroupKey: Int] = [:]
+    /// The innermost bar that a task is at.
+    private var current: [TaskEvent.TaskIdentity: Int] = [:]
+    private var earliest = Int.max
+    private var latest = Int.min
+
+    mutating func add(_ event: TaskEvent) {
+        let time = event.time.nanoseconds
+        earliest = min(earliest, time)
+        latest = max(latest, time)
+        guard let subject = event.subject else { return addMark(of: event, time) }
+        let index = index(of: subject, event, time)
+        guard !drafts[index].hasEnded else {
+            // Told late by others. That it is a lifetime's is worth knowing still.
+            if event.kind == .boundToLifetime { join(index, event) }
+            return
+        }
+        if event.isOfItself { claim(index, event, time) }
+        join(index, event)
+        note(index, event)
+        if let phase = event.phase { enter(phase, index, event, time) }
+        if event.isMark { drafts[index].bar.marks.append(mark(of: event, time, on: index)) }
+        if event.stage == .ends { end(index, event, time) }
+    }
+
+    private mutating func index(of subject: TaskEvent.Identity, _ event: TaskEvent, _ time: Int) -> Int {
+        if let index = indices[subject] { return index }
+        indices[subject] = drafts.count
+        drafts.append(Draft(bar: Bar(primitive: event.primitive, subject: subject, begin: time, end: time)))
+        return drafts.count - 1
+    }
+
+    private mutating func claim(_ index: Int, _ event: TaskEvent, _ time: Int) {
+        if !drafts[index].isReal {
+            drafts[index].isReal = true
+            drafts[index].bar.primitive = event.primitive
+        }
+        guard event.stage == .begins else { return }
+        // Others may have told of it first.
+        drafts[index].bar.begin = min(drafts[index].bar.begin, time)
+        drafts[index].bar.beganEarlier = false
+        drafts[index].bar.first = event.kind
+    }
+
+    /// Finds the group: of its own primitive, or of the lifetime that it was given to.
+    private mutating func join(_ index: Int, _ event: TaskEvent) {
+        guard drafts[index].bar.group < 0, let owner = event.owner else { return }
+        let isBound = event.primitive == .asyncTask
+        guard event.primitive == drafts[index].bar.primitive else { return }
+        let group = group(.owner(owner), isBound ? .asyncLifetime : event.primitive, owner)
+        if groups[group].name == nil { groups[group].name = event.ownerName }
+        drafts[index].bar.group = group
+    }
+
+    private mutating func note(_ index: Int, _ event: TaskEvent) {
+        func keep<Value>(_ field: WritableKeyPath<Bar, Value?>, _ value: Value?) {
+            if let value { drafts[index].bar[keyPath: field] = value }
+        }
+        keep(\.name, event.taskName)
+        keep(\.key, event.key)
+        keep(\.error, event.error)
+        keep(\.detail, event.detail)
+        keep(\.count, event.count)
+        keep(\.attempt, event.attempt)
+        keep(\.status, event.status)
+        keep(\.delay, event.delay?.nanoseconds)
+    }
+
+    private mutating func enter(_ phase: TaskEvent.Phase, _ index: Int, _ event: TaskEvent, _ time: Int) {
+        if drafts[index].bar.segments.last?.phase != phase {
+            let begin = max(time, drafts[index].bar.segments.last?.begin ?? drafts[index].bar.begin)
+            drafts[index].bar.segments.append(TraceModel.Segment(begin: begin, phase: phase))
+        }
+        if event.isOfTheTaskAtWork, let task = event.task {
+            drafts[index].outer = current.updateValue(index, forKey: task)
+        }
+    }
+
+    private mutating func end(_ index: Int, _ event: TaskEvent, _ time: Int) {
+        drafts[index].hasEnded = true
+        drafts[index].bar.last = event.kind
+        drafts[index].bar.end = max(time, drafts[index].bar.segments.last?.begin ?? drafts[index].bar.begin)
+        drafts[index].bar.age = event.age?.nanoseconds
+        drafts[index].bar.outcome = event.outcome(hasThrown: drafts[index].bar.error != nil)
+        if let task = event.task, current[task] == index { current[task] = drafts[index].outer }
+    }
+
+    // MARK: Marks
+
+    private func mark(of event: TaskEvent, _ time: Int, on index: Int? = nil) -> Mark {
+        var mark = Mark(time: time, kind: event.kind, number: event.attempt ?? event.count)
+        // What a bar has as its own is not said twice.
+        mark.text = event.error ?? (index == nil ? event.key ?? event.detail ?? event.taskName : nil)
+        if let by = bar(at: event.task, where: { $0 != index }) { mark.by = by }
+        return mark
+    }
+
+    /// The innermost bar that a task is at.
+    private func bar(at task: TaskEvent.TaskIdentity?, where isIt: (Int) -> Bool) -> Int? {
+        var next = task.flatMap { current[$0] }
+        while let index = next {
+            if !drafts[index].hasEnded, isIt(index) { return index }
+            next = drafts[index].outer
+        }
+        return nil
+    }
+
+    /// Of what names no subject: an incident is that of the bar that its task is at, all else is the owner's.
+    private mutating func addMark(of event: TaskEvent, _ time: Int) {
+        if event.owner == nil, let index = bar(at: event.task, where: { drafts[$0].bar.primitive == event.primitive }) {
+            drafts[index].bar.error = event.error ?? drafts[index].bar.error
+            drafts[index].bar.marks.append(mark(of: event, time, on: index))
+            return
+        }
+        let group = group(event.owner.map(GroupKey.owner) ?? .calls(event.primitive), event.primitive, event.owner)
+        if groups[group].name == nil { groups[group].name = event.ownerName }
+        groups[group].marks.append(mark(of: event, time))
+    }
+
+    private mutating func group(
+        _ key: GroupKey,
+        _ primitive: TaskEvent.Primitive,
+        _ owner: TaskEvent.Identity?
+    ) -> Int {
+        if let index = groupIndices[key] { return index }
+        groupIndices[key] = groups.count
+        groups.append(TraceModel.Group(primitive: primitive, owner: owner))
+        return groups.count - 1
+    }
+
+    // MARK: The model
+
+    /// - Complexity: O(*n* log *n*).
+    mutating func model(now: Duration?) -> TraceModel {
+        var model = TraceModel()
+        guard earliest <= latest else { return model }
+        let last = max(latest, now?.nanoseconds ?? latest)
+        var members = [[Int]](repeating: [], count: groups.count)
+        for index in drafts.indices where drafts[index].isReal {
+            if drafts[index].bar.group < 0 {
+                let primitive = drafts[index].bar.primitive
+                drafts[index].bar.group = group(.calls(primitive), primitive, nil)
+                if groups.count > members.count { members.append([]) }
+            }
+            if !drafts[index].hasEnded { drafts[index].bar.end = max(last, drafts[index].bar.begin) }
+            // What began earlier is drawn from where the recording begins.
+            if drafts[index].bar.beganEarlier { drafts[index].bar.begin = earliest }
+            members[drafts[index].bar.group].append(index)
+        }
+        var places = [Int](repeating: -1, count: drafts.count)
+        for old in order(members) {
+            members[old].sort { (drafts[$0].bar.begin, $0) < (drafts[$1].bar.begin, $1) }
+            let first = model.bars.count
+            for index in members[old] {
+                places[index] = model.bars.count
+                model.bars.append(drafts[index].bar)
+                model.bars[model.bars.count - 1].group = model.groups.count
+            }
+            model.groups.append(groups[old])
+            model.groups[model.groups.count - 1].bars = first..<model.bars.count
+            model.groups[model.groups.count - 1].laneCount = TraceLanes.assign(&model.bars, first..<model.bars.count)
+        }
+        model.shift(to: earliest, last, places)
+        return model
+    }
+
+    /// Those that have something to show: by primitive, then by when they first had.
+    private func order(_ members: [[Int]]) -> [Int] {
+        let ranks = Dictionary(uniqueKeysWithValues: TaskEvent.Primitive.allCases.enumerated().map { ($1, $0) })
+        return groups.indices
+            .filter { !members[$0].isEmpty || groups[$0].marks.contains { !$0.kind.isOfAnInstance } }
+            .sorted { (ranks[groups[$0].primitive]!, $0) < (ranks[groups[$1].primitive]!, $1) }
+    }
+}
+
+extension TraceModel {
+    /// Times from the beginning of the recording on, and marks by their bars' new places.
+    fileprivate mutating func shift(to earliest: Int, _ latest: Int, _ places: [Int]) {
+        func shifted(_ mark: Mark) -> Mark {
+            var mark = mark
+            mark.time -= earliest
+            mark.by = mark.by < 0 ? -1 : places[mark.by]
+            return mark
+        }
+        for index in bars.indices {
+            bars[index].begin -= earliest
+            bars[index].end -= earliest
+            for segment in bars[index].segments.indices { bars[index].segments[segment].begin -= earliest }
+            if !bars[index].marks.isEmpty { bars[index].marks = bars[index].marks.map(shifted) }
+        }
+        for index in groups.indices { groups[index].marks = groups[index].marks.map(shifted) }
+        length = latest - earliest
+    }
+}

@@ -1,0 +1,61 @@
+/// Puts bars that overlap into different lanes. Pure.
+enum TraceLanes {
+    /// Gives each bar the first lane that is free when it begins: so there are as many lanes as bars at once, and no more.
+    ///
+    /// - Parameter range: Bars in the order of their beginnings.
+    /// - Returns: How many lanes there are.
+    /// - Complexity: O(*n* log *n*).
+    static func assign(_ bars: inout [TraceModel.Bar], _ range: Range<Int>) -> Int {
+        var busy = Heap()
+        var free = Heap()
+        var count = 0
+        for index in range {
+            while let first = busy.least, first.key <= bars[index].begin {
+                busy.removeLeast()
+                free.insert(Heap.Entry(key: first.lane, lane: first.lane))
+            }
+            let lane = free.least?.lane ?? count
+            if free.least == nil { count += 1 } else { free.removeLeast() }
+            bars[index].lane = lane
+            busy.insert(Heap.Entry(key: bars[index].end, lane: lane))
+        }
+        return count
+    }
+
+    /// A binary heap with the least key on top.
+    private struct Heap {
+        struct Entry {
+            var key: Int
+            var lane: Int
+        }
+
+        private var entries: [Entry] = []
+
+        var least: Entry? { entries.first }
+
+        mutating func insert(_ entry: Entry) {
+            var index = entries.count
+            entries.append(entry)
+            while index > 0, entries[(index - 1) / 2].key > entry.key {
+                entries[index] = entries[(index - 1) / 2]
+                index = (index - 1) / 2
+            }
+            entries[index] = entry
+        }
+
+        mutating func removeLeast() {
+            let entry = entries.removeLast()
+            guard !entries.isEmpty else { return }
+            var index = 0
+            while true {
+                var child = index * 2 + 1
+                guard child < entries.count else { break }
+                if child + 1 < entries.count, entries[child + 1].key < entries[child].key { child += 1 }
+                guard entries[child].key < entry.key else { break }
+                entries[index] = entries[child]
+                index = child
+            }
+            entries[index] = entry
+        }
+    }
+}

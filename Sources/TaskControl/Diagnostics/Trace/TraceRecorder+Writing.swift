@@ -1,0 +1,52 @@
+extension TraceRecorder {
+    /// What a trace is written as.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// One page that needs nothing else: no network, no other file, no script from elsewhere.
+        case html
+        /// JSON in Chrome's trace format, for <https://ui.perfetto.dev> and `chrome://tracing`.
+        case perfetto
+    }
+
+    /// Writes what was recorded into a file. Recording goes on meanwhile.
+    ///
+    /// The file is there when it is whole: it is written under another name beside its own and renamed, so what was there before is
+    /// replaced at once, and a symbolic link is replaced rather than followed. What is no regular file, as `/dev/stdout`, is written to directly. Blocks the thread for as long as that takes: about a
+    /// second for a million events.
+    ///
+    /// - Parameters:
+    ///   - path: Relative to the working directory if it does not begin with `/`.
+    ///   - title: What the page is headed with, or the trace is named.
+    /// - Complexity: O(*n* log *n*) in the number of events.
+    public func write(_ format: Format, to path: String, title: String = "Trace") throws(TraceWriteError) {
+        let events = events
+        try OutputFile.write(to: path) { (sink: OutputFile.Sink) throws(TraceWriteError) in
+            try Self.write(events, as: format, title: title, to: sink)
+        }
+    }
+
+    /// What was recorded, as a text: for a server that answers with it. A million events are about 100 MB; ``write(_:to:title:)`` needs less memory.
+    ///
+    /// - Parameter title: What the page is headed with, or the trace is named.
+    public func text(as format: Format, title: String = "Trace") -> String {
+        var bytes: [UInt8] = []
+        Self.write(events, as: format, title: title) { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func write<Failure: Error>(
+        _ events: TraceRing.Copy,
+        as format: Format,
+        title: String,
+        to sink: (borrowing [UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        let model = TraceModel(events, now: Diagnostics.moment?.time)
+        try withoutActuallyEscaping(sink) { (sink) throws(Failure) in
+            var text = TraceText(sink)
+            switch format {
+            case .html: try model.writePage(title: title, to: &text)
+            case .perfetto: try model.writePerfetto(title: title, to: &text)
+            }
+            try text.finish()
+        }
+    }
+}
