@@ -17,4 +17,5 @@ let benchmarks: @Sendable () -> Void = {
     registerBridging()
     registerHTTP()
     registerSimulation()
+    registerTrace()
 }

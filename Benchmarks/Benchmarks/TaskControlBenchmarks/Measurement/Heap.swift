@@ -7,6 +7,9 @@ enum Heap {
     static func start() { heap_counter_start() }
 
     /// The bytes that have been allocated since `start`, and not freed.
+    static var bytes: Int { Int(heap_counter_bytes()) }
+
+    /// The bytes that have been allocated since `start`, and not freed.
     static func stop() -> Int {
         defer { heap_counter_stop() }
         return Int(heap_counter_bytes())

@@ -69,24 +69,22 @@ struct TraceFold {
     private mutating func join(_ index: Int, _ event: TaskEvent) {
         guard drafts[index].bar.group < 0, let owner = event.owner else { return }
         let isBound = event.primitive == .asyncTask
-        guard event.primitive == drafts[index].bar.primitive else { return }
+        // What others tell before it told of itself says nothing of whose it is.
+        guard drafts[index].isReal || isBound, event.primitive == drafts[index].bar.primitive else { return }
         let group = group(.owner(owner), isBound ? .asyncLifetime : event.primitive, owner)
         if groups[group].name == nil { groups[group].name = event.ownerName }
         drafts[index].bar.group = group
     }
 
     private mutating func note(_ index: Int, _ event: TaskEvent) {
-        func keep<Value>(_ field: WritableKeyPath<Bar, Value?>, _ value: Value?) {
-            if let value { drafts[index].bar[keyPath: field] = value }
-        }
-        keep(\.name, event.taskName)
-        keep(\.key, event.key)
-        keep(\.error, event.error)
-        keep(\.detail, event.detail)
-        keep(\.count, event.count)
-        keep(\.attempt, event.attempt)
-        keep(\.status, event.status)
-        keep(\.delay, event.delay?.nanoseconds)
+        if let name = event.taskName { drafts[index].bar.name = name }
+        if let key = event.key { drafts[index].bar.key = key }
+        if let error = event.error { drafts[index].bar.error = error }
+        if let detail = event.detail { drafts[index].bar.detail = detail }
+        if let count = event.count { drafts[index].bar.count = count }
+        if let attempt = event.attempt { drafts[index].bar.attempt = attempt }
+        if let status = event.status { drafts[index].bar.status = status }
+        if let delay = event.delay { drafts[index].bar.delay = delay.nanoseconds }
     }
 
     private mutating func enter(_ phase: TaskEvent.Phase, _ index: Int, _ event: TaskEvent, _ time: Int) {
@@ -157,7 +155,9 @@ struct TraceFold {
     mutating func model(now: Duration?) -> TraceModel {
         var model = TraceModel()
         guard earliest <= latest else { return model }
-        let last = max(latest, now?.nanoseconds ?? latest)
+        // Only what has not ended goes on until now.
+        let isAllOver = drafts.allSatisfy { $0.hasEnded || !$0.isReal }
+        let last = isAllOver ? latest : max(latest, now?.nanoseconds ?? latest)
         var members = [[Int]](repeating: [], count: groups.count)
         for index in drafts.indices where drafts[index].isReal {
             if drafts[index].bar.group < 0 {

@@ -8,7 +8,7 @@ enum TracePage {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-6wyYPEoO0Ln/YzUSeD4q9vLEJyUbJw7u4Ekp1J41F4A='; script-src 'sha256-0mCxdcLzzeT/3EWqZFGopYmw11QmYo9PlGQGJCRWrbw='; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-6wyYPEoO0Ln/YzUSeD4q9vLEJyUbJw7u4Ekp1J41F4A='; script-src 'sha256-/KLCmtnZUjU40j+ZgIM1vlaLMSHfWXDw8o9ZTIeR/f0='; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -360,12 +360,12 @@ function haystack(bar) {
 }
 
 function isShown(bar, words) {
-    return filter.outcomes.has(bar.outcome) && words.every((word) => haystack(bar).includes(word));
+    return filter.outcomes.has(bar.outcome) && haystack(bar).includes(words);
 }
 
 function arrange() {
-    const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
-    const isFiltered = words.length > 0 || filter.outcomes.size < outcomes.length;
+    const words = filter.words.trim().toLowerCase();
+    const isFiltered = words !== "" || filter.outcomes.size < outcomes.length;
     layout = { groups: [], rows: [], height: 0, count: 0 };
     for (const group of trace.groups) {
         const bars = isFiltered ? group.bars.filter((bar) => isShown(bar, words)) : group.bars;
@@ -451,19 +451,22 @@ const whole = Math.max(trace.length, 1000);
 const view = { from: 0, to: 0, width: 1 };
 
 function showAll() {
-    // A little room, so that what is there at the ends is seen to end there.
-    view.from = -whole * 0.008;
-    view.to = whole * 1.012;
+    view.from = bounded(-Infinity, widest);
+    view.to = view.from + widest;
 }
 
+// A little room at the ends, so that what is there is seen to end there.
+const widest = whole * 1.02;
+const bounded = (from, span) => Math.min(Math.max(from, -span * 0.008), whole + span * 0.012 - span);
+
 function zoom(factor, at = (view.from + view.to) / 2) {
-    const span = Math.min(Math.max((view.to - view.from) * factor, 20), whole * 1.02);
+    const span = Math.min(Math.max((view.to - view.from) * factor, 20), widest);
     const share = (at - view.from) / (view.to - view.from);
     setView(at - span * share, span);
 }
 
 function setView(from, span) {
-    view.from = Math.min(Math.max(from, -whole * 0.008), whole * 1.012 - span);
+    view.from = bounded(from, span);
     view.to = view.from + span;
     redraw();
 }
@@ -476,10 +479,14 @@ let isPending = false;
 function redraw() {
     if (isPending) return;
     isPending = true;
-    requestAnimationFrame(() => {
+    const now = () => {
+        if (!isPending) return;
         isPending = false;
         draw();
-    });
+    };
+    requestAnimationFrame(now);
+    // What is not seen gets no frames, as a page in the background, and is to be right when it is looked at.
+    setTimeout(now, 100);
 }
 
 const overscan = 240;
@@ -603,7 +610,7 @@ function updateSingle(node, thing) {
     // What is not known of a bar that began earlier is neither.
     eachStretch(bar, (begin, end, runs) => {
         if (!runs) return;
-        const from = Math.max(x(begin) - left - border, 0), to = Math.min(x(end) - left, width);
+        const from = Math.max(x(begin) - left - border, 0), to = Math.min(x(end) - left - border, width);
         if (to - from < 0.4) return;
         const run = document.createElement("i");
         run.className = "run";
@@ -1125,7 +1132,7 @@ function zoomTo(thing) {
     const [begin, end] = bar ? [bar.begin, bar.end] : thing.row.lane < 0 ? [thing.begin, thing.end] : [bars[thing.first].begin, bars[thing.last].end];
     const span = Math.max((end - begin) * 1.2, 20);
     hide();
-    setView((begin + end) / 2 - span / 2, Math.min(span, whole * 1.02));
+    setView((begin + end) / 2 - span / 2, Math.min(span, widest));
 }
 
 // MARK: The keyboard
@@ -1152,7 +1159,7 @@ function reveal(row, time, bar) {
     else if (row.top + row.height > chart.scrollTop + chart.clientHeight) chart.scrollTop = row.top + row.height - chart.clientHeight + 6;
     if (bar && (bar.end < view.from || bar.begin > view.to)) {
         const span = view.to - view.from;
-        view.from = Math.min(Math.max((bar.begin + Math.min(bar.end, bar.begin + span)) / 2 - span / 2, -whole * 0.008), whole * 1.012 - span);
+        view.from = bounded((bar.begin + Math.min(bar.end, bar.begin + span)) / 2 - span / 2, span);
         view.to = view.from + span;
     }
     draw();

@@ -18,35 +18,44 @@ extension TraceRecorder {
     ///   - title: What the page is headed with, or the trace is named.
     /// - Complexity: O(*n* log *n*) in the number of events.
     public func write(_ format: Format, to path: String, title: String = "Trace") throws(TraceWriteError) {
-        let events = events
+        let model = model
         try OutputFile.write(to: path) { (sink: OutputFile.Sink) throws(TraceWriteError) in
-            try Self.write(events, as: format, title: title, to: sink)
+            try model.write(as: format, title: title, to: sink)
         }
     }
 
-    /// What was recorded, as a text: for a server that answers with it. A million events are about 100 MB; ``write(_:to:title:)`` needs less memory.
+    /// What was recorded, as a text: for a server that answers with it. A million events are about 100 MB; ``write(_:to:title:)`` needs less
+    /// memory.
     ///
     /// - Parameter title: What the page is headed with, or the trace is named.
+    /// - Complexity: O(*n* log *n*) in the number of events.
     public func text(as format: Format, title: String = "Trace") -> String {
-        var bytes: [UInt8] = []
-        Self.write(events, as: format, title: title) { bytes += $0 }
-        return String(decoding: bytes, as: UTF8.self)
+        model.text(as: format, title: title)
     }
 
-    static func write<Failure: Error>(
-        _ events: TraceRing.Copy,
-        as format: Format,
+    private var model: TraceModel { TraceModel(events, now: Diagnostics.moment?.time) }
+}
+
+extension TraceModel {
+    /// Hands it on in pieces.
+    func write<Failure: Error>(
+        as format: TraceRecorder.Format,
         title: String,
         to sink: (borrowing [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
-        let model = TraceModel(events, now: Diagnostics.moment?.time)
         try withoutActuallyEscaping(sink) { (sink) throws(Failure) in
             var text = TraceText(sink)
             switch format {
-            case .html: try model.writePage(title: title, to: &text)
-            case .perfetto: try model.writePerfetto(title: title, to: &text)
+            case .html: try writePage(title: title, to: &text)
+            case .perfetto: try writePerfetto(title: title, to: &text)
             }
             try text.finish()
         }
+    }
+
+    func text(as format: TraceRecorder.Format, title: String) -> String {
+        var bytes: [UInt8] = []
+        write(as: format, title: title) { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

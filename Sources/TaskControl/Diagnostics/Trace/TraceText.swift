@@ -47,8 +47,9 @@ struct TraceText<Failure: Error> {
 
     /// Nanoseconds as microseconds with three decimals: what traces count in, exactly.
     mutating func putMicroseconds(_ nanoseconds: Int) {
-        put(nanoseconds / 1000)
-        let rest = Int((nanoseconds % 1000).magnitude)
+        if nanoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
+        put(abs(nanoseconds / 1000))
+        let rest = abs(nanoseconds % 1000)
         guard rest > 0 else { return }
         bytes.append(UInt8(ascii: "."))
         for digit in [rest / 100, rest / 10 % 10, rest % 10] { bytes.append(UInt8(ascii: "0") + UInt8(digit)) }

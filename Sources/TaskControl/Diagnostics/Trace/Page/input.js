@@ -76,7 +76,7 @@ function zoomTo(thing) {
     const [begin, end] = bar ? [bar.begin, bar.end] : thing.row.lane < 0 ? [thing.begin, thing.end] : [bars[thing.first].begin, bars[thing.last].end];
     const span = Math.max((end - begin) * 1.2, 20);
     hide();
-    setView((begin + end) / 2 - span / 2, Math.min(span, whole * 1.02));
+    setView((begin + end) / 2 - span / 2, Math.min(span, widest));
 }
 
 // MARK: The keyboard
@@ -103,7 +103,7 @@ function reveal(row, time, bar) {
     else if (row.top + row.height > chart.scrollTop + chart.clientHeight) chart.scrollTop = row.top + row.height - chart.clientHeight + 6;
     if (bar && (bar.end < view.from || bar.begin > view.to)) {
         const span = view.to - view.from;
-        view.from = Math.min(Math.max((bar.begin + Math.min(bar.end, bar.begin + span)) / 2 - span / 2, -whole * 0.008), whole * 1.012 - span);
+        view.from = bounded((bar.begin + Math.min(bar.end, bar.begin + span)) / 2 - span / 2, span);
         view.to = view.from + span;
     }
     draw();

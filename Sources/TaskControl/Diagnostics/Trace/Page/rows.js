@@ -10,12 +10,12 @@ function haystack(bar) {
 }
 
 function isShown(bar, words) {
-    return filter.outcomes.has(bar.outcome) && words.every((word) => haystack(bar).includes(word));
+    return filter.outcomes.has(bar.outcome) && haystack(bar).includes(words);
 }
 
 function arrange() {
-    const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
-    const isFiltered = words.length > 0 || filter.outcomes.size < outcomes.length;
+    const words = filter.words.trim().toLowerCase();
+    const isFiltered = words !== "" || filter.outcomes.size < outcomes.length;
     layout = { groups: [], rows: [], height: 0, count: 0 };
     for (const group of trace.groups) {
         const bars = isFiltered ? group.bars.filter((bar) => isShown(bar, words)) : group.bars;

@@ -5,19 +5,22 @@ const whole = Math.max(trace.length, 1000);
 const view = { from: 0, to: 0, width: 1 };
 
 function showAll() {
-    // A little room, so that what is there at the ends is seen to end there.
-    view.from = -whole * 0.008;
-    view.to = whole * 1.012;
+    view.from = bounded(-Infinity, widest);
+    view.to = view.from + widest;
 }
 
+// A little room at the ends, so that what is there is seen to end there.
+const widest = whole * 1.02;
+const bounded = (from, span) => Math.min(Math.max(from, -span * 0.008), whole + span * 0.012 - span);
+
 function zoom(factor, at = (view.from + view.to) / 2) {
-    const span = Math.min(Math.max((view.to - view.from) * factor, 20), whole * 1.02);
+    const span = Math.min(Math.max((view.to - view.from) * factor, 20), widest);
     const share = (at - view.from) / (view.to - view.from);
     setView(at - span * share, span);
 }
 
 function setView(from, span) {
-    view.from = Math.min(Math.max(from, -whole * 0.008), whole * 1.012 - span);
+    view.from = bounded(from, span);
     view.to = view.from + span;
     redraw();
 }
@@ -30,10 +33,14 @@ let isPending = false;
 function redraw() {
     if (isPending) return;
     isPending = true;
-    requestAnimationFrame(() => {
+    const now = () => {
+        if (!isPending) return;
         isPending = false;
         draw();
-    });
+    };
+    requestAnimationFrame(now);
+    // What is not seen gets no frames, as a page in the background, and is to be right when it is looked at.
+    setTimeout(now, 100);
 }
 
 const overscan = 240;
@@ -157,7 +164,7 @@ function updateSingle(node, thing) {
     // What is not known of a bar that began earlier is neither.
     eachStretch(bar, (begin, end, runs) => {
         if (!runs) return;
-        const from = Math.max(x(begin) - left - border, 0), to = Math.min(x(end) - left, width);
+        const from = Math.max(x(begin) - left - border, 0), to = Math.min(x(end) - left - border, width);
         if (to - from < 0.4) return;
         const run = document.createElement("i");
         run.className = "run";

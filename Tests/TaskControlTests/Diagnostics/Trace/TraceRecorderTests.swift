@@ -1,0 +1,94 @@
+import Foundation
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// The recorder, and the files that it writes.
+@Suite(.timeLimit(.minutes(1)))
+struct TraceRecorderTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func recorder(_ tasks: Int = 3) -> TraceRecorder {
+        var recording = Recording()
+        for subject in 0..<UInt64(tasks) { recording.turn(subject, (0, 1, 2), task: "task \(subject)") }
+        let recorder = TraceRecorder()
+        for event in recording.events { recorder.receive(event) }
+        return recorder
+    }
+
+    @Test func anObserverThatRecordsHasWhatHappened() async throws {
+        let recorder = TraceRecorder()
+        let observation = AsyncGuard.addObserver(recorder)
+        let name = "recorded \(UUID().uuidString)"
+        await Task(name: name, on: FIFOQueue()) {}.value
+        observation.end()
+        #expect(recorder.text(as: .perfetto).contains(name) && recorder.text(as: .html).contains(name))
+    }
+
+    @Test func theExampleOfTheDocumentHolds() async throws {
+        let path = folder.appendingPathComponent("trace.html").path
+        let recorder = TraceRecorder()
+        let observation = AsyncGuard.addObserver(recorder)
+        await Task(name: "photo 1", on: FIFOQueue(name: "uploads")) {}.value
+        try recorder.write(.html, to: path)
+        observation.end()
+        let page = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(page.contains("\"photo 1\"") && page.contains("\"uploads\""))
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test(arguments: TraceRecorder.Format.allCases)
+    func aFileIsReplacedByWhatTheTextSaysAndNothingElseIsLeft(format: TraceRecorder.Format) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("trace").path
+        try "before".write(toFile: path, atomically: true, encoding: .utf8)
+        // More than a piece.
+        let recorder = recorder(3_000)
+        try recorder.write(format, to: path, title: "A title")
+        let written = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(written == recorder.text(as: format, title: "A title") && written.utf8.count > 200_000)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["trace"])
+    }
+
+    @Test func aFileThatCannotBeWrittenIsToldWithTheReasonAndLeavesNothing() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let nowhere = folder.appendingPathComponent("no/such/folder/trace.html").path
+        do {
+            try recorder().write(.html, to: nowhere)
+            Issue.record("there is no such folder")
+        } catch {
+            #expect(error.code == ENOENT && error.path == nowhere)
+            #expect(
+                error.description.contains("No such file or directory") && error.description.contains("Give a path")
+            )
+        }
+        // A folder of that name is not replaced.
+        #expect(throws: TraceWriteError.self) { try recorder().write(.html, to: folder.path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        let siblings = try FileManager.default.contentsOfDirectory(atPath: folder.deletingLastPathComponent().path)
+        #expect(!siblings.contains { $0.hasPrefix(folder.lastPathComponent + ".") })
+    }
+
+    @Test func whatIsNoRegularFileIsWrittenToAndStays() throws {
+        try recorder().write(.perfetto, to: "/dev/null")
+        let kind = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+        #expect(kind == .typeCharacterSpecial)
+    }
+
+    @Test func recordingGoesOnWhileATraceIsWritten() {
+        let recorder = recorder(2_000)
+        let (before, model) = (recorder.events.count, TraceModel(recorder.events))
+        var pieces = 0
+        // Under the recorder's lock this would trap.
+        model.write(as: .perfetto, title: "t") { _ in
+            pieces += 1
+            recorder.receive(TaskEvent(.retry, .failed))
+        }
+        #expect(pieces > 3 && recorder.events.count == before + pieces)
+    }
+}
