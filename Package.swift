@@ -14,20 +14,38 @@ let package = Package(
         .trait(
             name: "AsyncHTTPClient",
             description: "A transport for TaskControlHTTP over AsyncHTTPClient, for servers."
-        )
+        ),
+        .trait(name: "Logging", description: "Diagnostics are logged through swift-log."),
+        .trait(
+            name: "Metrics",
+            description: "MetricsObserver: diagnostics are counted and timed through swift-metrics."
+        ),
+        .trait(
+            name: "Tracing",
+            description: "TracingObserver: each task and call becomes a span of swift-distributed-tracing."
+        ),
     ],
     dependencies: [
         // Only with the trait, these three.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.26.0"),
+        // Only with the traits of the same names: Logging, Metrics, Tracing.
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.0"),
         // Only for the tests: a server to talk to.
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .target(
             name: "TaskControl",
-            dependencies: ["CTaskControl"],
+            dependencies: [
+                "CTaskControl",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+            ],
             // What the page of a trace is made of: scripts/embed-trace-page puts it into a source file.
             exclude: ["Diagnostics/Trace/Page"]
         ),
@@ -61,7 +79,21 @@ let package = Package(
         .target(name: "CTaskControlTesting"),
         // What tests of several targets play machines with.
         .target(name: "TestSupport", path: "Tests/TestSupport"),
-        .testTarget(name: "TaskControlTests", dependencies: ["TaskControl", "TaskControlTesting", "TestSupport"]),
+        .testTarget(
+            name: "TaskControlTests",
+            dependencies: [
+                "TaskControl",
+                "TaskControlTesting",
+                "TestSupport",
+                .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Logging"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(
+                    name: "InMemoryTracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])
+                ),
+            ]
+        ),
         .testTarget(
             name: "TaskControlHTTPTests",
             dependencies: [

@@ -186,7 +186,7 @@ package enum Diagnostics {
     // MARK: Listening
 
     static func configure(_ configuration: AsyncGuardConfiguration) {
-        let log = configuration.debugLogging ? Listener(SystemLog()) : nil
+        let log = configuration.debugLogging ? Listener(configuration.log) : nil
         let isDefault = configuration.clock is ContinuousClock
         let now = isDefault ? nil : timekeeper(configuration.clock)
         let fresh = configuration.tracking ? Tracker() : nil
