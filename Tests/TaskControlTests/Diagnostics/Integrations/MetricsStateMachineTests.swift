@@ -202,7 +202,7 @@ struct MetricsStateMachineTests {
 
 extension MetricName {
     fileprivate var text: String {
-        ([String(label.dropFirst("task_control_".count))] + dimensions.map(\.value)).joined(separator: " ")
+        ([String(label.rawValue.dropFirst("task_control_".count))] + dimensions.map(\.value)).joined(separator: " ")
     }
 }
 

@@ -43,9 +43,9 @@ struct MetricsStateMachine {
     mutating func clear() -> [Measurement] {
         defer { subjects = [:] }
         return subjects.values.flatMap { subject in
-            let inFlight = Measurement.lower(MetricName("in_flight", subject.dimensions))
+            let inFlight = Measurement.lower(MetricName(.inFlight, subject.dimensions))
             return subject.phase == .waiting
-                ? [inFlight, .lower(MetricName("waiting", subject.dimensions))] : [inFlight]
+                ? [inFlight, .lower(MetricName(.waiting, subject.dimensions))] : [inFlight]
         }
     }
 
@@ -62,9 +62,9 @@ struct MetricsStateMachine {
             since: event.time
         )
         subjects[identity] = subject
-        measurements.append(.count(MetricName("started", subject.dimensions)))
-        measurements.append(.raise(MetricName("in_flight", subject.dimensions)))
-        if subject.phase == .waiting { measurements.append(.raise(MetricName("waiting", subject.dimensions))) }
+        measurements.append(.count(MetricName(.started, subject.dimensions)))
+        measurements.append(.raise(MetricName(.inFlight, subject.dimensions)))
+        if subject.phase == .waiting { measurements.append(.raise(MetricName(.waiting, subject.dimensions))) }
     }
 
     private mutating func move(
@@ -76,7 +76,7 @@ struct MetricsStateMachine {
         subjects[identity]?.phase = phase
         subjects[identity]?.since = event.time
         leave(subject, event, &measurements)
-        if phase == .waiting { measurements.append(.raise(MetricName("waiting", subject.dimensions))) }
+        if phase == .waiting { measurements.append(.raise(MetricName(.waiting, subject.dimensions))) }
     }
 
     private mutating func end(
@@ -86,9 +86,9 @@ struct MetricsStateMachine {
     ) {
         guard let subject = subjects.removeValue(forKey: identity) else { return }
         leave(subject, event, &measurements)
-        measurements.append(.lower(MetricName("in_flight", subject.dimensions)))
+        measurements.append(.lower(MetricName(.inFlight, subject.dimensions)))
         let outcome = MetricName.Dimension(name: "outcome", value: event.outcome)
-        measurements.append(.count(MetricName("ended", subject.dimensions + [outcome])))
+        measurements.append(.count(MetricName(.ended, subject.dimensions + [outcome])))
     }
 
     /// A phase is over.
@@ -96,12 +96,12 @@ struct MetricsStateMachine {
         let time = max(.zero, event.time - subject.since)
         switch subject.phase {
         case .running:
-            measurements.append(.time(MetricName("run_time", subject.dimensions), time))
+            measurements.append(.time(MetricName(.runTime, subject.dimensions), time))
         case .waiting:
-            measurements.append(.lower(MetricName("waiting", subject.dimensions)))
+            measurements.append(.lower(MetricName(.waiting, subject.dimensions)))
             // A wait that was given up is not one that was so long.
             if event.kind != .skipped, event.kind != .left {
-                measurements.append(.time(MetricName("wait_time", subject.dimensions), time))
+                measurements.append(.time(MetricName(.waitTime, subject.dimensions), time))
             }
         }
     }
@@ -112,15 +112,15 @@ struct MetricsStateMachine {
     private func byItself(_ event: TaskEvent) -> [Measurement] {
         if event.isMistake {
             let kind = MetricName.Dimension(name: "kind", value: event.kind.rawValue)
-            return [.count(MetricName("mistakes", dimensions(event, event.primitive.rawValue) + [kind]))]
+            return [.count(MetricName(.mistakes, dimensions(event, event.primitive.rawValue) + [kind]))]
         }
         if event.kind == .joined {
-            return [.count(MetricName("joined", dimensions(event, event.primitive.rawValue)))]
+            return [.count(MetricName(.joined, dimensions(event, event.primitive.rawValue)))]
         }
-        if event.kind == .running, event.primitive == .retry { return [.count(MetricName("retries"))] }
+        if event.kind == .running, event.primitive == .retry { return [.count(MetricName(.retries))] }
         if event.stage == .ends, let status = event.status {
             let group = (100..<600).contains(status) ? "\(status / 100)xx" : "other"
-            return [.count(MetricName("http_responses", [MetricName.Dimension(name: "status", value: group)]))]
+            return [.count(MetricName(.httpResponses, [MetricName.Dimension(name: "status", value: group)]))]
         }
         return []
     }
