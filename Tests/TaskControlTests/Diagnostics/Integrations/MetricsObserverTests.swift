@@ -133,26 +133,40 @@ struct MetricsObserverTests {
         #expect(ends.reduce(0) { $0 + $1.totalValue } == 2_000)
     }
 
-    /// Takes the observer's lock in each call, in debug builds a trap if it is held by the caller.
+    /// Takes the observer's locks in each call, in debug builds a trap if one is held by the caller.
     @Test func theFactoryAndItsMetricsAreCalledWithoutALock() {
         let curious = Curious()
         let observer = MetricsObserver(factory: curious)
-        curious.look.withLock { $0 = { [weak observer] in observer.map { $0.count } ?? 0 } }
+        curious.look.withLock {
+            $0 = { [weak observer] in
+                observer?.receive(.at(0, .http, .started, .begins, subject: 2))
+                observer?.receive(.at(0, .http, .completed, .ends, subject: 2))
+            }
+        }
         for event in [
             TaskEvent.at(0, .http, .started, .begins), .at(1, .http, .waiting), .at(2, .http, .running),
             .at(3, .http, .completed, .ends, status: 200),
         ] { observer.receive(event) }
-        #expect(curious.looks.withLock { $0 } >= 15)
+        #expect(curious.looks.withLock { $0 } >= 10 && observer.count == 0)
     }
 
     private final class Curious: MetricsFactory, CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
-        let look = Locked<@Sendable () -> Int>({ 0 })
+        let look = Locked<@Sendable () -> Void>({})
         let looks = Locked(0)
+        /// A look is not looked at.
+        private let isLooking = Locked(false)
 
         private func call() {
+            guard
+                isLooking.withLock({ isLooking in
+                    defer { isLooking = true }
+                    return !isLooking
+                })
+            else { return }
             let look = look.withLock { $0 }
-            _ = look()
+            look()
             looks.withLock { $0 += 1 }
+            isLooking.withLock { $0 = false }
         }
 
         private func made() -> Curious {

@@ -71,7 +71,8 @@ struct TracingObserverTests {
         #expect(flight.attributes.get("taskControl.key") == .string("k"))
         #expect(flight.attributes.get("taskControl.joined") == .int64(2))
         let joined = spans("SingleFlight.joined")
-        #expect(joined.count == 2 && joined[1].parentSpanID == spans("second").first?.spanID)
+        try #require(joined.count == 2)
+        #expect(joined[1].parentSpanID == spans("second").first?.spanID)
         #expect(joined[1].attributes.get("taskControl.outcome") == .string("completed"))
         for span in joined {
             #expect(span.links.map(\.context.inMemorySpanContext?.spanID) == [flight.spanID])
@@ -91,6 +92,7 @@ struct TracingObserverTests {
             try? await retry(attempts: 2) { throw MarkedError("no") }
         }
         let turns = spans("FIFOQueue")
+        try #require(turns.count == 2)
         #expect(turns[0].status == SpanStatus(code: .error, message: #"MarkedError(mark: "lost")"#))
         #expect(turns[1].status == nil && turns[1].attributes.get("taskControl.isCancelled") == .bool(true))
         let retried = try #require(spans("retry").first)
@@ -135,6 +137,31 @@ struct TracingObserverTests {
             observer.receive(.at(3, .singleFlight, .joined, subject: number))
             if number.isMultiple(of: 10_000) { #expect(observer.count == 0) }
         }
+    }
+
+    @Test func everySpanEndsWhateverTheThreadsDo() async throws {
+        let observer = TracingObserver(tracer: tracer)
+        let flights = SingleFlight<Int, Int>()
+        await Audience.of(observer) { _ in
+            await withTaskGroup { group in
+                for number in 0..<400 {
+                    group.addTask {
+                        let caller = Task {
+                            _ = try? await flights.run(number % 3) {
+                                await Task.yield()
+                                return number
+                            }
+                        }
+                        if number.isMultiple(of: 4) { caller.cancel() }
+                        await caller.value
+                    }
+                }
+            }
+            while flights.flights.liveCount > 0 { await Task.yield() }
+        }
+        #expect(observer.count == 0 && tracer.activeSpans.isEmpty)
+        #expect(!spans("SingleFlight").isEmpty)
+        #expect(spans("SingleFlight.joined").allSatisfy { $0.links.count == 1 })
     }
 
     /// Takes the observer's lock in each call, in debug builds a trap if it is held by the caller.

@@ -8,6 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct TracingStateMachineTests {
     @Test func everySpanEndsOnceAndNoneIsKept() async {
+        // In a task: who joins is one.
         let steps = Driver().playEverySequence(upTo: 7) { _ in Driver.Step.allCases }
         #expect(steps > 50)
     }
