@@ -12,7 +12,8 @@ public struct AsyncGuardConfiguration: Sendable {
     public var debugLogging: Bool
 
     #if Logging
-    /// Where it is logged, if that is so. `nil`: to swift-log's default, with the label `TaskControl`, from the level `debug` on.
+    /// Where it is logged, if that is so. `nil`: where swift-log's system logs at the time of ``AsyncGuard/configure(_:)``, with the label
+    /// `TaskControl`, from the level `debug` on. Bootstrap that system before.
     public var logger: Logger?
     #endif
 
