@@ -60,8 +60,8 @@ private func recording() async -> TraceRecorder {
     let recorder = TraceRecorder(capacity: events)
     let observation = AsyncGuard.addObserver(recorder)
     let queues = (0..<100).map { FIFOQueue(name: "queue \($0)") }
-    // Each is told of four times, at least.
-    for first in stride(from: 0, to: events / 4, by: 1_000) {
+    // Each is told of three times, at least.
+    for first in stride(from: 0, to: events / 3, by: 1_000) {
         let countdown = Countdown(1_000)
         for index in first..<first + 1_000 {
             Task(name: "task \(index)", on: queues[index % 100]) { countdown.hit() }

@@ -55,7 +55,7 @@ enum OutputFile {
 
     private static func open(_ name: String, at path: String, flags: CInt) throws(TraceWriteError) -> CInt {
         while true {
-            let file = unsafe_open(name, flags | O_CLOEXEC, 0o644)
+            let file = systemOpen(name, flags | O_CLOEXEC, 0o644)
             if file >= 0 { return file }
             guard errno == EINTR else { throw TraceWriteError(path: path, step: "created", code: errno) }
         }
@@ -65,7 +65,7 @@ enum OutputFile {
         let code = bytes.withUnsafeBytes { bytes -> CInt in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = unsafe_write(file, rest)
+                let count = systemWrite(file, rest)
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno != EINTR {
@@ -79,12 +79,12 @@ enum OutputFile {
 }
 
 // Under other names: within the type, its own functions hide the C library's.
-private func unsafe_open(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
+private func systemOpen(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
 
-private func unsafe_write(_ file: CInt, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
+private func systemWrite(_ file: CInt, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
     let bytes = UnsafeRawBufferPointer(rebasing: bytes)
-    return write(file, bytes.baseAddress, bytes.count)
+    return write(file, bytes.baseAddress!, bytes.count)
 }
 
 /// An `errno` in the system's words.
-func systemText(of code: CInt) -> String { strerror(code).map { String(cString: $0) } ?? "unknown error" }
+func systemText(of code: CInt) -> String { String(cString: strerror(code)) }

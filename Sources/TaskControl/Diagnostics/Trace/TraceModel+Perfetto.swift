@@ -1,5 +1,6 @@
 extension TraceModel {
-    /// As a trace in Chrome's format: a process for each group, a thread for each lane, a slice for each bar, within it what it waited and ran, and instants for marks.
+    /// As a trace in Chrome's format: a process for each group, a thread for each lane, a slice for each bar, within it slices for what it
+    /// waited and ran, and instants for marks.
     func writePerfetto<Failure: Error>(title: String, to text: inout TraceText<Failure>) throws(Failure) {
         text.put(#"{"displayTimeUnit":"ms","otherData":{"title":"#)
         text.putQuoted(title)

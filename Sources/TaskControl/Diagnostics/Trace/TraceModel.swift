@@ -1,4 +1,6 @@
-/// What a trace shows: groups of lanes, one group an owner, and in the lanes bars, one a subject. Times are in nanoseconds from the first event on.
+/// What a trace shows: groups of lanes, one group an owner, and in the lanes bars, one a subject.
+///
+/// Times are in nanoseconds, from the first event on.
 struct TraceModel: Sendable {
     /// What became of a subject.
     enum Outcome: Int, Sendable, CaseIterable {

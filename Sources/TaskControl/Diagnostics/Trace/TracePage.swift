@@ -8,7 +8,7 @@ enum TracePage {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-6wyYPEoO0Ln/YzUSeD4q9vLEJyUbJw7u4Ekp1J41F4A='; script-src 'sha256-/KLCmtnZUjU40j+ZgIM1vlaLMSHfWXDw8o9ZTIeR/f0='; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-YHsQol59iJGAeqIIugVwpBF/fIxe6SBG12irhiFJhFE='; script-src 'sha256-uevgs6kBnGHcaZZB5Y27/xBJxBZqF1bGtP6AFihZ06k='; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -112,9 +112,9 @@ main { position: relative; flex: 1; min-height: 0; }
 #grid { position: absolute; inset: 0 0 0 var(--side); overflow: hidden; pointer-events: none; }
 #lines i { position: absolute; left: 0; top: 0; bottom: 0; width: 1px; background: var(--line); }
 #cursor { position: absolute; left: 0; top: 0; bottom: 0; width: 1px; background: var(--soft); opacity: 0.5; }
-#chart { position: absolute; inset: 0; overflow: hidden auto; cursor: default; contain: strict; touch-action: pan-y; }
+#chart { position: absolute; inset: 0; overflow: hidden auto; cursor: default; contain: strict; touch-action: pan-y; user-select: none; }
 #chart:focus-visible { outline-offset: -2px; }
-#chart.panning { cursor: grabbing; user-select: none; }
+#chart.panning { cursor: grabbing; }
 #rows { position: relative; min-height: 100%; overflow: hidden; }
 .group { position: absolute; left: 0; right: 0; border-bottom: 1px solid var(--line); }
 .side { position: absolute; left: 0; top: 0; bottom: 0; width: var(--side); background: var(--page); border-right: 1px solid var(--line); }
@@ -134,7 +134,7 @@ main { position: relative; flex: 1; min-height: 0; }
 .side em { font-style: normal; color: var(--failed-edge); }
 .track { position: absolute; left: var(--side); right: 0; top: 0; bottom: 0; overflow: hidden; }
 
-.bar, .sample { --c: var(--completed); --e: var(--completed-edge); }
+.bar, .sample, .completed { --c: var(--completed); --e: var(--completed-edge); }
 .failed { --c: var(--failed); --e: var(--failed-edge); }
 .timedOut { --c: var(--timedOut); --e: var(--timedOut-edge); }
 .cancelled { --c: var(--cancelled); --e: var(--cancelled-edge); }
@@ -155,7 +155,7 @@ main { position: relative; flex: 1; min-height: 0; }
 }
 .single.earlier { border-left: 3px double var(--e); border-radius: 0 3px 3px 0; }
 .single.narrow { border-radius: 1px; border-width: 0; background: var(--c); }
-.single.narrow .run { background: color-mix(in srgb, var(--e) 62%, var(--c)); }
+.single.narrow .run { background: color-mix(in srgb, var(--e) 45%, var(--c)); }
 .single.narrow.failed, .single.narrow.timedOut, .narrow.failed .run, .narrow.timedOut .run { background: var(--e); }
 .single.narrow.cancelled { height: 12px; margin-top: 3px; background: var(--e); }
 .run { position: absolute; top: 0; bottom: 0; background: var(--c); }
@@ -183,6 +183,8 @@ main { position: relative; flex: 1; min-height: 0; }
 .moment { position: absolute; left: 0; top: 0; width: 9px; height: 9px; margin: 0 0 0 -4px; cursor: pointer; }
 .moment::before { content: ""; position: absolute; inset: 1.5px; background: var(--soft); transform: rotate(45deg); }
 .moment.bad::before { background: var(--failed-edge); }
+.away { position: absolute; left: 10px; top: 12px; color: var(--soft); font-size: 11px; }
+.away.after { left: auto; right: 10px; }
 #empty { position: absolute; left: 0; right: 0; top: 32%; text-align: center; color: var(--soft); font-size: 14px; white-space: pre-line; pointer-events: none; }
 
 #tip {
@@ -250,7 +252,7 @@ kbd { display: inline-block; min-width: 22px; padding: 0 6px; border: 1px solid 
 <div id="chart" tabindex="0" role="application" aria-label="Tasks over time. Arrow keys move, plus and minus zoom, Tab goes to the bars, question mark tells more."><div id="rows"></div></div>
 <p id="empty" hidden></p>
 </main>
-<div id="tip" role="status" hidden></div>
+<div id="tip" role="tooltip" hidden></div>
 <dialog id="help" aria-label="Keys">
 <h2>Keys</h2>
 <dl>
@@ -397,6 +399,8 @@ function place(group, bars) {
         shown.height = denseHeight;
         add(-1, 0, denseHeight, bars);
     }
+    shown.begin = bars.length > 0 ? bars[0].begin : 0;
+    shown.end = bars.reduce((latest, bar) => Math.max(latest, bar.end), 0);
     layout.groups.push(shown);
     layout.count += bars.length;
     layout.height += shown.height;
@@ -499,8 +503,13 @@ let focusKey = null;
 function keep(map, wanted, make) {
     for (const [key, node] of map) {
         if (wanted.has(key)) continue;
-        // What has the focus stays, or the keyboard would be lost.
-        if (node === document.activeElement) continue;
+        // What has the focus stays, out of sight, or the keyboard would be lost.
+        if (node === document.activeElement) {
+            node.style.transform = "translate(-100px, 0)";
+            node.style.width = "1px";
+            node.dataset.count = 0;
+            continue;
+        }
         node.remove();
         map.delete(key);
     }
@@ -599,9 +608,9 @@ function updateSingle(node, thing) {
     if (isNarrow) name += " narrow";
     if (isPinned(bar)) name += " pinned";
     node.className = name;
+    node.dataset.count = 1;
     if (node.dataset.index !== String(bar.index)) {
         node.dataset.index = bar.index;
-        node.dataset.count = 1;
         node.dataset.state = outcomes[bar.outcome];
         node.setAttribute("aria-label", spoken(bar));
     }
@@ -779,6 +788,11 @@ function drawGroups(top, bottom) {
         node.style.transform = `translateY(${shown.top}px)`;
         node.style.height = `${shown.height}px`;
         node.head.replaceChildren(...headOf(shown));
+        // Where to look, if all of it is elsewhere.
+        const isBefore = shown.end < view.from, isAfter = shown.begin > view.to;
+        node.away.hidden = shown.bars.length === 0 || !(isBefore || isAfter);
+        node.away.classList.toggle("after", isAfter);
+        node.away.textContent = isBefore ? `← until ${duration(shown.end)}` : `from ${duration(shown.begin)} →`;
         if (shown.group.laneCount > 1) node.head.setAttribute("aria-expanded", String(shown.isOpen));
     }
 }
@@ -802,6 +816,9 @@ function makeGroup(group) {
     sideElement.append(node.head);
     node.track = document.createElement("div");
     node.track.className = "track";
+    node.away = document.createElement("p");
+    node.away.className = "away";
+    node.track.append(node.away);
     node.append(node.track, sideElement);
     return node;
 }
@@ -950,8 +967,9 @@ function pin(node) {
     const bar = barOf(node.thing);
     if (!bar) return;
     unpin();
-    show(node.thing, node.getBoundingClientRect());
     pinned = { bar, node };
+    fill(node.thing);
+    tip.hidden = false;
     tip.classList.add("pinned");
     const close = document.createElement("button");
     close.type = "button";
@@ -960,6 +978,7 @@ function pin(node) {
     close.setAttribute("aria-label", "Close");
     close.addEventListener("click", unpin);
     tip.prepend(close);
+    move(node.getBoundingClientRect());
     redraw();
 }
 
@@ -997,6 +1016,7 @@ function fillWithBar(bar) {
     const { group } = bar;
     const age = bar.age >= 0 ? Math.max(bar.age, bar.end - bar.begin) : bar.end - bar.begin;
     const isOpen = bar.outcome === 4;
+    const marks = bar.marks.filter((mark) => !quietKinds.has(mark.kind));
     const rows = [
         ["kind", bar.primitive],
         ["owner", group.owner ? [group.name, group.primitive, group.owner].filter(Boolean).join(" ") : "none"],
@@ -1009,8 +1029,8 @@ function fillWithBar(bar) {
         ["age", isOpen ? `${duration(age)}, and still there` : bar.isEarlier && bar.age < 0 ? `more than ${duration(age)}` : duration(age)],
         ["waiting", bar.segments.length > 0 ? duration(spent.waiting) : ""], ["running", bar.segments.length > 0 ? duration(spent.running) : ""],
         ["subject", bar.subject],
-        ...bar.marks.slice(0, 10).map((mark) => [`at ${duration(mark.time)}`, sentence(mark)]),
-        ["", bar.marks.length > 10 ? `and ${counted(bar.marks.length - 10, "moment")} more` : ""],
+        ...marks.slice(0, 10).map((mark) => [`at ${duration(mark.time)}`, sentence(mark)]),
+        ["", marks.length > 10 ? `and ${counted(marks.length - 10, "moment")} more` : ""],
     ];
     tell(bar.label, bar, rows, pinned ? "" : "Click or Enter to pin");
 }

@@ -10,8 +10,8 @@ extension TraceRecorder {
     /// Writes what was recorded into a file. Recording goes on meanwhile.
     ///
     /// The file is there when it is whole: it is written under another name beside its own and renamed, so what was there before is
-    /// replaced at once, and a symbolic link is replaced rather than followed. What is no regular file, as `/dev/stdout`, is written to directly. Blocks the thread for as long as that takes: about a
-    /// second for a million events.
+    /// replaced at once, and a symbolic link is replaced rather than followed. What is no regular file, as `/dev/stdout`, is written to
+    /// directly. It blocks the thread, for about a second a million events.
     ///
     /// - Parameters:
     ///   - path: Relative to the working directory if it does not begin with `/`.
@@ -24,8 +24,9 @@ extension TraceRecorder {
         }
     }
 
-    /// What was recorded, as a text: for a server that answers with it. A million events are about 100 MB; ``write(_:to:title:)`` needs less
-    /// memory.
+    /// What was recorded, as a text: for a server that answers with it.
+    ///
+    /// A million events are a page of about 30 MB, or 100 MB for Perfetto; ``write(_:to:title:)`` keeps no such text.
     ///
     /// - Parameter title: What the page is headed with, or the trace is named.
     /// - Complexity: O(*n* log *n*) in the number of events.

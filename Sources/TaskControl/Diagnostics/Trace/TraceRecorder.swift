@@ -8,15 +8,16 @@
 /// observation.end()
 /// ```
 ///
-/// The page is one file without anything from elsewhere: lanes for lifetimes, stores, queues, flights and semaphores, in them a bar for each
-/// task or call, with the time it waited and the time it ran, how it ended, and its name, key, age and error. Write it while the observation
-/// goes on: what has not ended then is drawn up to that moment.
+/// The page is one file without anything from elsewhere: lanes for lifetimes, stores, queues, flights and semaphores, in them a bar for
+/// each task or call, with the time it waited and the time it ran, how it ended, and its name, key, age and error. Write it while the
+/// observation goes on: what has not ended then is drawn up to that moment.
 ///
 /// ## Memory and time
-/// The latest ``capacity`` events are kept, about 280 bytes each beside their texts; texts longer than 512 bytes are cut. So the 100,000 events
-/// of the default are about 28 MB, taken as they come. What is older falls out, and both outputs say how many events that were. To
-/// record is a lock and a copy, tens of nanoseconds: nothing is formatted or written to a file before somebody asks for it, and while that
-/// is done, recording goes on.
+/// The latest ``capacity`` events are kept, about 280 bytes each beside their texts; texts longer than 512 bytes are cut. So the 100,000
+/// events of the default are about 28 MB, taken as they come. What is older falls out, and both outputs say how many events that were.
+///
+/// To record is a lock and a copy, tens of nanoseconds: nothing is formatted or written to a file before somebody asks for it, and while
+/// that is done, recording goes on.
 ///
 /// It is not a log: for a line an event, as it happens, configure ``AsyncGuardConfiguration/debugLogging``.
 public final class TraceRecorder: TaskObserver {

@@ -1,6 +1,6 @@
 /// The latest events, in chunks of which the oldest falls out as a whole. Pure.
 ///
-/// Chunks, so that a copy is a reference a chunk, and whoever records while a copy is written out pays for one chunk at a time, not for all.
+/// Chunks, so that a copy is a reference a chunk, and whoever records while a copy is written pays for one chunk at a time, not for all.
 struct TraceRing {
     typealias Chunk = [TaskEvent]
 

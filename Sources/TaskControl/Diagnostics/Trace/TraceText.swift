@@ -55,7 +55,8 @@ struct TraceText<Failure: Error> {
         for digit in [rest / 100, rest / 10 % 10, rest % 10] { bytes.append(UInt8(ascii: "0") + UInt8(digit)) }
     }
 
-    /// As a string of JSON, which is harmless within a script of a page, too: `<` is escaped, and so are the separators that end a line in JavaScript.
+    /// As a string of JSON, which is harmless within a script of a page, too: `<` is escaped, and so are the separators that end a line in
+    /// JavaScript.
     mutating func putQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text

@@ -36,16 +36,17 @@ enum Browser {
             )
         }
 
+        /// An attribute of the page's body.
         func attribute(_ name: String) -> String? {
-            document.firstMatch(of: try! Regex("<body[^>]* \(name)=\"([^\"]*)\"", as: (Substring, Substring).self)).map
-            { String($0.1) }
+            guard let body = document.firstMatch(of: /<body[^>]*>/)?.0 else { return nil }
+            return body.matches(of: /([a-z-]+)="([^"]*)"/).first { $0.1 == name }.map { String($0.2) }
         }
     }
 
     /// Opens a page from a file, without any network.
     ///
-    /// - Parameter script: The body of an async function, run in the page when that is there. With one, the page's own prohibition of foreign
-    ///   scripts is lifted; without, the page is as it is.
+    /// - Parameter script: The body of an async function, run in the page when that is there. With one, the page's own prohibition of
+    ///   foreign scripts is lifted; without, the page is as it is.
     static func visit(_ page: String, script: String? = nil, size: (Int, Int) = (1400, 900), isDark: Bool = false)
         async throws -> Visit
     {

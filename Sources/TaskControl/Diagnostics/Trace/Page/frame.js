@@ -23,6 +23,11 @@ function drawGroups(top, bottom) {
         node.style.transform = `translateY(${shown.top}px)`;
         node.style.height = `${shown.height}px`;
         node.head.replaceChildren(...headOf(shown));
+        // Where to look, if all of it is elsewhere.
+        const isBefore = shown.end < view.from, isAfter = shown.begin > view.to;
+        node.away.hidden = shown.bars.length === 0 || !(isBefore || isAfter);
+        node.away.classList.toggle("after", isAfter);
+        node.away.textContent = isBefore ? `← until ${duration(shown.end)}` : `from ${duration(shown.begin)} →`;
         if (shown.group.laneCount > 1) node.head.setAttribute("aria-expanded", String(shown.isOpen));
     }
 }
@@ -46,6 +51,9 @@ function makeGroup(group) {
     sideElement.append(node.head);
     node.track = document.createElement("div");
     node.track.className = "track";
+    node.away = document.createElement("p");
+    node.away.className = "away";
+    node.track.append(node.away);
     node.append(node.track, sideElement);
     return node;
 }

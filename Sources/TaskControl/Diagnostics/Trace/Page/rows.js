@@ -47,6 +47,8 @@ function place(group, bars) {
         shown.height = denseHeight;
         add(-1, 0, denseHeight, bars);
     }
+    shown.begin = bars.length > 0 ? bars[0].begin : 0;
+    shown.end = bars.reduce((latest, bar) => Math.max(latest, bar.end), 0);
     layout.groups.push(shown);
     layout.count += bars.length;
     layout.height += shown.height;

@@ -28,8 +28,9 @@ function pin(node) {
     const bar = barOf(node.thing);
     if (!bar) return;
     unpin();
-    show(node.thing, node.getBoundingClientRect());
     pinned = { bar, node };
+    fill(node.thing);
+    tip.hidden = false;
     tip.classList.add("pinned");
     const close = document.createElement("button");
     close.type = "button";
@@ -38,6 +39,7 @@ function pin(node) {
     close.setAttribute("aria-label", "Close");
     close.addEventListener("click", unpin);
     tip.prepend(close);
+    move(node.getBoundingClientRect());
     redraw();
 }
 
@@ -75,6 +77,7 @@ function fillWithBar(bar) {
     const { group } = bar;
     const age = bar.age >= 0 ? Math.max(bar.age, bar.end - bar.begin) : bar.end - bar.begin;
     const isOpen = bar.outcome === 4;
+    const marks = bar.marks.filter((mark) => !quietKinds.has(mark.kind));
     const rows = [
         ["kind", bar.primitive],
         ["owner", group.owner ? [group.name, group.primitive, group.owner].filter(Boolean).join(" ") : "none"],
@@ -87,8 +90,8 @@ function fillWithBar(bar) {
         ["age", isOpen ? `${duration(age)}, and still there` : bar.isEarlier && bar.age < 0 ? `more than ${duration(age)}` : duration(age)],
         ["waiting", bar.segments.length > 0 ? duration(spent.waiting) : ""], ["running", bar.segments.length > 0 ? duration(spent.running) : ""],
         ["subject", bar.subject],
-        ...bar.marks.slice(0, 10).map((mark) => [`at ${duration(mark.time)}`, sentence(mark)]),
-        ["", bar.marks.length > 10 ? `and ${counted(bar.marks.length - 10, "moment")} more` : ""],
+        ...marks.slice(0, 10).map((mark) => [`at ${duration(mark.time)}`, sentence(mark)]),
+        ["", marks.length > 10 ? `and ${counted(marks.length - 10, "moment")} more` : ""],
     ];
     tell(bar.label, bar, rows, pinned ? "" : "Click or Enter to pin");
 }

@@ -53,8 +53,13 @@ let focusKey = null;
 function keep(map, wanted, make) {
     for (const [key, node] of map) {
         if (wanted.has(key)) continue;
-        // What has the focus stays, or the keyboard would be lost.
-        if (node === document.activeElement) continue;
+        // What has the focus stays, out of sight, or the keyboard would be lost.
+        if (node === document.activeElement) {
+            node.style.transform = "translate(-100px, 0)";
+            node.style.width = "1px";
+            node.dataset.count = 0;
+            continue;
+        }
         node.remove();
         map.delete(key);
     }
@@ -153,9 +158,9 @@ function updateSingle(node, thing) {
     if (isNarrow) name += " narrow";
     if (isPinned(bar)) name += " pinned";
     node.className = name;
+    node.dataset.count = 1;
     if (node.dataset.index !== String(bar.index)) {
         node.dataset.index = bar.index;
-        node.dataset.count = 1;
         node.dataset.state = outcomes[bar.outcome];
         node.setAttribute("aria-label", spoken(bar));
     }
