@@ -25,10 +25,19 @@ struct TourCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the results to a file as JSON.", valueName: "file"))
     var json: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write what all tasks did to a file: NAME.html is a page to open, NAME.json is for ui.perfetto.dev. May be given several times.",
+            valueName: "file"
+        )
+    )
+    var trace: [TraceFile] = []
+
     func run() async throws {
         let seed = seed ?? UInt64.random(in: 1...999_999)
         let chapters = Chapters.all.filter { one in chapter.isEmpty || chapter.contains { $0.name == one.name } }
         let watchdog = Watchdog(limit: .seconds(30 * chapters.count))
+        let recording = TraceRecording(for: trace)
         let result = try await TourServer.whileRunning { server in
             Terminal.print("A server listens on \(server.address). Seed \(seed); to repeat: --seed \(seed)")
             return await Tour(server: server, seed: seed).run(chapters)
@@ -36,7 +45,17 @@ struct TourCommand: AsyncParsableCommand {
         watchdog.stop()
         result.show()
         if let json { try write(result, to: json) }
+        try write(recording, of: chapters)
         if !result.holds { throw ExitCode.failure }
+    }
+
+    private func write(_ recording: TraceRecording?, of chapters: [any Chapter]) throws {
+        do {
+            try recording?.write(title: "Tour: \(chapters.map(\.name).joined(separator: ", "))")
+        } catch {
+            Terminal.complain("\(error)")
+            throw ExitCode(EX_IOERR)
+        }
     }
 
     private func write(_ result: TourResult, to path: String) throws {

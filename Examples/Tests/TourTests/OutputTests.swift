@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import TaskControl
 import Testing
 
 @testable import tour
@@ -27,5 +29,32 @@ struct OutputTests {
         #expect(result.seed == 3)
         #expect(!result.holds)
         #expect(result.chapters.first?.failedClaims.map(\.text) == ["c"])
+    }
+
+    @Test func aTraceIsWrittenInTheFormThatItsNameSays() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (page, json) = (folder.appendingPathComponent("a.html").path, folder.appendingPathComponent("a.json").path)
+        let recording = try #require(TraceRecording(for: TourCommand.parse(["--trace", page, "--trace", json]).trace))
+        await Task(name: "noted", on: FIFOQueue(name: "notes")) {}.value
+        try recording.write(title: "a tour")
+        let (html, text) = try (
+            String(contentsOfFile: page, encoding: .utf8), Data(contentsOf: URL(fileURLWithPath: json))
+        )
+        #expect(html.hasPrefix("<!doctype html>") && html.contains("noted") && html.contains("a tour"))
+        let trace = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
+        let names = (trace["traceEvents"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+        #expect(names.contains { $0.contains("noted") })
+    }
+
+    @Test func aTraceInNoFormIsAnErrorOfTheCommandLine() {
+        #expect(throws: (any Error).self) { try TourCommand.parse(["--trace", "trace.txt"]) }
+    }
+
+    @Test func aTraceThatCannotBeWrittenSaysSo() throws {
+        let recording = try #require(TraceRecording(for: TourCommand.parse(["--trace", "/nowhere/trace.html"]).trace))
+        #expect(throws: TraceWriteError.self) { try recording.write(title: "a tour") }
+        #expect(try TraceRecording(for: TourCommand.parse([]).trace) == nil)
     }
 }

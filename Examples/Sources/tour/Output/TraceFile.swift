@@ -1,0 +1,39 @@
+import ArgumentParser
+import TaskControl
+
+/// A file that what all tasks of a tour did is written to: its name says in which form.
+struct TraceFile: ExpressibleByArgument {
+    let path: String
+    let format: TraceRecorder.Format
+
+    init?(argument: String) {
+        path = argument
+        if argument.hasSuffix(".html") {
+            format = .html
+        } else if argument.hasSuffix(".json") {
+            format = .perfetto
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Records what happens from now on, for files that are written when it is over.
+struct TraceRecording {
+    // A whole tour is some 150,000 events.
+    private let recorder = TraceRecorder(capacity: 500_000)
+    private let observation: TaskObservation
+    private let files: [TraceFile]
+
+    /// `nil`: there is no file to write it to.
+    init?(for files: [TraceFile]) {
+        guard !files.isEmpty else { return nil }
+        self.files = files
+        observation = AsyncGuard.addObserver(recorder)
+    }
+
+    func write(title: String) throws(TraceWriteError) {
+        defer { observation.end() }
+        for file in files { try recorder.write(file.format, to: file.path, title: title) }
+    }
+}
