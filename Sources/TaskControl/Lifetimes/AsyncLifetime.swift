@@ -20,7 +20,7 @@
 ///
 /// Safe to use from any thread and any isolation. What has finished is forgotten at once.
 ///
-/// Siblings: ``TaskBag`` is the same for tasks that are made by it; ``TaskStore`` gives each task a key and decides what happens to
+/// Siblings: ``TaskBag`` makes its tasks itself, or takes in those that were made elsewhere; ``TaskStore`` gives each task a key and decides what happens to
 /// those that have the same.
 ///
 /// ## Cancellation

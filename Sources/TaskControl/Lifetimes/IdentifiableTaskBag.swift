@@ -49,6 +49,20 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
         registry.cancelAll()
     }
 
+    /// Waits until the bag is empty: what is there now, what is added meanwhile, and what was cancelled and still runs have all ended.
+    ///
+    /// A task of this bag that drains it waits for itself, until it is cancelled.
+    ///
+    /// What is there when the wait begins is raised to the caller's priority, where the system can (macOS 26, Linux).
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once. What is in the bag goes on.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    public func drain() async throws {
+        try await registry.drain()
+    }
+
     /// Starts a task, unless one with this ID is there.
     ///
     /// - Parameters:

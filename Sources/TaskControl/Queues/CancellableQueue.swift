@@ -49,6 +49,21 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: Sendable {
     public func cancelTasks() {
         group.cancelAll()
     }
+
+    /// Waits until all that was sent through this queue has ended: what is there now, what is sent meanwhile, and what was cancelled and still
+    /// runs. What others have sent to the underlying queue is waited for only as far as it comes before.
+    ///
+    /// A task of this queue that drains it waits for itself, until it is cancelled.
+    ///
+    /// What is there when the wait begins is raised to the caller's priority, where the system can (macOS 26, Linux).
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once. What was sent goes on.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    public func drain() async throws {
+        try await group.drain()
+    }
 }
 
 extension CancellableQueue where UnderlyingQueue == FIFOQueue {

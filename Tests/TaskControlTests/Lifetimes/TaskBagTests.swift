@@ -7,6 +7,32 @@ import Testing
 struct TaskBagTests {
     @TaskLocal static var request = "none"
 
+    @Test func drainWaitsForWhatWasCancelledAndStillRunsAndItsCallerCanLeave() async throws {
+        let (bag, keyed) = (TaskBag(), IdentifiableTaskBag<Int>())
+        let (gate, ended) = (Gate(), OrderRecorder<Int>())
+        bag.addTask {
+            await gate.waitIgnoringCancellation()
+            ended.record(1)
+        }
+        keyed.addTask(id: 1) {
+            await gate.waitIgnoringCancellation()
+            ended.record(2)
+        }
+        let leaving = [Task { try await bag.drain() }, Task { try await keyed.drain() }]
+        for task in leaving {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        let draining = Task {
+            try await bag.drain()
+            try await keyed.drain()
+            return ended.count
+        }
+        gate.open()
+        #expect(try await draining.value == 2)
+        try await TaskBag().drain()
+    }
+
     @Test func finishedTasksLeaveByThemselvesAdoptedOnesToo() async throws {
         let (bag, gate) = (TaskBag(), Gate())
         bag.addTask { try? await gate.wait() }
@@ -15,7 +41,7 @@ struct TaskBagTests {
         Task { try? await gate.wait() }.stored(in: bag)
         #expect(bag.count == 4)
         gate.open()
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(bag.count == 0)
     }
 
@@ -40,7 +66,7 @@ struct TaskBagTests {
         for gate in started { try? await gate.wait() }
         bag.cancel()
         #expect(bag.count == 0)
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(ended.events.sorted() == [1, 2, 3])
         let ran = Gate()
         bag.addTask { ran.open() }
@@ -70,7 +96,7 @@ struct TaskBagTests {
         let (bag, log) = (TaskBag(), OrderRecorder<Int>())
         bag.addTask { log.record(1) }
         bag.cancel()
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(log.events == [])
     }
 
@@ -84,7 +110,7 @@ struct TaskBagTests {
                 }
             }
         }.value
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(log.events == ["42 \(readable("reader") ?? "-") true"])
     }
 
@@ -95,7 +121,7 @@ struct TaskBagTests {
                 bag.addDetachedTask(priority: .high) { log.record("\(Self.request) \(Task.basePriority == .high)") }
             }
         }.value
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(log.events == ["none true"])
     }
 
@@ -117,7 +143,7 @@ struct TaskBagTests {
         }
         for gate in started { try? await gate.wait() }
         bag.cancel()
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(ended.events.sorted() == Array(0..<20))
     }
 }
@@ -138,7 +164,7 @@ struct IdentifiableTaskBagTests {
         #expect(bag.addTask(id: "b") { try? await gate.wait() })
         #expect(bag.count == 2 && bag.contains("a") && !bag.contains("c"))
         gate.open()
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(log.events == [1] && bag.count == 0 && !bag.contains("a"))
     }
 
@@ -164,7 +190,7 @@ struct IdentifiableTaskBagTests {
         #expect(!bag.contains(1) && bag.count == 0)
         #expect(bag.addTask(id: 1) { try? await gate.wait() })
         gate.open()
-        try await bag.registry.drain()
+        try await bag.drain()
     }
 
     @Test func theIDOfATaskThatWasCancelledThroughItsOwnHandleIsFree() async throws {
@@ -174,7 +200,7 @@ struct IdentifiableTaskBagTests {
         task.cancel()
         #expect(bag.addTask(id: 1) { try? await gate.wait() })
         gate.open()
-        try await bag.registry.drain()
+        try await bag.drain()
     }
 
     /// The old task ignores its cancellation and ends after the new one was added: the new entry must survive that.
@@ -195,7 +221,7 @@ struct IdentifiableTaskBagTests {
             bag.cancel(id: 1)
             new.open()
         }
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(bag.count == 0)
     }
 
@@ -204,7 +230,7 @@ struct IdentifiableTaskBagTests {
         Task { try? await gate.wait() }.stored(in: bag, id: 1)
         #expect(bag.contains(1))
         gate.open()
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(!bag.contains(1) && bag.addTask(id: 1) {})
     }
 
@@ -234,10 +260,10 @@ struct IdentifiableTaskBagTests {
         for gate in started { try? await gate.wait() }
         bag.cancelAll()
         #expect(bag.count == 0 && !bag.contains(1))
-        try await bag.registry.drain()
+        try await bag.drain()
         #expect(log.events.sorted() == Array(0..<5))
         #expect(bag.addTask(id: 1) {})
-        try await bag.registry.drain()
+        try await bag.drain()
     }
 
     @Test func isolationTaskLocalsPriorityAndNameAreTheCallersUnlessItIsDetached() async throws {
@@ -252,7 +278,7 @@ struct IdentifiableTaskBagTests {
                 }
             }
         }.value
-        try await bag.registry.drain()
+        try await bag.drain()
         await Task(priority: .low) { @MainActor in
             TaskBagTests.$request.withValue("42") {
                 _ = bag.addDetachedTask(id: 1, name: "detached", priority: .high) {
@@ -262,7 +288,7 @@ struct IdentifiableTaskBagTests {
                 }
             }
         }.value
-        try await bag.registry.drain()
+        try await bag.drain()
         let (attached, detached) = (readable("attached") ?? "-", readable("detached") ?? "-")
         #expect(log.events == ["42 \(attached) true", "none \(detached) true"])
     }
@@ -276,6 +302,6 @@ struct IdentifiableTaskBagTests {
         for number in 0..<50 { #expect(bag.addTask(id: Key(number: number)) { try? await gate.wait() }) }
         #expect(bag.count == 50 && bag.contains(Key(number: 49)) && !bag.contains(Key(number: 50)))
         gate.open()
-        try await bag.registry.drain()
+        try await bag.drain()
     }
 }

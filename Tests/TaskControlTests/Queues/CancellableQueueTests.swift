@@ -53,6 +53,30 @@ struct CancellableQueueTests {
     }
 
     /// Two groups take turns in one line; each is cancelled for itself.
+    @Test func drainWaitsForWhatWasSentThroughItAndWasCancelledAndForNothingBehind() async throws {
+        let queue = FIFOQueue()
+        let group = CancellableQueue(underlyingQueue: queue)
+        let (begun, gate, behind) = (Gate(), Gate(), Gate())
+        let order = OrderRecorder<String>()
+        Task(on: group) {
+            begun.open()
+            await gate.waitIgnoringCancellation()
+            order.record("ended")
+        }
+        let other = Task(on: queue) { try await behind.wait() }
+        try await begun.wait()
+        group.cancelTasks()
+        let drained = Task {
+            try await group.drain()
+            order.record("drained")
+        }
+        gate.open()
+        try await drained.value
+        #expect(order.events == ["ended", "drained"])
+        behind.open()
+        _ = await other.result
+    }
+
     @Test func whatOthersSendToTheSameQueueIsNotConcerned() async throws {
         let (line, gate, log) = (FIFOQueue(), Gate(), OrderRecorder<Int>())
         let (one, other) = (CancellableQueue(underlyingQueue: line), CancellableQueue(underlyingQueue: line))

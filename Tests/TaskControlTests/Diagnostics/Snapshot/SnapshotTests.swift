@@ -96,7 +96,7 @@ struct SnapshotTests {
     @Test func whoWasCancelledAndStillRunsIsAWarning() async throws {
         try await watched { books, recorder in
             let (bag, gate) = (TaskBag(), Gate())
-            bag.addTask { await gate.waitToTheEnd() }
+            bag.addTask { await gate.waitIgnoringCancellation() }
             try await recorder.wait { $0.named("TaskBag.started").count == 1 }
             #expect(books.snapshot.warnings == [])
             bag.cancel()
@@ -112,7 +112,7 @@ struct SnapshotTests {
         _ = Incidents.shared
         try await watched { books, recorder in
             let gate = Gate()
-            var task: AsyncTask? = AsyncTask { await gate.waitToTheEnd() }
+            var task: AsyncTask? = AsyncTask { await gate.waitIgnoringCancellation() }
             try await recorder.wait { $0.named("AsyncTask.started").count == 1 }
             #expect(books.snapshot.warnings == [])
             withExtendedLifetime(task) {}
@@ -278,12 +278,5 @@ struct SnapshotTests {
             AsyncGuard.configure(AsyncGuardConfiguration())
             precondition(!TaskControl.snapshot().isTracking)
         }
-    }
-}
-
-extension Gate {
-    /// Waits, cancelled or not.
-    fileprivate func waitToTheEnd() async {
-        await Task.detached { try? await self.wait() }.value
     }
 }
