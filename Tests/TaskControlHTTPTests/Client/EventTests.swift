@@ -69,8 +69,8 @@ struct EventTests {
             policies: ClientPolicies(
                 authenticator: .bearer(initial: "header-secret") { _ in "header-secret" },
                 retry: .atOnce,
-                timeLimit: .seconds(60),
-                attemptTimeLimit: .seconds(60),
+                timeLimit: .seconds(3_600),
+                attemptTimeLimit: .seconds(3_600),
                 coalescesGets: true
             )
         )

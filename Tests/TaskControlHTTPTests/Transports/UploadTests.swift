@@ -4,7 +4,7 @@ import TaskControlTesting
 import Testing
 
 /// What is sent, over both transports.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct UploadTests {
     /// Answers with what it makes of the pattern that it is sent.
     private func patternServer() throws -> RawServer {
@@ -76,7 +76,7 @@ struct UploadTests {
             _ = try await transport.fetch(HTTPTransportRequest(request))
         }
         #expect(server.log.now.requests.map(\.method) == [method, method])
-        #expect(server.log.now.accepted == 1)
+        #expect(server.hadOneConnection)
     }
 
     @Test(arguments: TransportUnderTest.allCases)
