@@ -16,7 +16,7 @@ func registerTrace() {
                 primitive: { tell(event, to: recorder) }
             )
         )
-        row.target = .nanosecondsBeyond(atMost: 100)
+        row.target = .nanosecondsBeyond(atMost: 250)
         row.weight = weight(of: event)
         return row
     }
