@@ -16,7 +16,7 @@
 /// The latest ``capacity`` events are kept, about 280 bytes each beside their texts; texts longer than 512 bytes are cut. So the 100,000
 /// events of the default are about 28 MB, taken as they come. What is older falls out, and both outputs say how many events that were.
 ///
-/// To record is a lock and a copy, 0.1 to 0.2 microseconds: nothing is formatted or written to a file before somebody asks for it, and while
+/// To record is a lock and a copy, 0.1 to 0.2 µs: nothing is formatted or written to a file before somebody asks for it, and while
 /// that is done, recording goes on.
 ///
 /// It is not a log: for a line an event, as it happens, configure ``AsyncGuardConfiguration/debugLogging``.

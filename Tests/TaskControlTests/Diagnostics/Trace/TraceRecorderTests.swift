@@ -6,11 +6,15 @@ import Testing
 
 /// The recorder, and the files that it writes.
 @Suite(.timeLimit(.minutes(1)))
-struct TraceRecorderTests {
+final class TraceRecorderTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID().uuidString)")
 
     init() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
     }
 
     private func recorder(_ tasks: Int = 3) -> TraceRecorder {
@@ -39,12 +43,10 @@ struct TraceRecorderTests {
         observation.end()
         let page = try String(contentsOfFile: path, encoding: .utf8)
         #expect(page.contains("\"photo 1\"") && page.contains("\"uploads\""))
-        try FileManager.default.removeItem(at: folder)
     }
 
     @Test(arguments: TraceRecorder.Format.allCases)
     func aFileIsReplacedByWhatTheTextSaysAndNothingElseIsLeft(format: TraceRecorder.Format) throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("trace").path
         try "before".write(toFile: path, atomically: true, encoding: .utf8)
         // More than a piece.
@@ -56,7 +58,6 @@ struct TraceRecorderTests {
     }
 
     @Test func aFileThatCannotBeWrittenIsToldWithTheReasonAndLeavesNothing() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let nowhere = folder.appendingPathComponent("no/such/folder/trace.html").path
         do {
             try recorder().write(.html, to: nowhere)
