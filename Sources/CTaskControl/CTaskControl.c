@@ -10,8 +10,9 @@
 #include <unistd.h>
 #endif
 
-bool tc_observed = false;
-uint64_t tc_number = 0;
+// Each in a line of the cache of its own: what everybody reads is not to be taken away by who takes a number.
+_Alignas(128) bool tc_observed = false;
+_Alignas(128) uint64_t tc_number = 0;
 
 static _Thread_local const void *echo;
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import outage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NumberTests {
     @Test func numbersAreWrittenForPeople() {
         #expect(

@@ -57,7 +57,7 @@ package enum Diagnostics {
         init() { listener = Listener(books) }
     }
 
-    private final class Listener: Sendable {
+    fileprivate final class Listener: Sendable {
         let number: UInt64
         let observer: any TaskObserver
         let echo: Echo
@@ -70,27 +70,26 @@ package enum Diagnostics {
     }
 
     /// Whose calls the code that runs was caused by: they are not told of it. `nil`: those of all of them, and of the redaction.
-    private final class Echo: Sendable {
-        let numbers: [UInt64]?
+    @usableFromInline
+    final class Echo: Sendable {
+        private let numbers: [UInt64]?
 
-        init(_ numbers: [UInt64]?) {
+        fileprivate init(_ numbers: [UInt64]?) {
             self.numbers = numbers
         }
 
-        func reaches(_ listener: Listener) -> Bool { numbers?.contains(listener.number) ?? true }
+        fileprivate func reaches(_ listener: Listener) -> Bool { numbers?.contains(listener.number) ?? true }
 
-        func joined(by listener: Listener) -> Echo { Echo(numbers.map { $0 + [listener.number] }) }
+        fileprivate func joined(by listener: Listener) -> Echo { Echo(numbers.map { $0 + [listener.number] }) }
 
-        static let everybody = Echo(nil)
+        fileprivate static let everybody = Echo(nil)
     }
 
     /// Of a task that was made within a call of an observer, and of those that stem from that.
     @TaskLocal private static var inheritedEcho: Echo?
 
     /// Of what happens within a call of an observer. A task-local would serve too, and costs more than all the rest of an event.
-    private static var echo: Echo? {
-        tc_echo().map { Unmanaged<Echo>.fromOpaque($0).takeUnretainedValue() } ?? inheritedEcho
-    }
+    static var echo: Echo? { isOn ? echoHere ?? inheritedEcho : nil }
 
     private static func within(_ echo: Echo, _ body: () -> Void) {
         let outer = tc_echo()
@@ -101,18 +100,12 @@ package enum Diagnostics {
         }
     }
 
-    /// Makes a task, which is told of as whatever makes it.
-    @inlinable
-    @inline(__always)
-    static func making<Made>(_ make: () -> Made) -> Made {
-        isEchoing ? withInheritedEcho(make) : make()
+    /// Of what happens within a call of an observer, by this thread alone: what a task that is made here is to bring along.
+    @usableFromInline static var echoHere: Echo? {
+        isOn ? tc_echo().map { Unmanaged<Echo>.fromOpaque($0).takeUnretainedValue() } : nil
     }
 
-    @usableFromInline static var isEchoing: Bool { isOn && tc_echo() != nil }
-
-    @usableFromInline
-    @inline(never)
-    static func withInheritedEcho<Made>(_ make: () -> Made) -> Made { $inheritedEcho.withValue(echo, operation: make) }
+    @usableFromInline static var inherited: TaskLocal<Echo?> { $inheritedEcho }
 
     private static let setup = Locked(Setup())
     private static let origin = ContinuousClock.now
@@ -157,23 +150,30 @@ package enum Diagnostics {
     private static func noted() -> TaskEvent.Moment { TaskEvent.Moment(time: now(setup.withLock { $0 })) }
 
     private static func now(_ setup: Setup) -> Duration {
-        if let now = setup.now { return now() }
-        return ContinuousClock.now - origin
+        guard let now = setup.now else {
+            let origin = origin
+            return ContinuousClock.now - origin
+        }
+        var time = Duration.zero
+        within(.everybody) { time = now() }
+        return time
     }
 
     /// Tells of what is a mistake, most often; if there is no log that shows it, a debug build does.
-    static func report(_ incident: TaskIncident, taskName: String? = nil) {
+    static func report(_ incident: TaskIncident, taskName: @autoclosure () -> String? = nil) {
         if isOn {
             var event = incident.event
-            event.taskName = taskName
+            event.taskName = taskName()
             tell(event)
         }
         #if DEBUG
         let setup = setup.withLock { $0 }
         if incident.isMistake, !setup.isQuiet, setup.log == nil {
             let redact = setup.configuration?.redact ?? { $0 }
-            let name = taskName.map { " (task \(redact($0)))" } ?? ""
-            writeToStandardError("TaskControl: \(incident.text(redact))\(name)\n")
+            within(.everybody) {
+                let name = taskName().map { " (task \(redact($0)))" } ?? ""
+                writeToStandardError("TaskControl: \(incident.text(redact))\(name)\n")
+            }
         }
         #endif
     }
@@ -191,9 +191,11 @@ package enum Diagnostics {
         let now = isDefault ? nil : timekeeper(configuration.clock)
         let fresh = configuration.tracking ? Tracker() : nil
         replace { old in
-            // What is known stays known, in the same time.
-            let isSameTime = now == nil && old.now == nil
-            let tracker = isSameTime && configuration.tracking ? old.tracker ?? fresh : fresh
+            // What is known stays known, if it is of the same time, and has the same taken out.
+            let isAlike =
+                now == nil && old.now == nil
+                && (configuration.redact == nil) == (old.configuration?.redact == nil)
+            let tracker = isAlike && configuration.tracking ? old.tracker ?? fresh : fresh
             return Setup(
                 configuration,
                 now: now,
@@ -248,11 +250,26 @@ package enum Diagnostics {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { Task.name } else { nil }
     }
 
-    /// An error in words. Of one of Foundation's, type and code: its own words tell all that it carries, as the URL of a request.
+    /// An error in words. Of one of Foundation's, type and code: its own words tell all that it carries, as the URL of a request; and so for a
+    /// decoder's, which shows what it read. One that carries others is told by its type and those.
     package static func text(of error: any Error) -> String {
         if let error = error as? any EventDescribable { return error.eventText }
-        let (type, domain) = (type(of: error), error._domain)
-        return domain == String(reflecting: type) ? String(describing: error) : "\(type)(\(domain) \(error._code))"
+        let (type, domain, mirror) = (type(of: error), error._domain, Mirror(reflecting: error))
+        if error is DecodingError || error is EncodingError {
+            return "\(type).\(mirror.children.first?.label ?? "error")"
+        }
+        guard domain == String(reflecting: type) else { return "\(type)(\(domain) \(error._code))" }
+        let carried = errors(within: mirror, depth: 3)
+        return carried.isEmpty ? String(describing: error) : "\(type)(\(carried.joined(separator: ", ")))"
+    }
+
+    /// The errors that another one carries, in words.
+    private static func errors(within mirror: Mirror, depth: Int) -> [String] {
+        guard depth > 0 else { return [] }
+        return mirror.children.flatMap { child in
+            if let error = child.value as? any Error { return [text(of: error)] }
+            return errors(within: Mirror(reflecting: child.value), depth: depth - 1)
+        }
     }
 }
 

@@ -14,7 +14,7 @@
 /// ## Ordering
 /// What a task does is told in the order in which it does it, and before whatever it causes: a queue's task has ended before the next one
 /// has started (but `queue.run` tells its end when it has passed the turn on). What others do to it, as ``Kind/cancelled``, ``Kind/joined`` or ``Kind/boundToLifetime``, is told by them, and may come
-/// after its end; so an event about a subject that is not there any more is to be ignored.
+/// after its end, or a moment before its beginning; so an event about a subject that is not there is most often to be ignored.
 ///
 /// What a field holds depends on the event; the guide to diagnostics lists them all.
 public struct TaskEvent: Sendable {
@@ -51,7 +51,7 @@ public struct TaskEvent: Sendable {
     public internal(set) var status: Int?
     /// How long the wait will be that begins now, or the limit that was set.
     public internal(set) var delay: Duration?
-    /// At an end: how long the subject has been there, or, for a task of a queue, run.
+    /// At the end of a call, as of `retry` or a request: how long it took.
     public internal(set) var age: Duration?
     /// At an end: whether its task was cancelled by then.
     public internal(set) var isCancelled = false

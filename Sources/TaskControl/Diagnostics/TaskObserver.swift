@@ -14,8 +14,8 @@
 /// observation.end()
 /// ```
 public protocol TaskObserver: Sendable {
-    /// Called on the thread where it happens, when it happens, with no lock of the library held: it may call anything here, and whatever it
-    /// does delays the task that it is told of.
+    /// Called on the thread where it happens, when it happens, with no lock of the library held: it may call this library here, and whatever it
+    /// does delays the task that it is told of. A cancellation is told within a cancellation handler: wait for nobody there.
     ///
     /// It is not told what it causes itself: neither what happens within this call, nor what a task does that this library made in it, as
     /// one of a queue or a bag, and whatever stems from that. Other observers are. So an observer that starts tasks, cancels or enqueues
@@ -28,8 +28,8 @@ public protocol TaskObserver: Sendable {
 public struct TaskObservation: Hashable, Sendable {
     let number: UInt64
 
-    /// Lets go of the observer. No call of ``TaskObserver/receive(_:)`` begins after this has returned; one on another thread may not have
-    /// ended. A second call does nothing.
+    /// Lets go of the observer. What happens after this has returned is not told; what happens meanwhile on other threads may still be, a moment
+    /// later. A second call does nothing.
     public func end() {
         Diagnostics.removeObserver(number)
     }

@@ -29,3 +29,15 @@ extension Duration {
         (saturated + other.saturated).saturated
     }
 }
+
+extension Duration {
+    /// Whole nanoseconds; what is beyond 292 years stays there.
+    var nanoseconds: Int {
+        let (seconds, attoseconds) = components
+        let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        // Half of what there is room for: differences have room too.
+        guard !isTooLarge, !isBeyond else { return seconds < 0 ? Int.min / 2 : Int.max / 2 }
+        return Int(clamping: min(max(sum, Int64.min / 2), Int64.max / 2))
+    }
+}

@@ -79,16 +79,10 @@ func spawn<Body: TaskBody>(
     isolatedTo isolation: (any Actor)?,
     _ body: consuming Body
 ) -> Task<Body.Success, Never> where Body.Failure == Never {
-    // Captured as a `let`: a consumed parameter would be captured in a box of its own.
-    let body = body
-    return Diagnostics.making {
-        guard let isolation else { return Task(name: name, priority: priority) { await body.run() } }
-        // A closure takes on the isolation of a function's isolated parameter by capturing it. `Isolated.spawn` touches nothing that
-        // the actor guards, so it is safe to call it from anywhere: the cast drops `isolated` from the type of its first parameter and
-        // changes nothing in how it is called.
-        let there = There<Body, Never>(spawn: Isolated.spawn)
-        return unsafeBitCast(there, to: Here<Body, Never>.self).spawn(isolation, name, priority, body)
+    if let echo = Diagnostics.echoHere {
+        return Isolated.make(name: name, priority: priority, isolatedTo: isolation, EchoingBody(echo: echo, body: body))
     }
+    return Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
 /// As the other, for a task that may fail.
@@ -99,22 +93,58 @@ func spawn<Body: TaskBody>(
     isolatedTo isolation: (any Actor)?,
     _ body: consuming Body
 ) -> Task<Body.Success, any Error> where Body.Failure == any Error {
-    let body = body
-    return Diagnostics.making {
-        guard let isolation else { return Task(name: name, priority: priority) { try await body.run() } }
-        // The same cast, for the same reason.
-        let there = There<Body, any Error>(spawn: Isolated.spawn)
-        return unsafeBitCast(there, to: Here<Body, any Error>.self).spawn(isolation, name, priority, body)
+    if let echo = Diagnostics.echoHere {
+        return Isolated.make(name: name, priority: priority, isolatedTo: isolation, EchoingBody(echo: echo, body: body))
     }
+    return Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task that inherits nothing.
+/// Creates a task that inherits nothing, but that it is an observer's echo.
 func spawnDetached<Body: TaskBody>(
     name: String?,
     priority: TaskPriority?,
     _ body: Body
 ) -> Task<Body.Success, Never> where Body.Failure == Never {
-    Task.detached(name: name, priority: priority) { await body.run() }
+    if let echo = Diagnostics.echo {
+        let body = EchoingBody(echo: echo, body: body)
+        return Task.detached(name: name, priority: priority) { await body.run() }
+    }
+    return Task.detached(name: name, priority: priority) { await body.run() }
+}
+
+/// Creates a task for work of this package that is told of by itself.
+package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    struct Plain: TaskBody {
+        let work: @Sendable () async -> Void
+
+        nonisolated(nonsending) func run() async { await work() }
+    }
+    return spawn(name: nil, priority: nil, isolatedTo: nil, Plain(work: work))
+}
+
+/// What a task does that an observer has made: so it knows where it comes from. Brought along by the task, since to bind a task-local in the
+/// observer takes the runtime's lock of the task that it is told in, which whoever tells may hold.
+@usableFromInline
+struct EchoingBody<Body: TaskBody>: TaskBody {
+    @usableFromInline let echo: Diagnostics.Echo
+    @usableFromInline let body: Body
+
+    @inlinable
+    init(echo: Diagnostics.Echo, body: Body) {
+        self.echo = echo
+        self.body = body
+    }
+
+    @inlinable
+    nonisolated(nonsending) func run() async throws(Body.Failure) -> Body.Success {
+        do {
+            return try await Diagnostics.inherited.withValue(echo) { try await body.run() }
+        } catch let error as Body.Failure {
+            throw error
+        } catch {
+            preconditionFailure("A body fails with its failure, not with \(error).")
+        }
+    }
 }
 
 @usableFromInline struct There<Body: TaskBody, Failure: Error> {
@@ -130,6 +160,41 @@ func spawnDetached<Body: TaskBody>(
 }
 
 @usableFromInline enum Isolated {
+    @inlinable
+    static func make<Body: TaskBody>(
+        name: String?,
+        priority: TaskPriority?,
+        isolatedTo isolation: (any Actor)?,
+        _ body: consuming Body
+    ) -> Task<Body.Success, Never> where Body.Failure == Never {
+        // Captured as a `let`: a consumed parameter would be captured in a box of its own.
+        guard let isolation else {
+            let body = body
+            return Task(name: name, priority: priority) { await body.run() }
+        }
+        // A closure takes on the isolation of a function's isolated parameter by capturing it. `spawn` touches nothing that the actor guards, so
+        // it is safe to call it from anywhere: the cast drops `isolated` from the type of its first parameter and changes nothing in how
+        // it is called.
+        let there = There<Body, Never>(spawn: spawn)
+        return unsafeBitCast(there, to: Here<Body, Never>.self).spawn(isolation, name, priority, body)
+    }
+
+    @inlinable
+    static func make<Body: TaskBody>(
+        name: String?,
+        priority: TaskPriority?,
+        isolatedTo isolation: (any Actor)?,
+        _ body: consuming Body
+    ) -> Task<Body.Success, any Error> where Body.Failure == any Error {
+        guard let isolation else {
+            let body = body
+            return Task(name: name, priority: priority) { try await body.run() }
+        }
+        // The same cast, for the same reason.
+        let there = There<Body, any Error>(spawn: spawn)
+        return unsafeBitCast(there, to: Here<Body, any Error>.self).spawn(isolation, name, priority, body)
+    }
+
     @inlinable
     static func spawn<Body: TaskBody>(
         _ isolation: isolated any Actor,

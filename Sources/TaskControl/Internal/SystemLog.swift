@@ -22,7 +22,7 @@ struct SystemLog: TaskObserver {
     private let logger = Logger(subsystem: "TaskControl", category: "events")
 
     func receive(_ event: TaskEvent) {
-        // Public: it has been redacted.
+        // Public: who asks for these lines is to be able to read them, and says with `redact` what is not to be in them.
         logger.debug("\(Self.line(of: event), privacy: .public)")
     }
     #else

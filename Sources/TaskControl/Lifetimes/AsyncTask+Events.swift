@@ -22,16 +22,16 @@ extension AsyncTask {
         Diagnostics.tell(TaskEvent(.asyncTask, kind, stage, subject: subject, taskName: taskName), isInside: isInside)
     }
 
-    /// - Returns: The number that the lifetime is to know it by.
+    /// The number that a lifetime is to know it by.
+    var numberToBind: UInt64 { Self.identity(of: life).processWide ?? Diagnostics.nextNumber() }
+
     @inline(never)
-    func tellBinding(to lifetime: AsyncLifetime) -> UInt64 {
-        let subject = Self.identity(of: life)
-        let owner = TaskEvent.Identity(lifetime.registry.number)
+    static func tellBinding(of number: UInt64, to lifetime: AsyncLifetime) {
+        let (owner, subject) = (TaskEvent.Identity(lifetime.registry.number), TaskEvent.Identity(number))
         Diagnostics.tell(TaskEvent(.asyncTask, .boundToLifetime, owner: owner, subject: subject))
-        return subject.processWide ?? Diagnostics.nextNumber()
     }
 
-    /// Whoever is told that a task was cancelled is told it once.
+    /// Told once, or by each of those who cancel it at the same time.
     @inline(never)
     static func tellCancelled(_ task: Task<Void, Never>, _ life: Life) {
         if !task.isCancelled { tell(.cancelled, .goesOn, life) }

@@ -90,11 +90,12 @@ public final class AsyncTask: Sendable {
     /// - Complexity: O(1).
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
-        let number = Diagnostics.isOn ? tellBinding(to: lifetime) : nil
-        guard let id = lifetime.registry.insert(task, number: number) else {
+        let number = Diagnostics.isOn ? numberToBind : nil
+        guard let id = lifetime.registry.insert(task, number: number, isTold: false) else {
             cancel()
             return self
         }
+        if let number { Self.tellBinding(of: number, to: lifetime) }
         // If the task has ended meanwhile, it did not know that it had something to leave.
         if let obsolete = decide({ $0.bind(Binding(registry: lifetime.registry, id: id)) }) {
             obsolete.registry.finish(obsolete.id)

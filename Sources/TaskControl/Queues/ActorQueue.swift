@@ -48,9 +48,13 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     /// Creates a queue. It is to adopt an actor before anything is sent to it.
     ///
     /// - Parameter name: Shown by messages and diagnostics.
-    public init(name: String? = nil) {
+    public convenience init(name: String? = nil) {
+        self.init(name: name, isTold: true)
+    }
+
+    fileprivate init(name: String?, isTold: Bool) {
         self.name = name
-        turns = TurnStorage(.actorQueue, name: name, capacity: nil)
+        turns = TurnStorage(.actorQueue, name: name, capacity: nil, isTold: isTold)
     }
 
     /// Says on which actor the tasks of this queue run: once, best in the actor's `init`, with the queue a `private let` of the actor.
@@ -115,7 +119,8 @@ extension MainActor {
 
 private enum MainActorQueue {
     static let shared: ActorQueue<MainActor> = {
-        let queue = ActorQueue<MainActor>(name: "MainActor.queue")
+        // Not told: who is told in here, and asks for this queue, would wait for itself.
+        let queue = ActorQueue<MainActor>(name: "MainActor.queue", isTold: false)
         queue.adoptExecutionContext(of: MainActor.shared)
         return queue
     }()

@@ -1,7 +1,7 @@
 // What events tell of requests: where to, and what came of it. Never a header, nor anything of a body.
 
 extension HTTPError: EventDescribable {
-    package var eventText: String { line(nil) }
+    package var eventText: String { line(nil, cause: underlyingError.map(Diagnostics.text(of:))) }
 }
 
 extension FailedAttempt: EventDescribable {

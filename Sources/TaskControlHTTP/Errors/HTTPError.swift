@@ -124,11 +124,11 @@ extension HTTPError: RetryAfterProviding {}
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line for people.
-    public var description: String { line(bodyPrefix) }
+    public var description: String { line(bodyPrefix, cause: underlyingError.map(Redaction.text(of:))) }
 
-    func line(_ bodyPrefix: String?) -> String {
+    func line(_ bodyPrefix: String?, cause: String?) -> String {
         let asked = [method, url].compactMap(\.self).joined(separator: " ")
-        let said = [asked, statusCode.map(String.init), what, bodyPrefix]
+        let said = [asked, statusCode.map(String.init), what, detail, cause, bodyPrefix]
         return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }
 
@@ -142,15 +142,12 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     private var what: String? {
-        let said: String? =
-            switch reason {
-            case .request: "the request can't be sent"
-            case .transport: "the exchange failed"
-            case .status: nil
-            case .unauthorized: "the credential was rejected, and so was the one that took its place"
-            case .content: "the body is not what was expected"
-            }
-        let all = [said, detail, underlyingError.map(Redaction.text(of:))]
-        return all.compactMap(\.self).joined(separator: ": ")
+        switch reason {
+        case .request: "the request can't be sent"
+        case .transport: "the exchange failed"
+        case .status: nil
+        case .unauthorized: "the credential was rejected, and so was the one that took its place"
+        case .content: "the body is not what was expected"
+        }
     }
 }

@@ -34,7 +34,7 @@ enum Redaction {
         guard let text = components.string else { return mark }
         guard let query, !query.isEmpty else { return text }
         let items = query.split(separator: "&").map { item in
-            item.firstIndex(of: "=").map { item[..<$0] + "=" + mark } ?? Substring(item)
+            item.firstIndex(of: "=").map { item[..<$0] + "=" + mark } ?? Substring(mark)
         }
         return text + "?" + items.joined(separator: "&")
     }

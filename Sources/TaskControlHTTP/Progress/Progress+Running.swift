@@ -76,7 +76,7 @@ extension Progress {
     /// The same for work that begins in any case, and answers for its errors.
     private static func begin(totalUnitCount: Int64, _ work: @escaping @Sendable (Progress) async -> Void) -> Progress {
         Progress.cancelling(totalUnitCount: totalUnitCount) { progress in
-            Task {
+            spawn {
                 await work(progress)
                 progress.finish()
             }

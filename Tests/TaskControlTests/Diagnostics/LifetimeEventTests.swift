@@ -152,8 +152,8 @@ struct LifetimeEventTests {
         }
         #expect(
             events.lines == [
-                "AsyncLifetime.closed", "AsyncTask.created", "AsyncTask.boundToLifetime", "AsyncLifetime.refused",
-                "AsyncTask.cancelled", "AsyncTask.skipped cancelled=true", "AsyncLifetime.refused task=late",
+                "AsyncLifetime.closed", "AsyncTask.created", "AsyncLifetime.refused", "AsyncTask.cancelled",
+                "AsyncTask.skipped cancelled=true", "AsyncLifetime.refused task=late",
             ]
         )
     }

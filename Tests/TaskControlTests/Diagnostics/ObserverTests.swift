@@ -35,6 +35,56 @@ struct ObserverTests {
         #expect(watching.events.filter { $0.kind == .added }.count >= 4)
     }
 
+    /// Detached tasks inherit nothing, and adopted ones were made elsewhere: what the library makes for them knows where it comes from all the same.
+    @Test func itsEchoIsKnownInDetachedAndAdoptedTasksToo() async throws {
+        final class Detaching: TaskObserver {
+            let heard = OrderRecorder<TaskEvent>()
+            private let bag: TaskBag
+
+            init(_ bag: TaskBag) { self.bag = bag }
+
+            func receive(_ event: TaskEvent) {
+                guard event.owner == TaskEvent.Identity(bag.registry.number), event.kind != .draining else { return }
+                heard.record(event)
+                bag.addDetachedTask {}
+                bag.add(Task {})
+            }
+        }
+        let bag = TaskBag()
+        let observer = Detaching(bag)
+        let observation = AsyncGuard.addObserver(observer)
+        bag.addTask {}
+        try await bag.drain()
+        observation.end()
+        let heard = observer.heard.events.filter { $0.kind != .drained }
+        #expect(heard.map(\.kind) == [.added, .started, .completed])
+    }
+
+    /// The first who asks for it makes it.
+    @Test func anObserverMayUseTheQueueOfTheMainActor() async throws {
+        await #expect(processExitsWith: .success) {
+            struct Forwarding: TaskObserver {
+                func receive(_ event: TaskEvent) { Task(on: MainActor.queue) {} }
+            }
+            AsyncGuard.addObserver(Forwarding())
+            await Task(on: MainActor.queue) {}.value
+        }
+    }
+
+    @Test func anErrorThatCarriesOthersIsToldByThose() {
+        struct Quiet: EventDescribable { var eventText: String { "quiet" } }
+        struct Carrying: Error {
+            let cause: any Error
+            let secret = "hush"
+        }
+        enum Choice: Error { case one(any Error, secret: String), none(String) }
+        #expect(Diagnostics.text(of: Carrying(cause: Quiet())) == "Carrying(quiet)")
+        #expect(Diagnostics.text(of: Choice.one(Carrying(cause: Quiet()), secret: "hush")) == "Choice(Carrying(quiet))")
+        #expect(Diagnostics.text(of: Choice.none("no")) == #"none("no")"#)
+        let context = DecodingError.Context(codingPath: [], debugDescription: "hush")
+        #expect(Diagnostics.text(of: DecodingError.dataCorrupted(context)) == "DecodingError.dataCorrupted")
+    }
+
     @Test func twoObserversThatAnswerEachOtherComeToAnEnd() async throws {
         let bag = TaskBag()
         let both = [Echoing(bag), Echoing(bag)]

@@ -33,7 +33,8 @@ struct EventSimulationTests {
         }
         for name in [
             "AsyncTask.skipped", "TaskBag.skipped", "TaskStore.skipped", "FIFOQueue.skipped", "SingleFlight.skipped",
-            "AsyncSemaphore.left", "retry.gaveUp", "withTimeout.timedOut", "SingleFlight.joined", "FIFOQueue.waiting",
+            "AsyncSemaphore.left", "retry.gaveUp", "TaskStore.cancelled", "TaskBag.cancelled", "SingleFlight.cancelled",
+            "CancellableQueue.cancelledAll", "withTimeout.timedOut", "SingleFlight.joined", "FIFOQueue.waiting",
         ] {
             #expect(seen.withLock { $0.contains(name) }, "\(name) never happened")
         }
@@ -109,10 +110,18 @@ struct EventSimulationTests {
                     tasks.append(task)
                 }
                 if number == 8 {
-                    sim.somewhere { bag.cancel() }
-                    sim.somewhere { store.cancelTask(forKey: key) }
-                    sim.somewhere { lifetime.cancelAll() }
-                    sim.somewhere { group.cancelTasks() }
+                    // In a task, since what happens outside of all is not heard here.
+                    tasks.append(
+                        Task {
+                            await Task.yield()
+                            bag.cancel()
+                            store.cancelTask(forKey: key)
+                            await Task.yield()
+                            lifetime.cancelAll()
+                            group.cancelTasks()
+                            flights.cancelAll()
+                        }
+                    )
                 }
             }
             for task in tasks { await task.value }

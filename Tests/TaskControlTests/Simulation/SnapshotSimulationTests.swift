@@ -19,6 +19,8 @@ struct SnapshotSimulationTests {
                         taken.withLock { $0 += 1 }
                         let wrong = world.differences(from: snapshot)
                         sim.expect(wrong.isEmpty, "\(wrong)\n\(snapshot)")
+                        // These programs all come to an end.
+                        sim.expect(!snapshot.hasCircles, "\(snapshot)")
                         seen.withLock { $0.formUnion(snapshot.shapes) }
                     }
                     _ = await EventLog.events { event in
@@ -131,7 +133,7 @@ private struct SnapshotWorld {
                 tasks.append(
                     Task(name: name) {
                         _ = try? await flights.run(key) {
-                            await works(Task.name ?? "")
+                            await works(Diagnostics.currentTaskName ?? "")
                             return 1
                         }
                     }
@@ -210,6 +212,10 @@ extension TaskSnapshot {
     fileprivate var all: [Entry] {
         func within(_ entries: [Entry]) -> [Entry] { entries.flatMap { [$0] + within($0.calls) } }
         return within(others + owners.flatMap(\.entries))
+    }
+
+    fileprivate var hasCircles: Bool {
+        warnings.contains { if case .waitsForItself = $0 { true } else { false } }
     }
 
     fileprivate var shapes: Set<String> {

@@ -9,8 +9,8 @@
 /// To be written with the name of the module, so that it says what of. Tracking is to be on beforehand: what began before is not in it, and
 /// while it is off there is nothing to show, and ``TaskSnapshot/isTracking`` says so.
 ///
-/// It may be called from anywhere, an observer included, and blocks nobody for longer than a copy of a reference takes. What other threads do
-/// at the same moment is in it or not, each thing as it was told.
+/// It may be called from anywhere, an observer included. The first event that comes while it is being made copies the books, which takes as long as
+/// there is in them; nobody else is held up. What other threads do at the same moment is in it or not, each thing as it was told.
 ///
 /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live.
 public func snapshot() -> TaskSnapshot { Diagnostics.snapshot() }

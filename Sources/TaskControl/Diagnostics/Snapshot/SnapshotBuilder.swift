@@ -8,10 +8,10 @@ struct SnapshotBuilder {
     /// More than these are not listed where somebody waits for many.
     private static let mostListed = 8
 
-    private let books: TrackerStateMachine
+    let books: TrackerStateMachine
     private let time: Duration
     /// All subjects, in the order in which they began.
-    private let ordered: [(id: Identity, subject: Subject)]
+    let ordered: [(id: Identity, subject: Subject)]
     /// Who waits or runs in a task, in the order in which they began: the last is the innermost.
     private var actors: [TaskIdentity: [Identity]] = [:]
     /// What has no owner and began in the task of another.
@@ -19,11 +19,13 @@ struct SnapshotBuilder {
     /// What a task waits for, by who is innermost there.
     private var awaited: [Identity: [Identity]] = [:]
     /// Those that run.
-    private var running: [Lane: [Identity]] = [:]
+    var running: [Lane: [Identity]] = [:]
     private var inner: Set<Identity> = []
+    /// The tasks of owners that somebody drains.
+    var drained: [Identity: [Identity]] = [:]
 
     /// Where one may have to wait for another: those of other keys are in nobody's way.
-    private struct Lane: Hashable {
+    struct Lane: Hashable {
         let owner: Identity
         let key: String?
     }
@@ -36,10 +38,14 @@ struct SnapshotBuilder {
             if let task = subject.actsIn { actors[task, default: []].append(id) }
             if let lane = lane(of: subject), subject.phase == .running { running[lane, default: []].append(id) }
         }
+        let drains = Set(ordered.lazy.filter(\.subject.isDrain).compactMap(\.subject.owner))
+        for (id, subject) in ordered where !subject.isDrain {
+            if let owner = subject.owner, drains.contains(owner) { drained[owner, default: []].append(id) }
+        }
         for (id, subject) in ordered { nest(id, subject) }
     }
 
-    private func lane(of subject: Subject) -> Lane? { subject.owner.map { Lane(owner: $0, key: subject.key) } }
+    func lane(of subject: Subject) -> Lane? { subject.owner.map { Lane(owner: $0, key: subject.key) } }
 
     private mutating func nest(_ id: Identity, _ subject: Subject) {
         if subject.owner == nil, subject.primitive.isCall, let task = subject.begunIn,
@@ -57,7 +63,7 @@ struct SnapshotBuilder {
 
     /// The tasks that go on when it does.
     private func waiters(of subject: Subject) -> [TaskIdentity] {
-        if subject.primitive.isAwaited { return subject.callers }
+        if subject.primitive.isAwaited { return Array(subject.callers.keys) }
         // Somebody who waits in a task that is not his own.
         guard subject.phase == .waiting, let task = subject.actsIn, let outer = actors[task]?.first else { return [] }
         return books.subjects[outer]?.order == subject.order ? [] : [task]
@@ -101,7 +107,7 @@ struct SnapshotBuilder {
 
     private func entry(_ id: Identity) -> TaskSnapshot.Entry {
         guard let subject = books.subjects[id] else { preconditionFailure("The books do not change.") }
-        let waitsFor = (subject.phase == .waiting ? holders(of: id, subject) : []) + (awaited[id] ?? [])
+        let waitsFor = holders(of: subject).prefix(Self.mostListed) + (awaited[id] ?? []).prefix(Self.mostListed)
         return TaskSnapshot.Entry(
             id: id,
             primitive: subject.primitive,
@@ -115,25 +121,25 @@ struct SnapshotBuilder {
             delay: subject.delay,
             cancelledAge: subject.cancelledAt.map(age(since:)),
             waitsFor: Array(waitsFor.prefix(Self.mostListed)),
-            waiterCount: subject.callers.count,
+            waiterCount: subject.callers.values.reduce(0, +),
             calls: (calls[id] ?? []).map { entry($0) }
         )
     }
 
-    /// Who runs before it, holds what it needs, or is to end; at least as many as are listed.
-    private func holders(of id: Identity, _ subject: Subject) -> [Identity] {
-        guard let owner = subject.owner, subject.delay == nil else { return [] }
-        if subject.isDrain {
-            let drained = (books.owners[owner]?.subjects ?? []).filter { isDrained($0, by: subject) }
-            return drained.sorted { order($0) < order($1) }
-        }
-        return running[Lane(owner: owner, key: subject.key)] ?? []
+    /// Who runs before it, holds what it needs, or is to end.
+    private func holders(of subject: Subject) -> ArraySlice<Identity> {
+        if subject.isDrain, let owner = subject.owner { return drained(by: subject, of: owner) }
+        guard subject.phase == .waiting, subject.hasToWait, subject.delay == nil, subject.primitive.hasLanes,
+            let lane = lane(of: subject), let running = running[lane]
+        else { return [] }
+        // Who came later to a store, and runs beside others, is in nobody's way.
+        return subject.primitive == .taskStore ? running.prefix { order($0) < subject.order } : running[...]
     }
 
-    private func isDrained(_ id: Identity, by drain: Subject) -> Bool {
-        guard let subject = books.subjects[id], !subject.isDrain else { return false }
-        // Queues drain what is there when somebody asks, the others all.
-        return !drain.primitive.isQueue || subject.order < drain.order
+    /// Queues drain what is there when somebody asks, the others all.
+    func drained(by drain: Subject, of owner: Identity) -> ArraySlice<Identity> {
+        let all = drained[owner] ?? []
+        return drain.primitive.isQueue ? all.prefix { order($0) < drain.order } : all[...]
     }
 
     // MARK: What looks wrong
@@ -145,47 +151,6 @@ struct SnapshotBuilder {
         return circles().map { .waitsForItself($0) }
             + ordered.filter(\.subject.isDropped).map { .dropped($0.id) }
             + cancelled.map { .cancelledButRunning($0.0, since: $0.since) }
-    }
-
-    private func circles() -> [[Identity]] {
-        var graph = WaitGraph()
-        var tasks: [TaskIdentity: WaitGraph.Node] = [:]
-        var nodes: [Identity: WaitGraph.Node] = [:]
-        var lanes: [Lane: WaitGraph.Node] = [:]
-        for (id, _) in ordered { nodes[id] = graph.addNode() }
-        func node(of task: TaskIdentity) -> WaitGraph.Node {
-            if let node = tasks[task] { return node }
-            let node = graph.addNode()
-            tasks[task] = node
-            return node
-        }
-        for (id, subject) in ordered {
-            guard let own = nodes[id] else { continue }
-            for task in subject.primitive.isAwaited ? subject.callers : [] {
-                graph.addEdge(from: node(of: task), to: own)
-            }
-            guard let task = subject.actsIn else {
-                graph.free(own)
-                continue
-            }
-            guard subject.phase == .waiting else {
-                graph.addEdge(from: own, to: node(of: task))
-                continue
-            }
-            graph.addEdge(from: node(of: task), to: own)
-            if !subject.isDrain, let lane = lane(of: subject), let known = lanes[lane] {
-                graph.addEdge(from: own, to: known)
-                continue
-            }
-            let group = graph.addNode(needsAll: subject.isDrain)
-            graph.addEdge(from: own, to: group)
-            for holder in holders(of: id, subject) { nodes[holder].map { graph.addEdge(from: group, to: $0) } }
-            // Permits that nobody is known to hold may come back at any time.
-            if subject.owner.flatMap({ books.owners[$0] })?.permitsOut ?? 0 > 0 { graph.free(group) }
-            if !subject.isDrain, subject.delay == nil { lane(of: subject).map { lanes[$0] = group } }
-        }
-        let identities = Dictionary(uniqueKeysWithValues: nodes.map { ($0.value, $0.key) })
-        return graph.circles().map { $0.compactMap { identities[$0] } }
     }
 }
 
@@ -200,6 +165,9 @@ extension TrackerStateMachine.Subject {
 
 extension TaskEvent.Primitive {
     fileprivate var isQueue: Bool { self == .fifoQueue || self == .actorQueue }
+
+    /// Whether who waits in it waits for those who run in it.
+    var hasLanes: Bool { self == .fifoQueue || self == .taskStore || self == .asyncSemaphore }
 
     /// Whether it is a task that can be cancelled by itself.
     fileprivate var isTask: Bool { !isCall || isAwaited && self != .withTimeout }

@@ -2,12 +2,12 @@ extension TaskSnapshot: CustomStringConvertible {
     /// A tree for people, one line each; what looks wrong comes first.
     ///
     /// ```
-    /// 1 owner, 2 tasks and calls
-    /// ! #3.1 was cancelled 3.0 s ago, and still runs
-    /// FIFOQueue saves #3, for 12.1 s
-    /// ├ #3.1 "draft" runs for 4.0 s, cancelled 3.0 s ago
-    /// │ └ #7 retry waits for 0.4 s, attempt 2
-    /// └ #3.2 "draft" waits for 1.2 s, for #3.1
+    /// 1 owner, 3 tasks and calls
+    /// ! #3.1 was cancelled 3.000 s ago, and still runs
+    /// TaskStore #3, for 12.100 s
+    /// ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago
+    /// │ └ #7 retry waits for 0.400 s of 2.000 s, attempt 1
+    /// └ #3.2 "save" key draft waits for 1.200 s, for #3.1
     /// ```
     public var description: String {
         guard isTracking else {

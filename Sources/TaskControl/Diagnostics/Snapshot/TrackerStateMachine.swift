@@ -1,6 +1,7 @@
 /// What lives, as events tell of it: each begins a subject, changes it, or ends it, and so for the owners.
 ///
-/// What is told of a subject that is not there is late, or of the time before, and changes nothing.
+/// What is told of a subject that is not there is late, or of the time before, and changes nothing; but what others do to it on other threads may
+/// be told a moment before its beginning, and is kept for that.
 struct TrackerStateMachine {
     typealias Identity = TaskEvent.Identity
     typealias TaskIdentity = TaskEvent.TaskIdentity
@@ -15,6 +16,8 @@ struct TrackerStateMachine {
         var isClosed = false
         var isDeallocated = false
         var permitsOut = 0
+        /// How many permits there are, if that was told.
+        var capacity: Int?
         var subjects: Set<Identity> = []
     }
 
@@ -35,10 +38,14 @@ struct TrackerStateMachine {
         var cancelledAt: Duration?
         var isDropped = false
         var isDrain = false
+        /// Whether it waits for others, and not only for a thread.
+        var hasToWait = false
+        /// How many permits.
+        var count = 1
         /// The task that it waits or runs in; `nil`: not known yet.
         var actsIn: TaskIdentity?
-        /// The tasks that wait for its end.
-        var callers: [TaskIdentity] = []
+        /// The tasks that wait for its end, and how often each.
+        var callers: [TaskIdentity: Int] = [:]
     }
 
     private(set) var owners: [Identity: Owner] = [:]
@@ -47,6 +54,9 @@ struct TrackerStateMachine {
     private(set) var omitted = 0
     private let limit: Int
     private var order = 0
+    /// What was told of subjects that have not begun: the latest of it, since most of it is late.
+    private var early: [TaskEvent] = []
+    private static var mostEarly: Int { 32 }
 
     init(limit: Int) {
         self.limit = limit
@@ -69,6 +79,7 @@ struct TrackerStateMachine {
         case .created:
             enter(owner, event)
             owners[owner]?.wasCreated = true
+            owners[owner]?.capacity = event.count
         case .closed: owners[owner]?.isClosed = true
         case .deallocated:
             owners[owner]?.isDeallocated = true
@@ -103,7 +114,7 @@ struct TrackerStateMachine {
     // MARK: Subjects
 
     private mutating func begin(_ id: Identity, _ event: TaskEvent) {
-        guard subjects.count < limit else {
+        guard subjects.count < limit, event.owner.map({ owners[$0] != nil || owners.count < limit }) ?? true else {
             omitted += 1
             return
         }
@@ -124,16 +135,35 @@ struct TrackerStateMachine {
         if event.primitive.isCall || subject.isDrain { subject.actsIn = event.task }
         if event.primitive.isAwaited, let task = event.task {
             subject.actsIn = nil
-            subject.callers = [task]
+            subject.callers = [task: 1]
         }
+        subject.hasToWait = event.kind == .waiting || subject.isDrain
+        subject.count = event.count ?? 1
+        subject.owner = event.owner
         subjects[id] = subject
-        if let owner = event.owner { move(id, to: owner, event) }
+        if let owner = event.owner { join(id, owner, event) }
+        catchUp(with: id)
+    }
+
+    private mutating func catchUp(with id: Identity) {
+        guard !early.isEmpty else { return }
+        let own = early.filter { $0.subject == id }
+        guard !own.isEmpty else { return }
+        early.removeAll { $0.subject == id }
+        for event in own { goOn(id, event) }
+    }
+
+    private mutating func keepEarly(_ event: TaskEvent) {
+        guard [.joined, .cancelled, .boundToLifetime].contains(event.kind) else { return }
+        if early.count == Self.mostEarly { early.removeFirst() }
+        early.append(event)
     }
 
     private mutating func goOn(_ id: Identity, _ event: TaskEvent) {
-        guard var subject = subjects.removeValue(forKey: id) else { return }
+        guard var subject = subjects.removeValue(forKey: id) else { return keepEarly(event) }
         defer { subjects[id] = subject }
         if let phase = event.phase {
+            subject.hasToWait = event.kind == .waiting
             subject.phase = phase
             subject.phaseSince = event.time
             subject.delay = phase == .waiting ? event.delay : nil
@@ -152,9 +182,15 @@ struct TrackerStateMachine {
             leave(id, subject.owner)
             subject.owner = event.owner
             if let owner = event.owner { join(id, owner, event) }
-        case .joined: if let task = event.task { subject.callers.append(task) }
+        case .detached:
+            leave(id, subject.owner)
+            subject.owner = nil
+        case .joined:
+            if let task = event.task, subject.callers.count < limit { subject.callers[task, default: 0] += 1 }
         case .left:
-            if let index = subject.callers.firstIndex(where: { $0 == event.task }) { subject.callers.remove(at: index) }
+            if let task = event.task, let count = subject.callers[task] {
+                subject.callers[task] = count > 1 ? count - 1 : nil
+            }
         default: break
         }
     }
@@ -164,11 +200,6 @@ struct TrackerStateMachine {
         leave(id, subject.owner)
         // A bare call has got its permits: they are nobody's from now on.
         if event.kind == .acquired, let owner = event.owner { takePermits(event.count ?? 0, of: owner, event) }
-    }
-
-    private mutating func move(_ id: Identity, to owner: Identity, _ event: TaskEvent) {
-        subjects[id]?.owner = owner
-        join(id, owner, event)
     }
 
     private mutating func join(_ id: Identity, _ owner: Identity, _ event: TaskEvent) {

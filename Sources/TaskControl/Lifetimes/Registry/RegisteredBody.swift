@@ -21,6 +21,19 @@ struct RegisteredBody: TaskBody {
     }
 }
 
+/// Waits for a task that somebody else has made, and takes it out of the books.
+struct WatchingBody: TaskBody {
+    let registry: TaskRegistry
+    let id: TaskRegistry.ID
+    let job: TaskRegistry.Job
+
+    nonisolated(nonsending) func run() async {
+        await job.value
+        if Diagnostics.isOn { registry.tell(.completed, .ends, id, isCancelled: job.isCancelled) }
+        registry.finish(id)
+    }
+}
+
 /// Stands for a task whose handle does not exist yet: ends when it ends, and cancels it when it is cancelled itself. In nobody's books.
 struct FollowingBody: TaskBody {
     let registry: TaskRegistry

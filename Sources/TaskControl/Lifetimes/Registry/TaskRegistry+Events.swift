@@ -64,6 +64,8 @@ extension TaskRegistry {
 
     @inline(never)
     func tellDrained(_ wait: TaskEvent.Identity, _ kind: TaskEvent.Kind) {
-        Diagnostics.tell(TaskEvent(face, kind, .ends, owner: identity, subject: wait), isInside: true)
+        var event = TaskEvent(face, kind, .ends, owner: identity, subject: wait)
+        event.isCancelled = kind == .left
+        Diagnostics.tell(event, isInside: true)
     }
 }

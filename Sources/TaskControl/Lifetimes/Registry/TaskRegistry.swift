@@ -124,14 +124,16 @@ final class TaskRegistry: Sendable {
     /// Puts a task into the books that has started already, and whose end its maker will report.
     ///
     /// - Returns: `nil` if it was not taken in.
-    /// - Parameter number: What events know the task by, if somebody else tells of its life.
-    func insert(_ job: Job, key: Key? = nil, number: UInt64? = nil) -> ID? {
+    /// - Parameters:
+    ///   - number: What events know the task by, if somebody else tells of its life and listens.
+    ///   - isTold: Whether the registry tells of its life.
+    func insert(_ job: Job, key: Key? = nil, number: UInt64? = nil, isTold: Bool = true) -> ID? {
         while true {
             let (action, news) = change { $0.insert(job, key: key, number: number) }
             switch action {
             case .inserted(let id):
                 carryOut(news)
-                if Diagnostics.isOn, number == nil { tell(.adopted, .begins, id, key: key) }
+                if isTold, Diagnostics.isOn { tell(.adopted, .begins, id, key: key) }
                 if job.isCancelled { cancel(id) }
                 return id
             case .existing(let existing):
@@ -165,11 +167,8 @@ final class TaskRegistry: Sendable {
     func adopt(_ job: Job, key: Key? = nil) -> Bool {
         guard let id = insert(job, key: key) else { return false }
         // Whoever waits for a task raises it to its own priority. Utility raises hardly any, and is still run soon on a busy system.
-        Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) {
-            await job.value
-            if Diagnostics.isOn { self.tell(.completed, .ends, id, isCancelled: job.isCancelled) }
-            self.finish(id)
-        }
+        let body = WatchingBody(registry: self, id: id, job: job)
+        _ = spawnDetached(name: "TaskControl: waits for an adopted task", priority: .utility, body)
         return true
     }
 

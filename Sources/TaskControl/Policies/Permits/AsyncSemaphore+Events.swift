@@ -53,6 +53,8 @@ extension AsyncSemaphore {
 
     @inline(never)
     func tellReleased(_ weight: Int, _ holding: PermitHolding) {
-        Diagnostics.tell(event(.released, .ends, holding.number, count: weight), isInside: true)
+        var event = event(.released, .ends, holding.number, count: weight)
+        event.isCancelled = Task.isCancelled
+        Diagnostics.tell(event, isInside: true)
     }
 }

@@ -63,7 +63,8 @@ extension TurnStorage {
 
     @inline(never)
     func tellDrained(_ wait: TaskEvent.Identity, _ kind: TaskEvent.Kind) {
-        let event = TaskEvent(face, kind, .ends, owner: identity, subject: wait, ownerName: name)
+        var event = TaskEvent(face, kind, .ends, owner: identity, subject: wait, ownerName: name)
+        event.isCancelled = kind == .left
         Diagnostics.tell(event, isInside: true)
     }
 }

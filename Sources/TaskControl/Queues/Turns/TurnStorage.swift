@@ -18,13 +18,15 @@ final class TurnStorage: Sendable {
     let name: String?
     let number = Diagnostics.nextNumber()
 
-    /// - Parameter capacity: How many may run at once; `nil`: they are to begin in order, and that is all.
-    init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?) {
+    /// - Parameters:
+    ///   - capacity: How many may run at once; `nil`: they are to begin in order, and that is all.
+    ///   - isTold: Whether events tell that it was made.
+    init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, isTold: Bool = true) {
         self.face = face
         self.name = name
         state = Locked(Machine(capacity: capacity))
         held = capacity == nil ? nil : HeldTurns()
-        if Diagnostics.isOn { tell(.created) }
+        if isTold, Diagnostics.isOn { tell(.created) }
     }
 
     deinit {

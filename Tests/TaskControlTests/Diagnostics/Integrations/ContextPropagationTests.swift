@@ -7,7 +7,7 @@ import Tracing
 @testable import TaskControl
 
 /// The context of whoever starts something is that of the work (law 9), with an observer and without.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ContextPropagationTests {
     private enum Tag: ServiceContextKey {
         typealias Value = String

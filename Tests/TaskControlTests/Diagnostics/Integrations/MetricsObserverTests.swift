@@ -7,7 +7,7 @@ import Testing
 @testable import TaskControl
 
 /// What arrives at swift-metrics.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MetricsObserverTests {
     private let metrics = TestMetrics()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// What measurements are made of which events.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MetricsStateMachineTests {
     private func measured(_ events: [TaskEvent], hasOwnerNames: Bool = false) -> [[String]] {
         var machine = MetricsStateMachine(hasOwnerNames: hasOwnerNames)

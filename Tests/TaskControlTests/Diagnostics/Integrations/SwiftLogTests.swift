@@ -7,7 +7,7 @@ import Testing
 @testable import TaskControl
 
 /// What arrives at swift-log. The configuration is that of a process, so each test has one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SwiftLogTests {
     @Test func theDebugLogGoesToTheSystemsHandlerWithNamesAndFields() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -7,7 +7,7 @@ import Tracing
 @testable import TaskControl
 
 /// What spans there are, below whom, and what they say.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TracingObserverTests {
     private let tracer = InMemoryTracer()
 

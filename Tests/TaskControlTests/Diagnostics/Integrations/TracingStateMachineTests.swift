@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// Whatever comes in whichever order: each span that is made is ended once, and none is kept for what is not there.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TracingStateMachineTests {
     @Test func everySpanEndsOnceAndNoneIsKept() async {
         // In a task: who joins is one.

@@ -188,10 +188,56 @@ struct SnapshotTests {
         }
     }
 
+    /// What a time limit ends goes on, and so does what somebody unknown may let go on.
+    @Test func whatCanGoOnIsNoCircle() async throws {
+        try await watched { books, recorder in
+            let (semaphore, clock) = (AsyncSemaphore(value: 1), TestClock())
+            let task = Task {
+                try await semaphore.withPermit {
+                    try await withTimeout(.seconds(1), clock: clock) { try await semaphore.withPermit {} }
+                }
+            }
+            try await recorder.wait { $0.named("AsyncSemaphore.waiting").count == 1 }
+            #expect(books.snapshot.warnings == [])
+            try await clock.waitForSleepers(count: 1)
+            await clock.advance(by: .seconds(1))
+            _ = await task.result
+        }
+        let outer = AsyncSemaphore(value: 2)
+        let (held, gate) = (Gate(), Gate())
+        let before = Task {
+            try await outer.withPermit {
+                held.open()
+                try await gate.wait()
+            }
+        }
+        try await held.wait()
+        try await watched { books, recorder in
+            let task = Task { try await outer.withPermit { try await outer.withPermit {} } }
+            try await recorder.wait { $0.named("AsyncSemaphore.waiting").count == 1 }
+            #expect(books.snapshot.warnings == [], "one of the two was got before anybody listened")
+            gate.open()
+            _ = await (before.result, task.result)
+        }
+    }
+
+    @Test func whoWasDetachedIsNotWaitedForByTheLifetime() async throws {
+        try await watched { books, recorder in
+            let (lifetime, gate) = (AsyncLifetime(), Gate())
+            AsyncTask { try await lifetime.drain() }.bind(to: lifetime).detached()
+            AsyncTask { try await gate.wait() }.bind(to: lifetime)
+            try await recorder.wait { $0.named("AsyncLifetime.draining").count == 1 }
+            let snapshot = books.snapshot
+            #expect(snapshot.warnings == [] && snapshot.others.count == 1, "\(snapshot)")
+            gate.open()
+            try await recorder.wait { $0.filter { $0.primitive == .asyncTask && $0.stage == .ends }.count == 2 }
+        }
+    }
+
     @Test func itIsATreeForPeople() async throws {
         let machine = { () -> TrackerStateMachine in
             var machine = TrackerStateMachine(limit: 100)
-            let queue = TaskEvent.Identity(3)
+            let store = TaskEvent.Identity(3)
             func tell(
                 _ kind: TaskEvent.Kind,
                 _ stage: TaskEvent.Stage,
@@ -200,21 +246,21 @@ struct SnapshotTests {
                 _ milliseconds: Int
             ) {
                 var event = TaskEvent(
-                    .fifoQueue,
+                    .taskStore,
                     kind,
                     stage,
-                    owner: queue,
+                    owner: store,
                     subject: TaskEvent.Identity(number, of: 3),
-                    ownerName: "saves",
-                    taskName: "draft"
+                    taskName: "save",
+                    key: "draft"
                 )
                 event.task = task.map { TaskEvent.TaskIdentity(address: $0) }
                 event.time = .milliseconds(milliseconds)
                 machine.receive(event)
             }
-            tell(.enqueued, .begins, 1, nil, 0)
+            tell(.added, .begins, 1, nil, 0)
             tell(.started, .goesOn, 1, 1, 8_100)
-            tell(.enqueued, .begins, 2, nil, 10_900)
+            tell(.added, .begins, 2, nil, 10_900)
             tell(.waiting, .goesOn, 2, 2, 10_900)
             tell(.cancelled, .goesOn, 1, nil, 9_100)
             var retry = TaskEvent(.retry, .failed, .begins, subject: TaskEvent.Identity(7), attempt: 1)
@@ -230,10 +276,10 @@ struct SnapshotTests {
             machine.snapshot(at: .milliseconds(12_100)).description == """
                 1 owner, 3 tasks and calls
                 ! #3.1 was cancelled 3.000 s ago, and still runs
-                FIFOQueue saves #3, for 12.100 s
-                ├ #3.1 "draft" runs for 4.000 s, cancelled 3.000 s ago
+                TaskStore #3, for 12.100 s
+                ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago
                 │ └ #7 retry waits for 0.400 s of 2.000 s, attempt 1
-                └ #3.2 "draft" waits for 1.200 s, for #3.1
+                └ #3.2 "save" key draft waits for 1.200 s, for #3.1
                 """
         )
     }

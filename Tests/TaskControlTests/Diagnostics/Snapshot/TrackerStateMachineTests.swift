@@ -120,6 +120,20 @@ struct TrackerStateMachineTests {
         #expect(books.snapshot(at: .zero).owners[0].entries[0].waiterCount == 1)
     }
 
+    /// Another thread may tell what it did before the beginning is told; but a beginning that never comes keeps nothing.
+    @Test func whatIsToldAMomentEarlyIsKept() {
+        var books = books([
+            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
+            event(.cancelled, .goesOn, 1, in: .singleFlight, at: 4),
+            event(.started, .begins, 1, in: .singleFlight, task: 7),
+        ])
+        let entry = books.snapshot(at: .seconds(5)).owners[0].entries[0]
+        #expect(entry.waiterCount == 2 && entry.cancelledAge == .seconds(1))
+        for number in 2...100 { books.receive(event(.joined, .goesOn, UInt64(number), in: .singleFlight, task: 8)) }
+        books.receive(event(.started, .begins, 2, in: .singleFlight, task: 7))
+        #expect(books.subjects[Identity(2, of: 1)]?.callers.count == 1, "it was one too many")
+    }
+
     @Test func manySubjectsLeaveNothing() {
         var books = TrackerStateMachine(limit: 10)
         for number in 1...100_000 {

@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 
 /// What is made of events.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TraceModelTests {
     @Test func waitingIsToldFromRunning() {
         var recording = Recording()

@@ -24,6 +24,7 @@ struct TracePageTests {
             if subject < 22 { recording.tell(.asyncTask, .completed, .ends, at: 80, of: subject, in: 2) }
         }
         recording.tell(.withTimeout, .started, .begins, at: 20, of: 30, task: "feed")
+        recording.tell(.withTimeout, .running, at: 21, of: 30)
         recording.tell(.withTimeout, .timedOut, .ends, at: 70, of: 30, error: "TimeoutError()")
         recording.tell(.withSingleFlight, .started, .begins, at: 30, of: 40, in: 3, key: "token")
         recording.tell(.withSingleFlight, .running, at: 31, of: 40, in: 3)

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// The JSON, read back.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TracePerfettoTests {
     static let nasty = [
         "</script><script>document.title = 'owned'</script>", "<!-- <script>",

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// The recorder, and the files that it writes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 final class TraceRecorderTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID().uuidString)")
 

@@ -3,7 +3,7 @@ import Testing
 @testable import TaskControl
 
 /// What a recorder keeps, and what falls out.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TraceRingTests {
     private func event(_ number: Int) -> TaskEvent { TaskEvent(.retry, .failed, attempt: number) }
 

@@ -52,16 +52,9 @@ public final class MetricsObserver: TaskObserver {
             case .count(let name): counters[name].increment()
             case .raise(let name): meters[name].increment()
             case .lower(let name): meters[name].decrement()
-            case .time(let name, let duration): timers[name].recordNanoseconds(duration.nanoseconds)
+            case .time(let name, let duration): timers[name].recordNanoseconds(Int64(duration.nanoseconds))
             }
         }
-    }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int64 {
-        let (seconds, attoseconds) = saturated.components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
 #endif

@@ -1,0 +1,90 @@
+extension SnapshotBuilder {
+    /// Those of whom each waits for the next, and the last for the first.
+    func circles() -> [[Identity]] {
+        var edges = Edges(self)
+        for (id, subject) in ordered { edges.add(id, subject) }
+        return edges.circles
+    }
+
+    private struct Edges {
+        private let builder: SnapshotBuilder
+        private var graph = WaitGraph()
+        private var nodes: [Identity: WaitGraph.Node] = [:]
+        private var tasks: [TaskIdentity: WaitGraph.Node] = [:]
+        /// One of those who run there.
+        private var lanes: [Lane: WaitGraph.Node] = [:]
+        /// The first of an owner's tasks, the first two, and so on.
+        private var drained: [Identity: [WaitGraph.Node]] = [:]
+
+        init(_ builder: SnapshotBuilder) {
+            self.builder = builder
+            for (id, _) in builder.ordered { nodes[id] = graph.addNode() }
+        }
+
+        var circles: [[Identity]] {
+            let identities = Dictionary(uniqueKeysWithValues: nodes.map { ($0.value, $0.key) })
+            return graph.circles().map { $0.compactMap { identities[$0] } }
+        }
+
+        mutating func add(_ id: Identity, _ subject: Subject) {
+            guard let own = nodes[id] else { return }
+            if subject.primitive.isAwaited {
+                for task in subject.callers.keys { graph.addEdge(from: node(of: task), to: own) }
+            }
+            // Not begun; or it will be over when its time is.
+            guard let task = subject.actsIn, subject.primitive != .withTimeout else { return graph.free(own) }
+            guard subject.phase == .waiting else { return graph.addEdge(from: own, to: node(of: task)) }
+            graph.addEdge(from: node(of: task), to: own)
+            if subject.isDrain {
+                if let owner = subject.owner, let all = everybody(drainedBy: subject, of: owner) {
+                    graph.addEdge(from: own, to: all)
+                }
+            } else if subject.hasToWait, let lane = builder.lane(of: subject), knowsAllHolders(of: lane, subject) {
+                graph.addEdge(from: own, to: anybody(in: lane))
+            } else {
+                graph.free(own)
+            }
+        }
+
+        private mutating func node(of task: TaskIdentity) -> WaitGraph.Node {
+            if let node = tasks[task] { return node }
+            let node = graph.addNode()
+            tasks[task] = node
+            return node
+        }
+
+        private mutating func anybody(in lane: Lane) -> WaitGraph.Node {
+            if let node = lanes[lane] { return node }
+            let node = graph.addNode(needsAll: false)
+            for id in builder.running[lane] ?? [] { nodes[id].map { graph.addEdge(from: node, to: $0) } }
+            lanes[lane] = node
+            return node
+        }
+
+        private mutating func everybody(drainedBy drain: Subject, of owner: Identity) -> WaitGraph.Node? {
+            let count = builder.drained(by: drain, of: owner).count
+            guard count > 0 else { return nil }
+            if drained[owner] == nil {
+                var firsts: [WaitGraph.Node] = []
+                for id in builder.drained[owner] ?? [] {
+                    let node = graph.addNode()
+                    if let last = firsts.last { graph.addEdge(from: node, to: last) }
+                    nodes[id].map { graph.addEdge(from: node, to: $0) }
+                    firsts.append(node)
+                }
+                drained[owner] = firsts
+            }
+            return drained[owner]?[count - 1]
+        }
+
+        /// Whether nobody else can let somebody go on who waits there: one who held it before anybody listened, or whom there was no room for.
+        private func knowsAllHolders(of lane: Lane, _ subject: Subject) -> Bool {
+            guard subject.primitive.hasLanes, subject.delay == nil, let owner = builder.books.owners[lane.owner],
+                owner.wasCreated, builder.books.omitted == 0
+            else { return false }
+            guard subject.primitive == .asyncSemaphore else { return true }
+            let held = (builder.running[lane] ?? []).reduce(0) { $0 + (builder.books.subjects[$1]?.count ?? 0) }
+            return owner.permitsOut == 0 && owner.capacity == held
+        }
+    }
+}
