@@ -14,6 +14,7 @@ extension TraceRecorder {
     /// directly. It blocks the thread, for about a second a million events.
     ///
     /// - Parameters:
+    ///   - format: A page for people, or JSON for Perfetto.
     ///   - path: Relative to the working directory if it does not begin with `/`.
     ///   - title: What the page is headed with, or the trace is named.
     /// - Complexity: O(*n* log *n*) in the number of events.
@@ -28,7 +29,9 @@ extension TraceRecorder {
     ///
     /// A million events are a page of about 30 MB, or 100 MB for Perfetto; ``write(_:to:title:)`` keeps no such text.
     ///
-    /// - Parameter title: What the page is headed with, or the trace is named.
+    /// - Parameters:
+    ///   - format: A page for people, or JSON for Perfetto.
+    ///   - title: What the page is headed with, or the trace is named.
     /// - Complexity: O(*n* log *n*) in the number of events.
     public func text(as format: Format, title: String = "Trace") -> String {
         model.text(as: format, title: title)

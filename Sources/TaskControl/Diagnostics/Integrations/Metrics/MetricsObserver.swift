@@ -21,6 +21,8 @@ public final class MetricsObserver: TaskObserver {
     private let meters: Instruments<Meter>
     private let timers: Instruments<Timer>
 
+    /// Makes an observer, for ``AsyncGuard/addObserver(_:)``.
+    ///
     /// - Parameters:
     ///   - factory: What makes the metrics. By default, that of swift-metrics' system, as it is now: bootstrap that before.
     ///   - includesOwnerNames: Whether to tell queues apart by the names that they were given, as the dimension `owner`. For names of which

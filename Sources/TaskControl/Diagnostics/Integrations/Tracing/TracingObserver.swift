@@ -28,6 +28,8 @@ public final class TracingObserver: TaskObserver {
     private let state: Locked<TracingStateMachine<any Tracing.Span>>
     private let tracer: (any Tracer)?
 
+    /// Makes an observer, for ``AsyncGuard/addObserver(_:)``.
+    ///
     /// - Parameters:
     ///   - tracer: What makes the spans. `nil`: the tracer of swift-distributed-tracing's system, as it is when a span begins.
     ///   - primitives: What spans are made for.
