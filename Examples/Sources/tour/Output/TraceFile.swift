@@ -34,6 +34,10 @@ struct TraceRecording {
 
     func write(title: String) throws(TraceWriteError) {
         defer { observation.end() }
-        for file in files { try recorder.write(file.format, to: file.path, title: title) }
+        for file in files {
+            try recorder.write(file.format, to: file.path, title: title)
+            let reader = file.format == .html ? "a browser" : "ui.perfetto.dev"
+            Terminal.print("What all tasks did is in \(file.path), for \(reader).")
+        }
     }
 }
