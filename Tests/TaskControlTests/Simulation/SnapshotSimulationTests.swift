@@ -227,8 +227,8 @@ extension TaskSnapshot {
 }
 
 extension TaskSnapshot.Entry {
-    /// Whether the program can't say when that begins or ends: a flight before its work, a wait for an owner to be empty.
+    /// Whether the program can't say when that begins or ends: a flight before its work, a wait of the body itself for an owner to be empty.
     fileprivate var isUnknowable: Bool {
-        primitive == .singleFlight && phase == .waiting || name == nil
+        primitive == .singleFlight && phase == .waiting || Int(name ?? "") == nil
     }
 }
