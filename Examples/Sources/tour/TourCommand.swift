@@ -36,7 +36,7 @@ struct TourCommand: AsyncParsableCommand {
     func run() async throws {
         let seed = seed ?? UInt64.random(in: 1...999_999)
         let chapters = Chapters.all.filter { one in chapter.isEmpty || chapter.contains { $0.name == one.name } }
-        let watchdog = Watchdog(limit: .seconds(30 * chapters.count))
+        let watchdog = Watchdog(limit: .seconds(90 * chapters.count))
         let recording = TraceRecording(for: trace)
         let result = try await TourServer.whileRunning { server in
             Terminal.print("A server listens on \(server.address). Seed \(seed); to repeat: --seed \(seed)")

@@ -45,10 +45,12 @@ final class Observed<State: Sendable>: Sendable {
 
     /// Waits for what must come, and gives up when it is clear that it will not: a failure that can be read beats a tour that hangs.
     ///
-    /// - Parameter event: Completes the sentence "Waited in vain for …".
+    /// - Parameters:
+    ///   - event: Completes the sentence "Waited in vain for …".
+    ///   - patience: Longer than a machine may be busy with other things, as with all the other tests.
     func expect(
         _ event: String,
-        within patience: Duration = .seconds(10),
+        within patience: Duration = .seconds(60),
         _ isReached: @escaping @Sendable (State) -> Bool
     ) async throws {
         try await withThrowingTaskGroup { group in
