@@ -18,7 +18,7 @@ public struct AsyncGuardConfiguration: Sendable {
     #endif
 
     /// Whether ``snapshot()`` has something to show: whether books are kept of what lives, from now on. Bounded: of 65,536 tasks and calls at
-    /// once, in about 30 MB. What comes when there are so many is counted.
+    /// once. What comes when there are so many is counted.
     public var tracking: Bool
 
     /// Takes secrets out of text: of task names, names of queues, keys, errors, requests. Called for each before any log or observer sees it, with no

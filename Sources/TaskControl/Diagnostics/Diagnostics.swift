@@ -21,6 +21,8 @@ package enum Diagnostics {
         let tracker: Tracker?
         let listeners: [Listener]
         let isQuiet: Bool
+        /// Who is told, in this order: the books before the others, which may ask for a snapshot.
+        let everybody: [Listener]
 
         init(
             _ configuration: AsyncGuardConfiguration? = nil,
@@ -36,6 +38,7 @@ package enum Diagnostics {
             self.tracker = tracker
             self.listeners = listeners
             self.isQuiet = isQuiet
+            everybody = (tracker.map { [$0.listener] } ?? []) + (log.map { [$0] } ?? []) + listeners
         }
 
         func with(listeners: [Listener]? = nil, isQuiet: Bool? = nil) -> Setup {
@@ -119,10 +122,8 @@ package enum Diagnostics {
     package static func tell(_ event: consuming TaskEvent, isInside: Bool = false) {
         let setup = setup.withLock { $0 }
         let echo = echo
-        if let echo, setup.tracker == nil, setup.listeners.allSatisfy(echo.reaches), setup.log.map(echo.reaches) ?? true
-        {
-            return
-        }
+        // Nobody is left to be told; in a redaction, which is not to be asked of its own events, nobody ever is.
+        if let echo, setup.everybody.allSatisfy(echo.reaches) { return }
         if isInside, event.taskName == nil { event.taskName = currentTaskName }
         event.task = .current
         event.time = now(setup)
@@ -131,10 +132,7 @@ package enum Diagnostics {
             within(.everybody) { event.redactText(redact) }
         }
         let finished = event
-        // Before the others, which may ask it.
-        if let tracker = setup.tracker { hand(finished, to: tracker.listener, echo) }
-        if let log = setup.log { hand(finished, to: log, echo) }
-        for listener in setup.listeners { hand(finished, to: listener, echo) }
+        for listener in setup.everybody { hand(finished, to: listener, echo) }
     }
 
     private static func hand(_ event: TaskEvent, to listener: Listener, _ echo: Echo?) {
@@ -237,7 +235,7 @@ package enum Diagnostics {
             let old = setup
             setup = change(old)
             // In the lock, so that the last word is that of the last to come.
-            tc_setObserved(setup.log != nil || setup.tracker != nil || !setup.listeners.isEmpty)
+            tc_setObserved(!setup.everybody.isEmpty)
             return old
         }
         withExtendedLifetime(old) {}

@@ -13,7 +13,8 @@
 ///
 /// ## Ordering
 /// What a task does is told in the order in which it does it, and before whatever it causes: a queue's task has ended before the next one
-/// has started (but `queue.run` tells its end when it has passed the turn on). What others do to it, as ``Kind/cancelled``, ``Kind/joined`` or ``Kind/boundToLifetime``, is told by them, and may come
+/// has started (but `queue.run` tells its end when it has passed the turn on). What others do to it, as ``Kind/cancelled``, ``Kind/joined`` or
+/// ``Kind/boundToLifetime``, is told by them, and may come
 /// after its end, or a moment before its beginning; so an event about a subject that is not there is most often to be ignored.
 ///
 /// What a field holds depends on the event; the guide to diagnostics lists them all.

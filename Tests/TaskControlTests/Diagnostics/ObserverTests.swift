@@ -170,10 +170,10 @@ struct ObserverTests {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let bag = TaskBag()
             let redact: @Sendable (String) -> String = { text in
-                bag.addTask {}
+                bag.addTask(name: "its own") {}
                 return text.contains("hush") ? "…" : text
             }
-            AsyncGuard.configure(AsyncGuardConfiguration(debugLogging: true, redact: redact))
+            AsyncGuard.configure(AsyncGuardConfiguration(debugLogging: true, tracking: true, redact: redact))
             let collector = Collector { _ in true }
             AsyncGuard.addObserver(collector)
             let queue = FIFOQueue(name: "hush queue")

@@ -2,7 +2,7 @@
 final class TaskTracker: TaskObserver {
     private let state = Locked(TrackerStateMachine(limit: TaskTracker.limit))
 
-    /// How many tasks, turns and calls it knows at once: about 30 MB of them. What comes then is counted.
+    /// How many tasks, turns and calls it knows at once. What comes then is counted.
     static var limit: Int { 65_536 }
 
     func receive(_ event: TaskEvent) {

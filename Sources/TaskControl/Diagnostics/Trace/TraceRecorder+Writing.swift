@@ -27,7 +27,7 @@ extension TraceRecorder {
 
     /// What was recorded, as a text: for a server that answers with it.
     ///
-    /// A million events are a page of about 30 MB, or 100 MB for Perfetto; ``write(_:to:title:)`` keeps no such text.
+    /// A million events are a page of about 35 MB, or 130 MB for Perfetto; ``write(_:to:title:)`` keeps no such text.
     ///
     /// - Parameters:
     ///   - format: A page for people, or JSON for Perfetto.
