@@ -1,8 +1,3 @@
-/// How a wait ends.
-package enum WaitOutcome: Sendable {
-    case reached, left
-}
-
 /// Waiters, each with a mark, by mark and then in the order of enrolling. Pure, as the table below it.
 package struct MarkTable<Mark: Comparable, Waiter> {
     package typealias ID = WaiterTable<Waiter, WaitOutcome>.ID

@@ -82,14 +82,3 @@ struct SlotTable<Element> {
         vacancies.shrinkIfMostlyEmpty(keeping: Self.smallest)
     }
 }
-
-extension ContiguousArray {
-    @inline(__always)
-    fileprivate mutating func shrinkIfMostlyEmpty(keeping smallest: Int) {
-        guard capacity > smallest, count < capacity / 4 else { return }
-        var copy: Self = []
-        copy.reserveCapacity(Swift.max(smallest / 2, count * 2))
-        copy.append(contentsOf: self)
-        self = copy
-    }
-}

@@ -34,7 +34,6 @@ struct SystemLog: TaskObserver {
     static func line(of event: TaskEvent) -> String {
         "\(tc_isMainThread() ? "[main]      " : "[background]") \(event)"
     }
-
 }
 
 /// Writes a whole line at once, so that lines of several threads do not mix.

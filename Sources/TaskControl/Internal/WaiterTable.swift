@@ -1,3 +1,8 @@
+/// How a wait ends: with what was waited for, or because whoever waited has left.
+package enum WaitOutcome: Sendable {
+    case reached, left
+}
+
 /// Waiters of one event, each of whom may leave before it, and before its continuation exists.
 ///
 ///     enroll ──▶ enrolled ──park──▶ parked ──▶ gone     woken, or left: the waiter is handed out

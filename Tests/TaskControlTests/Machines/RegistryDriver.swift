@@ -235,13 +235,9 @@ struct RegistryDriver: MachineDriver {
     }
 
     private mutating func follow(_ number: Int) {
-        switch machine.follow(ids[number], Self.follower(of: number)) {
-        case .parked:
-            #expect(model[number]?.isAttached == false)
-            followers[number, default: 0] += 1
-        case .follow(let job):
-            #expect(job == (model[number] == nil ? nil : number) && model[number]?.isAttached != false)
-        }
+        let isParked = machine.follow(ids[number], Self.follower(of: number))
+        #expect(isParked == (model[number]?.isAttached == false))
+        if isParked { followers[number, default: 0] += 1 }
         #expect(machine.job(of: ids[number]) == (model[number]?.isAttached == true ? number : nil))
     }
 
@@ -327,7 +323,7 @@ struct RegistryDriver: MachineDriver {
             // Those about to park are told when they do.
             for (number, drainer) in drainers.enumerated() where drainer == .enrolled {
                 drainers[number] = .drained
-                #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .drained)
+                #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .reached)
             }
         }
         let following = takeFollowers(number)

@@ -5,7 +5,7 @@
 final class TaskRegistry: Sendable {
     typealias Key = ErasedKey
     typealias Job = TaskHandle
-    typealias Waiter = UnsafeContinuation<Bool, Never>
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TaskRegistryStateMachine<Key, Job, Waiter>
     typealias ID = Machine.ID
 
@@ -68,9 +68,8 @@ final class TaskRegistry: Sendable {
 
     /// A place for a task without a key that is about to be created by the caller, who brings its handle with `attach`, and calls `finish`.
     ///
-    /// - Returns: `nil` if the registry is closed.
-    ///
     /// - Parameter number: What events know the task by, if not by its place here.
+    /// - Returns: `nil` if the registry is closed.
     func reserve(number: UInt64? = nil) -> ID? {
         let (id, news) = change { $0.add(number: number) }
         carryOut(news)
@@ -117,16 +116,16 @@ final class TaskRegistry: Sendable {
     func attach(_ id: ID, _ job: Job) {
         let action = state.withLock { $0.attach(id, job: job) }
         if action.raisingTo > 0 { raise([job], to: TaskPriority(rawValue: action.raisingTo)) }
-        for waiter in action.waking { waiter.resume(returning: true) }
+        for waiter in action.waking { waiter.resume(returning: .reached) }
         if action.isToBeCancelled { job.cancel() }
     }
 
     /// Puts a task into the books that has started already, and whose end its maker will report.
     ///
-    /// - Returns: `nil` if it was not taken in.
     /// - Parameters:
     ///   - number: What events know the task by, if somebody else tells of its life and listens.
     ///   - isTold: Whether the registry tells of its life.
+    /// - Returns: `nil` if it was not taken in.
     func insert(_ job: Job, key: Key? = nil, number: UInt64? = nil, isTold: Bool = true) -> ID? {
         while true {
             let (action, news) = change { $0.insert(job, key: key, number: number) }
@@ -154,13 +153,10 @@ final class TaskRegistry: Sendable {
 
     /// The handle of a task that may be in creation still; `nil` if it has ended.
     func job(of id: ID) async -> Job? {
-        let isThere = await withUnsafeContinuation { (waiter: Waiter) in
-            switch state.withLock({ $0.follow(id, waiter) }) {
-            case .parked: break
-            case .follow(let job): waiter.resume(returning: job != nil)
-            }
+        _ = await withUnsafeContinuation { (waiter: Waiter) in
+            if !state.withLock({ $0.follow(id, waiter) }) { waiter.resume(returning: .reached) }
         }
-        return isThere ? state.withLock { $0.job(of: id) } : nil
+        return state.withLock { $0.job(of: id) }
     }
 
     /// Puts somebody else's task into the books, and watches for its end.
@@ -248,7 +244,7 @@ final class TaskRegistry: Sendable {
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
         let wait = Diagnostics.isOn ? tellDraining() : nil
-        let isDrained = await withTaskCancellationHandler {
+        let outcome = await withTaskCancellationHandler {
             await raising {
                 await parkDrainer(id)
             } with: { [self] priority in
@@ -256,10 +252,10 @@ final class TaskRegistry: Sendable {
             }
         } onCancel: {
             // May come before the waiter is parked: the machine remembers it.
-            state.withLock { $0.drainerLeaves(id) }?.resume(returning: false)
+            state.withLock { $0.drainerLeaves(id) }?.resume(returning: .left)
         }
-        if let wait { tellDrained(wait, isDrained ? .drained : .left) }
-        if !isDrained { throw CancellationError() }
+        if let wait { tellDrained(wait, outcome == .left ? .left : .drained) }
+        if outcome == .left { throw CancellationError() }
     }
 
     /// As `drain`, for a caller who stays even if it is cancelled.
@@ -274,13 +270,9 @@ final class TaskRegistry: Sendable {
         if let wait { tellDrained(wait, .drained) }
     }
 
-    private func parkDrainer(_ id: Machine.DrainID) async -> Bool {
+    private func parkDrainer(_ id: Machine.DrainID) async -> WaitOutcome {
         await withUnsafeContinuation { waiter in
-            switch state.withLock({ $0.parkDrainer(id, waiter) }) {
-            case nil: break
-            case .drained: waiter.resume(returning: true)
-            case .left: waiter.resume(returning: false)
-            }
+            if let outcome = state.withLock({ $0.parkDrainer(id, waiter) }) { waiter.resume(returning: outcome) }
         }
     }
 
@@ -334,7 +326,7 @@ final class TaskRegistry: Sendable {
         _ = await withTaskCancellationHandler {
             await raising {
                 await withUnsafeContinuation { (waiter: Waiter) in
-                    if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: true) }
+                    if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: .reached) }
                 }
             } with: { [self] priority in
                 raise(state.withLock { $0.raise(before: id, to: priority.rawValue) }, to: priority)
@@ -380,7 +372,7 @@ final class TaskRegistry: Sendable {
     @inline(__always)
     private func carryOut(cancelling jobs: [Job] = [], waking waiters: [Waiter] = [], _ news: News) {
         if let retired = news.retired, !retired.isEmpty { tellCancelled(retired) }
-        for waiter in waiters { waiter.resume(returning: true) }
+        for waiter in waiters { waiter.resume(returning: .reached) }
         for job in jobs { job.cancel() }
         if news.isNews { onChange?() }
     }

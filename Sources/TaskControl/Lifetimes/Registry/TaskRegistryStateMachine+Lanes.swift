@@ -141,7 +141,7 @@ extension TaskRegistryStateMachine {
         let (older, newer) = (entries[slot].older, entries[slot].newer)
         if older == Self.none, newer == Self.none {
             lanes.removeValue(forKey: key)
-            shrinkLanes()
+            lanes.shrinkIfMostlyEmpty()
             return false
         }
         if older != Self.none { entries[older].newer = newer }
@@ -160,13 +160,5 @@ extension TaskRegistryStateMachine {
     private mutating func updateLane(_ key: Key, _ change: (inout Lane) -> Void) {
         guard let index = lanes.index(forKey: key) else { preconditionFailure("Who is linked has a lane.") }
         change(&lanes.values[index])
-    }
-
-    /// A burst of keys leaves nothing behind.
-    private mutating func shrinkLanes() {
-        guard lanes.capacity > 64, lanes.count < lanes.capacity / 8 else { return }
-        var copy = [Key: Lane](minimumCapacity: lanes.count * 2)
-        for (key, lane) in lanes { copy[key] = lane }
-        lanes = copy
     }
 }

@@ -87,9 +87,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         var liveCount: Int32
     }
 
-    typealias DrainID = WaiterTable<Waiter, DrainOutcome>.ID
-
-    enum DrainOutcome { case drained, left }
+    typealias DrainID = WaiterTable<Waiter, WaitOutcome>.ID
 
     var entries = SlotTable<Entry>()
     var lanes: [Key: Lane] = [:]
@@ -97,7 +95,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// Who waits for the handle of a task that is being created.
     private var followers: [Slot: [Waiter]] = [:]
     private var quietTimes: [Slot: Duration] = [:]
-    private var drainers = WaiterTable<Waiter, DrainOutcome>()
+    private var drainers = WaiterTable<Waiter, WaitOutcome>()
     private var nextSerial: UInt64 = 0
     private(set) var isClosed = false
     /// How many are neither finished nor cancelled.
@@ -183,19 +181,13 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         )
     }
 
-    enum FollowAction {
-        /// Parked until the task exists, or has ended.
-        case parked
-        /// The task, or `nil` if it has ended.
-        case follow(Job?)
-    }
-
     /// Somebody was handed a task that is being created.
-    mutating func follow(_ id: ID, _ waiter: Waiter) -> FollowAction {
-        guard phase(of: id) != nil else { return .follow(nil) }
-        if let job = entries[id.slot].job { return .follow(job) }
+    ///
+    /// - Returns: Whether the waiter is parked; if not, the task is there, or has ended.
+    mutating func follow(_ id: ID, _ waiter: Waiter) -> Bool {
+        guard phase(of: id) != nil, entries[id.slot].job == nil else { return false }
         followers[id.slot, default: []].append(waiter)
-        return .parked
+        return true
     }
 
     /// `nil`: it is being created, or has ended.
@@ -327,7 +319,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
         if !followers.isEmpty { waking += takeFollowers(id.slot) }
         let entry = entries.remove(id.slot)
-        if entries.isEmpty { waking += drainers.wakeAll(with: .drained) }
+        if entries.isEmpty { waking += drainers.wakeAll(with: .reached) }
         return FinishAction(entry: entry, waking: waking)
     }
 
@@ -399,7 +391,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         entries.isEmpty ? nil : drainers.enroll()
     }
 
-    mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> DrainOutcome? {
+    mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
         drainers.park(id, waiter)
     }
 

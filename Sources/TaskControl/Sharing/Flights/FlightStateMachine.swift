@@ -273,7 +273,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     mutating func forget(_ key: Key) -> Payload? {
         guard let (slot, payload) = current.removeValue(forKey: key) else { return nil }
         flights[slot].phase = .forgotten
-        shrinkIfMostlyEmpty()
+        current.shrinkIfMostlyEmpty()
         return payload
     }
 
@@ -311,16 +311,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     private mutating func unlink(_ id: ID, _ key: Key?) -> Payload? {
         guard let key, flights[id.slot].phase == .current else { return nil }
-        defer { shrinkIfMostlyEmpty() }
+        defer { current.shrinkIfMostlyEmpty() }
         return current.removeValue(forKey: key)?.payload
-    }
-
-    /// A burst of keys leaves nothing behind.
-    private mutating func shrinkIfMostlyEmpty() {
-        guard current.capacity > 64, current.count < current.capacity / 8 else { return }
-        var copy = [Key: (slot: Slot, payload: Payload)](minimumCapacity: current.count * 2)
-        for (key, value) in current { copy[key] = value }
-        current = copy
     }
 
     // MARK: Looking

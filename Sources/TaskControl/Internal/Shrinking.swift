@@ -1,0 +1,23 @@
+// A burst leaves nothing behind: what is mostly empty is moved to a smaller buffer. What shrinks at an eighth or a quarter, and to twice what is
+// in it, does so after a number of removals that pays for the move.
+
+extension ContiguousArray {
+    /// - Parameter smallest: A capacity that is kept.
+    @inline(__always)
+    mutating func shrinkIfMostlyEmpty(keeping smallest: Int) {
+        guard capacity > smallest, count < capacity / 4 else { return }
+        var copy: Self = []
+        copy.reserveCapacity(Swift.max(smallest / 2, count * 2))
+        copy.append(contentsOf: self)
+        self = copy
+    }
+}
+
+extension Dictionary {
+    mutating func shrinkIfMostlyEmpty() {
+        guard capacity > 64, count < capacity / 8 else { return }
+        var copy = Self(minimumCapacity: count * 2)
+        for (key, value) in self { copy[key] = value }
+        self = copy
+    }
+}
