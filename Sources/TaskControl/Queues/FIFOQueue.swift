@@ -44,23 +44,14 @@ public final class FIFOQueue: Sendable {
     @usableFromInline let turns: TurnStorage
     @usableFromInline let priority: TaskPriority?
 
-    /// Creates a queue that runs one task at a time.
+    /// Creates a queue that runs one task at a time, or a few.
     ///
     /// - Parameters:
     ///   - name: Shown by errors and diagnostics.
     ///   - priority: Of the tasks that are sent without one. `nil`: their caller's.
-    public convenience init(name: String? = nil, priority: TaskPriority? = nil) {
-        self.init(name: name, priority: priority, maxConcurrentTasks: 1)
-    }
-
-    /// Creates a queue that runs a few tasks at a time. They begin in order: none before all that were sent before it have begun. They may end
-    /// in any order.
-    ///
-    /// - Parameters:
-    ///   - name: Shown by errors and diagnostics.
-    ///   - priority: Of the tasks that are sent without one. `nil`: their caller's.
-    ///   - maxConcurrentTasks: How many may run at once: 1 or more.
-    public init(name: String? = nil, priority: TaskPriority? = nil, maxConcurrentTasks: Int) {
+    ///   - maxConcurrentTasks: How many may run at once: 1 or more, or it traps. Whatever the number, they begin in order: none before all that
+    ///     were sent before it have begun. With more than 1 they may end in any order.
+    public init(name: String? = nil, priority: TaskPriority? = nil, maxConcurrentTasks: Int = 1) {
         insist(
             maxConcurrentTasks >= 1,
             "FIFOQueue: maxConcurrentTasks is \(maxConcurrentTasks), and nothing would ever run. Allow 1 or more."
@@ -139,9 +130,16 @@ public final class FIFOQueue: Sendable {
 /// Somebody who holds a turn of a queue asked it for another, and would have waited for itself for ever.
 ///
 /// Mend it by doing the work in the turn that is there, or by sending it with `Task(on:)`, without awaiting it inside.
-public struct QueueReentrancyError: Error, Sendable, CustomStringConvertible {
+public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name that the queue was made with.
     public let queueName: String?
+
+    /// The error of a queue: also for queues of your own, and for tests.
+    ///
+    /// - Parameter queueName: The name of the queue, if it has one.
+    public init(queueName: String?) {
+        self.queueName = queueName
+    }
 
     /// Which queue it was, and what to do.
     public var description: String {
