@@ -28,14 +28,21 @@
 /// it is closed. All of them cancel in no particular order, and run cancellation handlers before they return, without a lock: a handler
 /// may call the lifetime. A cancelled task no longer counts, but may still run: ``drain()`` waits for it.
 public final class AsyncLifetime: Sendable {
-    let registry = TaskRegistry(.asyncLifetime)
+    let registry: TaskRegistry
 
     /// Creates a lifetime that lasts until it is let go of, or closed.
-    public init() {}
+    ///
+    /// - Parameter name: Shown by diagnostics.
+    public init(name: String? = nil) {
+        registry = TaskRegistry(.asyncLifetime, name: name)
+    }
 
     deinit {
         registry.release()
     }
+
+    /// What diagnostics know it by.
+    public var name: String? { registry.name }
 
     /// How many tasks are bound that have neither finished nor been cancelled.
     public var count: Int { registry.liveCount }

@@ -27,8 +27,11 @@ extension AsyncTask {
 
     @inline(never)
     static func tellBinding(of number: UInt64, to lifetime: AsyncLifetime) {
-        let (owner, subject) = (TaskEvent.Identity(lifetime.registry.number), TaskEvent.Identity(number))
-        Diagnostics.tell(TaskEvent(.asyncTask, .boundToLifetime, owner: owner, subject: subject))
+        let (registry, subject) = (lifetime.registry, TaskEvent.Identity(number))
+        let owner = TaskEvent.Identity(registry.number)
+        Diagnostics.tell(
+            TaskEvent(.asyncTask, .boundToLifetime, owner: owner, subject: subject, ownerName: registry.name)
+        )
     }
 
     /// Told once, or by each of those who cancel it at the same time.
@@ -45,6 +48,7 @@ extension AsyncTask {
             .ends,
             owner: binding.map { TaskEvent.Identity($0.registry.number) },
             subject: binding.map { $0.registry.subject($0.id) } ?? identity(of: life),
+            ownerName: binding?.registry.name,
             error: failure.map(Diagnostics.text)
         )
         event.isCancelled = Task.isCancelled

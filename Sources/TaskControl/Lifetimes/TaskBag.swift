@@ -16,14 +16,21 @@
 /// ``cancel()``, or the end of the bag, cancels every task in it, in no particular order. Cancellation handlers run before the call returns,
 /// without a lock. A task that was made by the bag and has not started yet never runs its operation; an adopted one is cancelled as it is.
 public final class TaskBag: Sendable {
-    let registry = TaskRegistry(.taskBag)
+    let registry: TaskRegistry
 
     /// Creates an empty bag.
-    public init() {}
+    ///
+    /// - Parameter name: Shown by diagnostics.
+    public init(name: String? = nil) {
+        registry = TaskRegistry(.taskBag, name: name)
+    }
 
     deinit {
         registry.release()
     }
+
+    /// What diagnostics know it by.
+    public var name: String? { registry.name }
 
     /// How many tasks are in the bag that have neither finished nor been cancelled.
     public var count: Int { registry.liveCount }

@@ -33,17 +33,22 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
 
     /// Creates an empty store.
     ///
-    /// - Parameter clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``. Its `sleep` must end when its task is
-    ///   cancelled, as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end of it.
-    public init(clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameters:
+    ///   - name: Shown by diagnostics.
+    ///   - clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``. Its `sleep` must end when its task is cancelled,
+    ///     as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end of it.
+    public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
         self.observation = observation
-        registry = TaskRegistry(.taskStore, clock: clock, onChange: observation.changed)
+        registry = TaskRegistry(.taskStore, name: name, clock: clock, onChange: observation.changed)
     }
 
     deinit {
         registry.release()
     }
+
+    /// What diagnostics know it by.
+    public var name: String? { registry.name }
 
     /// Adds a task to a key, in the way that the behavior says.
     ///

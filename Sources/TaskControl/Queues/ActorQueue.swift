@@ -34,7 +34,7 @@
 /// ## Cancellation
 /// As for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, the others run.
 public final class ActorQueue<ActorType: Actor>: Sendable {
-    /// What messages and diagnostics know the queue by.
+    /// What messages and diagnostics know it by.
     public let name: String?
 
     let turns: TurnStorage

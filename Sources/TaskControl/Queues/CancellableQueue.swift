@@ -20,11 +20,13 @@
 /// As for each task's own handle. Once ``cancelTasks()`` has begun, no *throwing* operation begins that was sent before.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: Sendable {
     @usableFromInline let underlyingQueue: UnderlyingQueue
-    let group = TaskRegistry(.cancellableQueue)
+    /// Known by the name of its queue.
+    let group: TaskRegistry
 
     /// Creates a queue that can cancel what is sent through it to a ``FIFOQueue``.
     public init(underlyingQueue: FIFOQueue) where UnderlyingQueue == FIFOQueue {
         self.underlyingQueue = underlyingQueue
+        group = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
     /// Creates a queue that can cancel what is sent through it to an ``ActorQueue``, which may adopt its actor later.
@@ -32,6 +34,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: Sendable {
         underlyingQueue: ActorQueue<ActorType>
     ) where UnderlyingQueue == ActorQueue<ActorType> {
         self.underlyingQueue = underlyingQueue
+        group = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
     deinit {

@@ -38,7 +38,7 @@
 /// that cannot throw owes a value: it runs when it is its turn, with `Task.isCancelled` true. So a `try` in an operation decides whether
 /// it may be skipped. Releasing the queue cancels nothing: what was sent still runs.
 public final class FIFOQueue: Sendable {
-    /// What ``QueueReentrancyError`` and those who look at the queue know it by.
+    /// What errors and diagnostics know it by.
     public let name: String?
 
     @usableFromInline let turns: TurnStorage

@@ -39,14 +39,19 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Nothing in the air yet.
     ///
-    /// - Parameter abandonment: What becomes of work that everybody has left.
-    public init(abandonment: Abandonment = .cancel) {
-        flights = FlightStorage(origin: .singleFlight, runsToCompletion: abandonment == .runToCompletion)
+    /// - Parameters:
+    ///   - name: Shown by diagnostics.
+    ///   - abandonment: What becomes of work that everybody has left.
+    public init(name: String? = nil, abandonment: Abandonment = .cancel) {
+        flights = FlightStorage(origin: .singleFlight, name: name, runsToCompletion: abandonment == .runToCompletion)
     }
 
     deinit {
         if Diagnostics.isOn { flights.tell(.deallocated) }
     }
+
+    /// What diagnostics know it by.
+    public var name: String? { flights.name }
 
     /// Gets the value of a key: from the flight that is in the air, or from a new one.
     ///

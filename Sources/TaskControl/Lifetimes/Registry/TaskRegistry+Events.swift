@@ -11,7 +11,7 @@ extension TaskRegistry {
     @inline(never)
     func tell(_ kind: TaskEvent.Kind, key: Key? = nil, taskName: String? = nil, count: Int? = nil) {
         Diagnostics.tell(
-            TaskEvent(face, kind, owner: identity, taskName: taskName, key: key?.text, count: count)
+            TaskEvent(face, kind, owner: identity, ownerName: name, taskName: taskName, key: key?.text, count: count)
         )
     }
 
@@ -34,6 +34,7 @@ extension TaskRegistry {
             stage,
             owner: identity,
             subject: subject(id),
+            ownerName: name,
             taskName: taskName,
             key: key?.text,
             delay: delay,
@@ -48,7 +49,7 @@ extension TaskRegistry {
         for id in ids {
             // A lifetime's tasks with a number are `AsyncTask`s.
             let primitive = face == .asyncLifetime && id.number != nil ? .asyncTask : face
-            Diagnostics.tell(TaskEvent(primitive, .cancelled, owner: identity, subject: subject(id)))
+            Diagnostics.tell(TaskEvent(primitive, .cancelled, owner: identity, subject: subject(id), ownerName: name))
         }
     }
 
@@ -58,13 +59,14 @@ extension TaskRegistry {
     @inline(never)
     func tellDraining() -> TaskEvent.Identity {
         let wait = TaskEvent.Identity(Diagnostics.nextNumber())
-        Diagnostics.tell(TaskEvent(face, .draining, .begins, owner: identity, subject: wait), isInside: true)
+        let event = TaskEvent(face, .draining, .begins, owner: identity, subject: wait, ownerName: name)
+        Diagnostics.tell(event, isInside: true)
         return wait
     }
 
     @inline(never)
     func tellDrained(_ wait: TaskEvent.Identity, _ kind: TaskEvent.Kind) {
-        var event = TaskEvent(face, kind, .ends, owner: identity, subject: wait)
+        var event = TaskEvent(face, kind, .ends, owner: identity, subject: wait, ownerName: name)
         event.isCancelled = kind == .left
         Diagnostics.tell(event, isInside: true)
     }

@@ -18,14 +18,17 @@ final class TaskRegistry: Sendable {
 
     /// Whose engine it is, and what events know it by.
     let face: TaskEvent.Primitive
+    let name: String?
     let number = Diagnostics.nextNumber()
 
     init(
         _ face: TaskEvent.Primitive,
+        name: String?,
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: (@Sendable () -> Void)? = nil
     ) {
         self.face = face
+        self.name = name
         self.clock = clock
         self.onChange = onChange
         if Diagnostics.isOn { tell(.created) }

@@ -24,6 +24,7 @@ extension AsyncSemaphore {
             stage,
             owner: TaskEvent.Identity(number),
             subject: subject.map { TaskEvent.Identity($0) },
+            ownerName: name,
             count: count
         )
     }

@@ -28,14 +28,19 @@ public final class AsyncSemaphore: Sendable {
 
     private let state: Locked<PermitStateMachine<Waiter>>
     private let value: Int
+    /// What diagnostics know it by.
+    public let name: String?
     /// What events know it by.
     let number = Diagnostics.nextNumber()
 
     /// A semaphore whose permits are all there.
     ///
-    /// - Parameter value: How many permits there are: 1 or more.
-    public init(value: Int) {
+    /// - Parameters:
+    ///   - name: Shown by diagnostics.
+    ///   - value: How many permits there are: 1 or more, or it traps.
+    public init(name: String? = nil, value: Int) {
         insist(value >= 1, "AsyncSemaphore: with \(value) permits nobody would ever get one. Make 1 or more.")
+        self.name = name
         self.value = value
         state = Locked(PermitStateMachine(size: value))
         if Diagnostics.isOn { tell(.created, count: value) }

@@ -5,7 +5,9 @@ extension FlightStorage {
     /// Tells something of all flights, or of a key.
     @inline(never)
     func tell(_ kind: TaskEvent.Kind, key: ErasedKey? = nil, count: Int? = nil) {
-        Diagnostics.tell(TaskEvent(origin.primitive, kind, owner: identity, key: key?.text, count: count))
+        Diagnostics.tell(
+            TaskEvent(origin.primitive, kind, owner: identity, ownerName: name, key: key?.text, count: count)
+        )
     }
 
     /// Tells something of a flight.
@@ -25,6 +27,7 @@ extension FlightStorage {
             stage,
             owner: identity,
             subject: TaskEvent.Identity(id.number, of: number),
+            ownerName: name,
             taskName: taskName,
             key: key?.text,
             error: error.map(Diagnostics.text)

@@ -13,13 +13,20 @@ final class FlightStorage: Sendable {
     /// Who reports what nobody received.
     let origin: TaskOrigin
     /// What events know it by.
+    let name: String?
     let number = Diagnostics.nextNumber()
 
     /// Whether the end of work that everybody has left is worth a word.
     private let reportsAbandoned: Bool
 
-    init(origin: TaskOrigin, runsToCompletion: Bool = false, reportsAbandoned: Bool = false) {
+    init(
+        origin: TaskOrigin,
+        name: String? = nil,
+        runsToCompletion: Bool = false,
+        reportsAbandoned: Bool = false
+    ) {
         self.origin = origin
+        self.name = name
         self.reportsAbandoned = reportsAbandoned
         state = Locked(Machine(runsToCompletion: runsToCompletion))
         if Diagnostics.isOn, origin == .singleFlight { tell(.created) }
