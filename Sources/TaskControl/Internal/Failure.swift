@@ -10,9 +10,9 @@ package nonisolated(nonsending) func settle(
     in origin: TaskOrigin,
     handler: (() async -> Bool)?
 ) async {
-    if Diagnostics.isOn, origin.primitive == .asyncLifetime {
+    if Diagnostics.isOn, origin.isForOwner {
         let text = Diagnostics.text(of: error)
-        Diagnostics.tell(TaskEvent(.asyncLifetime, .workFailed, error: text, detail: origin.rawValue), isInside: true)
+        Diagnostics.tell(TaskEvent(origin.primitive, .workFailed, error: text, detail: origin.rawValue), isInside: true)
     }
     if !Task.isCancelled, let handler, await handler() { return }
     if !Task.isCancelled {

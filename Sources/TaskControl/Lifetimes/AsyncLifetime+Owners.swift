@@ -1,4 +1,4 @@
-/// Work that does not keep its owner alive. The owner is held weakly, and strongly only while a closure is handed it.
+/// Work that does not keep its owner alive: see `WeakOwner`.
 extension AsyncLifetime {
     /// Does work that never sees its owner, then hands the result to the owner, if that is still there.
     ///
@@ -37,18 +37,7 @@ extension AsyncLifetime {
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
-        let owner = WeakOwner(owner)
-        return start(name: name, priority: priority) {
-            do {
-                let value = try await work()
-                _ = await owner.hand(value, deliver, isolation: deliver.isolation)
-            } catch {
-                await settle(error, in: .lifetimeRun) {
-                    guard let failed else { return false }
-                    return await owner.hand(error, failed, isolation: failed.isolation)
-                }
-            }
-        }
+        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, failed, in: .lifetimeRun))
     }
 
     /// Does work that never sees its owner, then hands the result to the owner, an actor, if that is still there.
@@ -72,18 +61,7 @@ extension AsyncLifetime {
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
-        let owner = WeakOwner(owner)
-        return start(name: name, priority: priority) {
-            do {
-                let value = try await work()
-                _ = await owner.hand(value, deliver)
-            } catch {
-                await settle(error, in: .lifetimeRun) {
-                    guard let failed else { return false }
-                    return await owner.hand(error, failed)
-                }
-            }
-        }
+        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, failed, in: .lifetimeRun))
     }
 
     /// Hands each element of a sequence to an owner, for as long as that is there.
@@ -120,19 +98,16 @@ extension AsyncLifetime {
         @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void,
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
-        let owner = WeakOwner(owner)
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
+        let owner = WeakOwner(owner)
         return start(name: name, priority: priority) {
             do {
                 for try await element in elements {
                     guard await owner.hand(element, perform, isolation: perform.isolation) else { return }
                 }
             } catch {
-                await settle(error, in: .lifetimeForEach) {
-                    guard let failed else { return false }
-                    return await owner.hand(error, failed, isolation: failed.isolation)
-                }
+                await owner.settle(error, failed, in: .lifetimeForEach)
             }
         }
     }
@@ -158,19 +133,16 @@ extension AsyncLifetime {
         perform: @escaping @Sendable (isolated Owner, Elements.Element) async -> Void,
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
-        let owner = WeakOwner(owner)
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
+        let owner = WeakOwner(owner)
         return start(name: name, priority: priority) {
             do {
                 for try await element in elements {
                     guard await owner.hand(element, perform) else { return }
                 }
             } catch {
-                await settle(error, in: .lifetimeForEach) {
-                    guard let failed else { return false }
-                    return await owner.hand(error, failed)
-                }
+                await owner.settle(error, failed, in: .lifetimeForEach)
             }
         }
     }
@@ -179,54 +151,11 @@ extension AsyncLifetime {
     private func start(
         name: String?,
         priority: TaskPriority?,
-        operation: @escaping Operation
+        _ operation: @escaping Operation
     ) -> Task<Void, Never> {
         if let task = registry.add(.init(name: name, priority: priority), operation) { return task }
         let nothing = Task<Void, Never>(name: name) {}
         nothing.cancel()
         return nothing
-    }
-}
-
-/// An owner that is not kept alive, and how something is handed to it.
-private struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
-    // Never changed; `weak let` needs Swift 6.3.
-    private weak var owner: Owner?
-
-    init(_ owner: Owner) {
-        self.owner = owner
-    }
-
-    /// - Returns: Whether there was an owner and the task was not cancelled, and so the receiver was called. Both are looked at in the
-    ///   receiver's isolation: what happens there before the receiver is called, counts.
-    func hand<Value: Sendable>(
-        _ value: Value,
-        _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
-        isolation: isolated (any Actor)?
-    ) async -> Bool {
-        guard !Task.isCancelled, let owner else { return false }
-        await receiver(owner, value)
-        return true
-    }
-}
-
-extension WeakOwner where Owner: Actor {
-    /// - Returns: As above.
-    nonisolated(nonsending) func hand<Value: Sendable>(
-        _ value: Value,
-        _ receiver: @Sendable (isolated Owner, Value) async -> Void
-    ) async -> Bool {
-        guard let owner else { return false }
-        return await Self.hand(value, to: owner, receiver)
-    }
-
-    private static func hand<Value: Sendable>(
-        _ value: Value,
-        to owner: isolated Owner,
-        _ receiver: @Sendable (isolated Owner, Value) async -> Void
-    ) async -> Bool {
-        guard !Task.isCancelled else { return false }
-        await receiver(owner, value)
-        return true
     }
 }

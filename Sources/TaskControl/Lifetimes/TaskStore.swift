@@ -6,9 +6,10 @@
 ///     var isSearching: Bool { tasks.taskIsRunning(forKey: .search) }      // observable: no flag of your own
 ///
 ///     func textChanged(_ text: String) {
-///         tasks.addTask(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300))) { [weak self, api] in
-///             let found = await api.search(text)
-///             self?.results = found
+///         tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300)), for: self) { [api] in
+///             try await api.search(text)
+///         } deliver: { model, found in
+///             model.results = found
 ///         }
 ///     }
 /// }
@@ -18,7 +19,8 @@
 /// Comparing keys must not call the store: it happens under its lock.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store goes, it cancels the rest.
-/// A task whose body uses the store's owner keeps that owner alive, and so the store: capture it weakly, as above.
+/// The body of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)`` keeps alive what it uses: if that owns the store, the store
+/// can't go before it has ended. `run(forKey:for:)`, as above, keeps its owner alive only while it is handed a result.
 ///
 /// ## Ordering
 /// Tasks that wait under one key start in the order of the calls, whatever their priorities. A task that awaits one that waits behind it
@@ -74,10 +76,18 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
         priority: TaskPriority? = nil,
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        let key = ErasedKey(key)
+        add(key, duplicateKeyBehavior, name, priority, received(operation))
+    }
+
+    func add(
+        _ key: Key,
+        _ behavior: TaskStoreDuplicateKeyBehavior,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ operation: @escaping Operation
+    ) -> Task<Void, Never> {
         let making = TaskRegistry.Making(name: name, priority: priority)
-        let placement = registry.add(key: key, behavior: duplicateKeyBehavior, making, received(operation))
-        switch placement {
+        switch registry.add(key: ErasedKey(key), behavior: behavior, making, operation) {
         case .added(let task): return task
         case .existing(let existing): return existing.job ?? registry.follow(existing.id)
         case .refused: preconditionFailure("A store is open for as long as somebody can call it.")

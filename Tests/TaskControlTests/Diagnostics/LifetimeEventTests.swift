@@ -178,6 +178,25 @@ struct LifetimeEventTests {
         #expect(events.unpaired == [])
     }
 
+    @MainActor @Test func workOfAStoreForAnOwnerIsToldWithItsFailure() async {
+        let (store, owner) = (TaskStore<String>(name: "feeds"), AsyncLifetime())
+        let events = await EventLog.events {
+            await store.run(forKey: "feed", for: owner, name: "load") {
+                throw MarkedError("no")
+            } deliver: { _, _ in
+            } failed: { _, _ in
+            }.value
+        }
+        #expect(
+            events.lines == [
+                "TaskStore.added name=feeds task=load key=feed", "TaskStore.started name=feeds task=load",
+                #"TaskStore.workFailed task=load error=MarkedError(mark: "no") detail=TaskStore.run"#,
+                "TaskStore.completed name=feeds task=load",
+            ]
+        )
+        #expect(events.unpaired == [])
+    }
+
     @Test func whoDrainsIsToldFromBeginningToEnd() async throws {
         let (lifetime, gate) = (AsyncLifetime(), Gate())
         try await EventLog.recording { recorder in

@@ -59,6 +59,35 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
+    @MainActor private final class Search {
+        let tasks = TaskStore<Int>()
+        var shown: [Int] = []
+
+        func type(_ query: Int) {
+            tasks.run(forKey: 1, for: self) {
+                // Takes no notice of its cancellation.
+                for _ in 0..<4 { await Task.yield() }
+                return query
+            } deliver: { search, found in
+                search.shown.append(found)
+            }
+        }
+    }
+
+    /// A result on its way to its owner's actor, and a newer call there.
+    @Test func anOldResultNeverFollowsANewOne() async throws {
+        try await race { sim in
+            let search = Search()
+            for query in 1...3 {
+                for _ in 0..<query { await Task.yield() }
+                await search.type(query)
+            }
+            try await search.tasks.drain()
+            let shown = await search.shown
+            sim.expect(shown == shown.sorted() && shown.last == 3, "shown: \(shown)")
+        }
+    }
+
     private struct Broken: Error {}
 
     /// A cancellation and the end of the task: whichever comes first, it leaves the books once, and what it throws after it was

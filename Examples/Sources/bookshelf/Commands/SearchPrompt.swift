@@ -61,10 +61,13 @@ actor SearchPrompt {
             found = nil
             return tasks.cancelAll()
         }
-        tasks.addTask(forKey: .search, duplicateKeyBehavior: .debounce(for: pause)) { [weak self, service, text] in
-            let result = await Result.of { try await service.search(text) }
-            // Typed over meanwhile: the answer is to another question.
-            if !Task.isCancelled { await self?.take(result, for: text) }
+        // What is typed over meanwhile is not delivered.
+        tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: pause), for: self) { [service, text] in
+            try await service.search(text)
+        } deliver: { [text] prompt, books in
+            prompt.take(.success(books), for: text)
+        } failed: { [text] prompt, error in
+            prompt.take(.failure(error), for: text)
         }
     }
 

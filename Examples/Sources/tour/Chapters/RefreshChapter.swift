@@ -119,9 +119,12 @@ private final class NewsModel {
     }
 
     func pull(_ number: Int, _ behavior: TaskStoreDuplicateKeyBehavior) -> Task<Void, Never> {
-        tasks.addTask(forKey: .refresh, duplicateKeyBehavior: behavior) { [weak self, api] in
-            guard let news = try? await api.ask("news for pull \(number)") else { return }
-            self?.shownEdition = news.edition
+        tasks.run(forKey: .refresh, duplicateKeyBehavior: behavior, for: self) { [api] in
+            try await api.ask("news for pull \(number)")
+        } deliver: { model, news in
+            model.shownEdition = news.edition
+        } failed: { _, _ in
+            // As the naive one: what fails is not shown.
         }
     }
 }

@@ -42,9 +42,12 @@ final class SearchModel: SearchScreen {
     }
 
     func textChanged(_ text: String) -> Task<Void, Never> {
-        tasks.addTask(forKey: .search, duplicateKeyBehavior: behavior) { [weak self, api] in
-            guard let found = try? await api.ask(text), !Task.isCancelled else { return }
-            self?.history.append(found.subject)
+        tasks.run(forKey: .search, duplicateKeyBehavior: behavior, for: self) { [api] in
+            try await api.ask(text)
+        } deliver: { model, found in
+            model.history.append(found.subject)
+        } failed: { _, _ in
+            // As the naive one: what fails is not shown.
         }
     }
 }

@@ -2,7 +2,7 @@ extension TaskEvent {
     /// What happened. An instance can be the one who acts or whom it happens to; then the event has no subject.
     ///
     /// A later version may have more: a `switch` over them needs a `default`.
-    public enum Kind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public enum Kind: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
         // MARK: Instances
         /// It was made: an instance, or an ``AsyncTask``.
         case created
@@ -84,7 +84,7 @@ extension TaskEvent {
         case unhandledError
         /// A task that was cancelled threw something else than `CancellationError`.
         case errorAfterCancellation
-        /// The work of a task of a lifetime threw; somebody may handle it.
+        /// Work for an owner, of a lifetime or a store, threw; somebody may handle it.
         case workFailed
         /// A callback API let go of its callback.
         case continuationDropped

@@ -94,7 +94,7 @@ public struct TaskEvent: Sendable {
     }
 
     /// What an event means for the life of its subject.
-    public enum Stage: Sendable, Hashable {
+    public enum Stage: String, Hashable, Sendable, Codable, CaseIterable {
         /// The first of a subject.
         case begins
         /// One of those between; or about no subject.

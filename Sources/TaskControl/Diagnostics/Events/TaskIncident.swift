@@ -21,6 +21,7 @@ package enum TaskOrigin: String, Sendable {
     case asyncTask = "AsyncTask"
     case lifetimeRun = "AsyncLifetime.run"
     case lifetimeForEach = "AsyncLifetime.forEach"
+    case storeRun = "TaskStore.run"
     case withSingleFlight
     case singleFlight = "SingleFlight"
     case withDetachedTimeout
@@ -31,11 +32,20 @@ package enum TaskOrigin: String, Sendable {
         switch self {
         case .asyncTask: .asyncTask
         case .lifetimeRun, .lifetimeForEach: .asyncLifetime
+        case .storeRun: .taskStore
         case .withSingleFlight: .withSingleFlight
         case .singleFlight: .singleFlight
         case .withDetachedTimeout: .withDetachedTimeout
         case .withCancellableContinuation: .withCancellableContinuation
         case .progressRunning: .http
+        }
+    }
+
+    /// Whether it is work for an owner: its task takes the error, and is told to have completed.
+    var isForOwner: Bool {
+        switch self {
+        case .lifetimeRun, .lifetimeForEach, .storeRun: true
+        default: false
         }
     }
 }
