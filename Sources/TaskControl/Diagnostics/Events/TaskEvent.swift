@@ -17,7 +17,7 @@
 /// ``Kind/boundToLifetime``, is told by them, and may come
 /// after its end, or a moment before its beginning; so an event about a subject that is not there is most often to be ignored.
 ///
-/// What a field holds depends on the event; the guide to diagnostics lists them all.
+/// What a field holds depends on the event; `Documentation/Events.md` lists them all.
 public struct TaskEvent: Sendable {
     /// What kind of thing it happened in.
     public let primitive: Primitive

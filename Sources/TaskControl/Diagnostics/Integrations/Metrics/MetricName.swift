@@ -1,7 +1,7 @@
 #if Metrics
 /// A metric: what it is called, and what it is about.
 struct MetricName: Hashable, Sendable {
-    /// The table of the guide to diagnostics.
+    /// The table of `Documentation/Events.md`.
     enum Label: String {
         case inFlight = "task_control_in_flight"
         case waiting = "task_control_waiting"

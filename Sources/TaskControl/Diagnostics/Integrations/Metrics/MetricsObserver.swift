@@ -9,7 +9,7 @@ public import CoreMetrics
 /// ```
 ///
 /// How many tasks and calls there are and how many of them wait, how long they wait and run, how they end, joined flights, retries, HTTP
-/// responses, and mistakes: the guide to diagnostics has a table of all names and dimensions. No dimension is a key, the name of a task or a
+/// responses, and mistakes: `Documentation/Events.md` has a table of all names and dimensions. No dimension is a key, the name of a task or a
 /// request: there are as many time series as there are kinds of things.
 ///
 /// It counts what begins from now on. When its observation ends, what is still in flight is taken back: a meter goes down again.
