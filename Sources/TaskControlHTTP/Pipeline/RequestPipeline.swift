@@ -62,9 +62,7 @@ final class RequestPipeline: Sendable {
             guard let retry = policies.retry, retry.allows(adapted) else {
                 return try await authenticated(adapted, body, &sent, exchange)
             }
-            // Spelled out: this class has none of that name, and the module's is meant.
-            return try await TaskControlHTTP.retry(
-                retry,
+            return try await retry.run(
                 budget: adapted.url?.host.flatMap { host in retry.budget.map { budgets.budget(of: host, make: $0) } },
                 clock: policies.clock
             ) { [adapted, body] in try await authenticated(adapted, body, &sent, exchange) }
@@ -208,22 +206,23 @@ final class RequestPipeline: Sendable {
     }
 }
 
-/// `retry`, as a policy says.
-private func retry<Value>(
-    _ policy: HTTPRetryPolicy,
-    budget: RetryBudget?,
-    clock: any Clock<Duration>,
-    operation: () async throws -> Value
-) async throws -> Value {
-    try await TaskControl.retry(
-        attempts: policy.attempts,
-        // The user's closure is to see the user's error.
-        backoff: policy.backoff.seeing { ($0 as? FailedAttempt)?.error ?? $0 },
-        budget: budget,
-        maxElapsed: policy.maxElapsed,
-        clock: clock,
-        operation: operation
-    ) { error in
-        (error as? FailedAttempt)?.mayPass == true
+extension HTTPRetryPolicy {
+    /// `retry`, as the policy says.
+    fileprivate func run<Value>(
+        budget: RetryBudget?,
+        clock: any Clock<Duration>,
+        operation: () async throws -> Value
+    ) async throws -> Value {
+        try await retry(
+            attempts: attempts,
+            // The user's closure is to see the user's error.
+            backoff: backoff.seeing { ($0 as? FailedAttempt)?.error ?? $0 },
+            budget: budget,
+            maxElapsed: maxElapsed,
+            clock: clock,
+            operation: operation
+        ) { error in
+            (error as? FailedAttempt)?.mayPass == true
+        }
     }
 }

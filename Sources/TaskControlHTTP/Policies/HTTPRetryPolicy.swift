@@ -1,48 +1,62 @@
 /// When a client sends a request again.
 ///
 /// ```swift
-/// var policies = ClientPolicies()
-/// policies.retry = HTTPRetryPolicy()                      // 3 attempts, for what can be repeated
+/// let policies = ClientPolicies(retry: HTTPRetryPolicy())            // 3 attempts, for what can be repeated
+/// let patient = HTTPRetryPolicy(attempts: 5, maxElapsed: .seconds(60))
 /// ```
 ///
-/// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport, at
-/// the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left; the host's
-/// `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding` says.
+/// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport, with
+/// what may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left; the
+/// host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding` says.
 ///
 /// One of these statuses fails the call also at the last attempt: with what the endpoint's `validate` says of it, or with
-/// ``HTTPError/Reason/status``.
+/// ``HTTPError/Reason/status``. To a request that can't be repeated it is an answer like any other.
 ///
-/// A response that is streamed or written to a file is only asked for again before its body begins.
+/// A response that is streamed or written to a file is only asked for again before its body begins. What is sent again with a new credential
+/// is the ``Authenticator``'s business, and counts as the same attempt here.
 public struct HTTPRetryPolicy: Sendable {
     /// How many attempts there may be, the first included: 1 or more, or the call traps. By default 3, as in the AWS SDKs.
-    public var attempts = 3
+    public var attempts: Int
 
     /// How long to wait after a failure. By default 50 ms, doubled each time, 20 s at most, and of that a random part: as in the AWS SDKs.
-    public var backoff = RetryBackoff.exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full)
+    public var backoff: RetryBackoff
+
+    /// Makes the budget of a host, when a client's first request goes there; where there are many hosts, one that nobody has drawn on may be
+    /// made anew. `nil`: retries are not limited. By default each host has a bucket as in the AWS SDKs.
+    public var budget: (@Sendable (_ host: String) -> RetryBudget)?
 
     /// From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
     public var maxElapsed: Duration?
 
     /// What can be repeated without harm: by default the methods that are idempotent by RFC 9110 (9.2.2).
-    public var methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+    public var methods: Set<String>
 
     /// Which statuses are worth another attempt: by default 408, 425, 429, 500, 502, 503 and 504.
-    public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+    public var statuses: Set<Int>
 
-    /// Makes the budget of a host, when the first request goes there. `nil`: retries are not limited. By default a bucket as in the AWS
-    /// SDKs.
-    public var budget: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() }
-
-    /// Three attempts, with the delays and budgets of the defaults, unless it says otherwise.
+    /// Three attempts, with the delays and budgets of the AWS SDKs, unless it is given otherwise.
     ///
     /// - Parameters:
-    ///   - attempts: How many attempts there may be, the first included.
-    ///   - backoff: How long to wait after a failure; `nil`: as long as by default.
-    ///   - budget: Pays for the retries of all hosts; `nil`: each host has its own, as by default.
-    public init(attempts: Int = 3, backoff: RetryBackoff? = nil, budget: RetryBudget? = nil) {
+    ///   - attempts: How many attempts there may be, the first included: 1 or more, or the call traps.
+    ///   - backoff: How long to wait after a failure.
+    ///   - budget: Makes the budget of a host. `{ _ in shared }`: one pays for all hosts. `nil`: retries are not limited.
+    ///   - maxElapsed: From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
+    ///   - methods: What can be repeated without harm.
+    ///   - statuses: Which statuses are worth another attempt.
+    public init(
+        attempts: Int = 3,
+        backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
+        budget: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() },
+        maxElapsed: Duration? = nil,
+        methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"],
+        statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+    ) {
         self.attempts = attempts
-        if let backoff { self.backoff = backoff }
-        if let budget { self.budget = { _ in budget } }
+        self.backoff = backoff
+        self.budget = budget
+        self.maxElapsed = maxElapsed
+        self.methods = methods
+        self.statuses = statuses
     }
 
     func allows(_ request: URLRequest) -> Bool {

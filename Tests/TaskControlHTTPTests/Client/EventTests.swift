@@ -86,13 +86,8 @@ struct EventTests {
         }
         #expect(everything.contains("key=GET http"))
     }
-
 }
 
 extension HTTPRetryPolicy {
-    fileprivate static var atOnce: HTTPRetryPolicy {
-        var policy = HTTPRetryPolicy(attempts: 2)
-        policy.backoff = .none
-        return policy
-    }
+    fileprivate static var atOnce: HTTPRetryPolicy { HTTPRetryPolicy(attempts: 2, backoff: .none) }
 }

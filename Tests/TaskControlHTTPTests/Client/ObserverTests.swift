@@ -82,8 +82,7 @@ struct ObserverTests {
     }
 
     @Test func itHearsOfEachAttemptInOrder() async throws {
-        var retry = HTTPRetryPolicy()
-        retry.backoff = .none
+        let retry = HTTPRetryPolicy(backoff: .none)
         let client = EndpointClient(
             ScriptedTransport(.status(503, "a"), .status(401, "b"), .ok("c")),
             policies: ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" }, retry: retry),

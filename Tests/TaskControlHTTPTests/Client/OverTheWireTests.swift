@@ -48,8 +48,7 @@ struct OverTheWireTests {
                 body: Array("there".utf8)
             )
         }
-        var policies = ClientPolicies(retry: HTTPRetryPolicy())
-        policies.retry?.backoff = .none
+        let policies = ClientPolicies(retry: HTTPRetryPolicy(backoff: .none))
         let client = client(of: server.url(), kind.make(), policies)
         #expect(try await client.request(Text()) == "there")
         #expect(server.log.now.requests.count == 3)
@@ -61,8 +60,7 @@ struct OverTheWireTests {
             if connection.number == 1 { return connection.close() }
             try connection.respond(body: Array("there".utf8))
         }
-        var policies = ClientPolicies(retry: HTTPRetryPolicy())
-        policies.retry?.backoff = .none
+        let policies = ClientPolicies(retry: HTTPRetryPolicy(backoff: .none))
         #expect(try await client(of: server.url(), kind.make(), policies).request(Text()) == "there")
     }
 

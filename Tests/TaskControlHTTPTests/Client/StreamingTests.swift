@@ -50,8 +50,7 @@ struct StreamingTests {
     }
 
     @Test func aStatusThatMayPassIsTriedAgainBeforeTheBodyIsGiven() async throws {
-        var retry = HTTPRetryPolicy()
-        retry.backoff = .none
+        let retry = HTTPRetryPolicy(backoff: .none)
         let transport = ScriptedTransport(.status(503, "busy"), Self.reply)
         let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
         let status = try await client.withResponse(to: Text()) { $0.head.statusCode }

@@ -5,11 +5,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPRetryPolicyTests {
-    private static func policies(_ change: (inout HTTPRetryPolicy) -> Void = { _ in }) -> ClientPolicies {
-        var retry = HTTPRetryPolicy()
-        retry.backoff = .none
-        change(&retry)
-        return ClientPolicies(retry: retry)
+    private static func policies(backoff: RetryBackoff = .none) -> ClientPolicies {
+        ClientPolicies(retry: HTTPRetryPolicy(backoff: backoff))
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
@@ -95,7 +92,7 @@ struct HTTPRetryPolicyTests {
         let headers = ["Retry-After": hint, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
         let transport = ScriptedTransport(.status(429, headers: headers), .ok("there"))
         let clock = TestClock()
-        var policies = Self.policies { $0.backoff = .fixed(.seconds(1)) }
+        var policies = Self.policies(backoff: .fixed(.seconds(1)))
         policies.clock = clock
         let client = EndpointClient(transport, policies: policies)
         async let text = client.request(Text())
@@ -109,12 +106,12 @@ struct HTTPRetryPolicyTests {
     @Test func whatCanBeSentOnceFailsWithWhatCameOfIt() async throws {
         let retried = OrderRecorder<Int>()
         let transport = ScriptedTransport(.status(503, "busy"), .ok("there"))
-        let policies = Self.policies {
-            $0.backoff = .custom { attempt, _ in
+        let policies = Self.policies(
+            backoff: .custom { attempt, _ in
                 retried.record(attempt)
                 return .zero
             }
-        }
+        )
         let client = EndpointClient(transport, policies: policies)
         let error = await #expect(throws: HTTPError.self) {
             try await client.upload(Upload(body: .stream(InputStream(data: Data("body".utf8)))))
@@ -127,12 +124,12 @@ struct HTTPRetryPolicyTests {
 
     @Test func aBackoffSeesTheErrorThatTheCallerWouldSee() async throws {
         let seen = OrderRecorder<Int?>()
-        let policies = Self.policies {
-            $0.backoff = .custom { _, error in
+        let policies = Self.policies(
+            backoff: .custom { _, error in
                 seen.record((error as? HTTPError)?.statusCode)
                 return .zero
             }
-        }
+        )
         let client = EndpointClient(ScriptedTransport(.status(503), .ok("there")), policies: policies)
         _ = try await client.request(Text())
         #expect(seen.events == [503])
@@ -162,19 +159,50 @@ struct HTTPRetryPolicyTests {
     @Test func aBudgetIsAHosts() async throws {
         let made = OrderRecorder<String>()
         let transport = ScriptedTransport(.status(503))
-        let client = EndpointClient(
-            transport,
-            policies: Self.policies {
-                $0.budget = { host in
-                    made.record(host)
-                    return RetryBudget(capacity: 28)
-                }
+        let retry = HTTPRetryPolicy(
+            backoff: .none,
+            budget: { host in
+                made.record(host)
+                return RetryBudget(capacity: 28)
             }
         )
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
         for _ in 0..<5 { await #expect(throws: HTTPError.self) { try await client.request(Text()) } }
         #expect(made.events == ["h"])
         // Five first attempts, and the two retries that the budget paid for.
         #expect(transport.sent.count == 7)
+    }
+
+    @Test func withoutABudgetRetriesAreNotLimitedAndByDefaultTheyAre() async throws {
+        for (retry, expected) in [
+            (HTTPRetryPolicy(backoff: .none, budget: nil), 60),
+            // Twenty first attempts, and what a bucket of 500 pays for at 14 a retry.
+            (HTTPRetryPolicy(backoff: .none), 20 + 35),
+        ] {
+            let transport = ScriptedTransport(.status(503))
+            let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
+            for _ in 0..<20 { await #expect(throws: HTTPError.self) { try await client.request(Text()) } }
+            #expect(transport.sent.count == expected)
+        }
+    }
+
+    @Test func aRetryThatWouldComeTooLateIsNotBegun() async throws {
+        let transport = ScriptedTransport(.status(503))
+        let retry = HTTPRetryPolicy(backoff: .fixed(.seconds(10)), maxElapsed: .seconds(9))
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: retry, clock: TestClock()))
+        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        #expect(error?.statusCode == 503)
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test func methodsAndStatusesAreThePolicys() async throws {
+        let retry = HTTPRetryPolicy(backoff: .none, methods: ["POST"], statuses: [404])
+        for (method, status, attempts) in [("POST", 404, 2), ("GET", 404, 1), ("POST", 503, 1)] {
+            let transport = ScriptedTransport(.status(status), .ok("there"))
+            let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
+            _ = try await client.request(Text(method: method))
+            #expect(transport.sent.count == attempts)
+        }
     }
 
     @Test func anAttemptThatTakesTooLongIsTriedAgain() async throws {

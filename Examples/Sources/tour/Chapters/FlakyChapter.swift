@@ -16,8 +16,7 @@ struct FlakyChapter: Chapter {
         let loader = RetryLoader(seed: tour.seed)
         let retried = try await play(loader, as: "retry", faults, on: tour)
         let budget = RetryBudget()
-        var policy = HTTPRetryPolicy(attempts: Self.attempts)
-        policy.budget = { _ in budget }
+        let policy = HTTPRetryPolicy(attempts: Self.attempts, budget: { _ in budget })
         let client = try await play(
             OneTryLoader(),
             as: "HTTPRetryPolicy",
