@@ -13,19 +13,28 @@ public struct ClientPolicies: Sendable {
     /// throws `TimeoutError`. `nil`: as long as it likes.
     public var timeLimit: Duration?
 
-    /// How long an attempt may take. At the limit it fails with `TimeoutError`, and may be retried. `nil`: as long as it likes.
+    /// How long an attempt may take, with the reading of a response that is streamed. At the limit it fails with `TimeoutError`, and may be
+    /// retried. A request that is sent again with a new credential has as long again. `nil`: as long as it likes.
     public var attemptTimeLimit: Duration?
 
     /// Whether GET requests that are alike, in URL and in all headers, share one exchange while it is in flight.
     ///
     /// Each caller's endpoint makes its own content, and the observer hears of each. How far it has come is only known at its end. What is
     /// streamed or written to a file is not shared.
-    public var coalescesGets = false
+    public var coalescesGets: Bool
 
-    /// Measures the limits and the delays.
-    public var clock: any Clock<Duration> = ContinuousClock()
+    /// Measures the limits and the delays. By default the continuous clock.
+    public var clock: any Clock<Duration>
 
     /// Nothing beyond sending, unless it is given.
+    ///
+    /// - Parameters:
+    ///   - authenticator: Who attaches credentials.
+    ///   - retry: When a request is sent again.
+    ///   - timeLimit: How long a call may take.
+    ///   - attemptTimeLimit: How long an attempt may take.
+    ///   - coalescesGets: Whether GET requests that are alike share one exchange.
+    ///   - clock: Measures the limits and the delays.
     public init(
         authenticator: Authenticator? = nil,
         retry: HTTPRetryPolicy? = nil,

@@ -9,11 +9,13 @@ struct Outgoing: Sendable {
 
     /// As a transport takes it.
     func transported(_ progress: ProgressReporter.Attempt?) -> HTTPTransportRequest {
-        var transported = HTTPTransportRequest(request, body: body, didSend: progress?.didSend)
-        guard hasCredential else { return transported }
-        // What the authenticator attached goes nowhere else, whatever its name is.
-        transported.credentialHeaders = Set(credentials.keys)
-        return transported
+        HTTPTransportRequest(
+            request,
+            body: body,
+            // What the authenticator attached goes nowhere else, whatever its name is.
+            credentialHeaders: hasCredential ? Set(credentials.keys) : [],
+            didSend: progress?.didSend
+        )
     }
 
     /// The headers that the authenticator attached.

@@ -15,7 +15,8 @@
 /// ```
 ///
 /// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16
-/// and takes credentials (`Authorization`, `Cookie`, `Proxy-Authorization`) off a request that leaves its origin.
+/// and takes credentials off a request that leaves its origin: `Authorization`, `Cookie`, `Proxy-Authorization`, whatever else is named like
+/// a secret, and the request's ``HTTPTransportRequest/credentialHeaders``.
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and hands over its response as it arrives.
     ///
@@ -45,26 +46,29 @@ public struct HTTPTransportRequest: Sendable {
     /// What is sent instead of the request's own body; `nil`: that.
     public var body: UploadEndpointBody?
 
-    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when
-    /// the body is sent anew after a redirect. From any thread, one call after another, and not after the exchange.
-    public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
-
     /// The names of headers that are credentials, beyond those that always are: a redirect does not take them to another origin.
-    public var credentialHeaders: Set<String> = []
+    public var credentialHeaders: Set<String>
+
+    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when
+    /// the body is sent anew, after a redirect or on a new connection. From any thread, one call after another, and not after the exchange.
+    public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
     /// A request, and what is sent with it.
     ///
     /// - Parameters:
     ///   - request: Its URL is absolute.
     ///   - body: What is sent instead of the request's own body.
+    ///   - credentialHeaders: The names of headers that are credentials, beyond those that always are.
     ///   - didSend: Told how much of the body has been sent.
     public init(
         _ request: URLRequest,
         body: UploadEndpointBody? = nil,
+        credentialHeaders: Set<String> = [],
         didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)? = nil
     ) {
         self.request = request
         self.body = body
+        self.credentialHeaders = credentialHeaders
         self.didSend = didSend
     }
 }

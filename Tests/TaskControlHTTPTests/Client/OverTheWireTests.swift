@@ -135,15 +135,17 @@ struct OverTheWireTests {
     @Test(arguments: TransportUnderTest.allCases)
     func whatTheAuthenticatorAttachedDoesNotLeaveItsOrigin(_ kind: TransportUnderTest) async throws {
         let foreign = Locked("")
+        // A name that a redirect would take along otherwise.
+        let header = "X-Mine"
         let server = try RawServer { connection, request in
             if request.target == "/text" {
                 try connection.respond(302, [("Location", foreign.withLock { $0 })])
             } else {
-                try connection.respond(body: Array((request["X-API-Key"] ?? "no key").utf8))
+                try connection.respond(body: Array((request[header] ?? "no key").utf8))
             }
         }
         let authenticator = Authenticator(initial: "hush") { key, request in
-            request.setValue(key, forHTTPHeaderField: "X-API-Key")
+            request.setValue(key, forHTTPHeaderField: header)
         } refresh: { _ in
             "hush"
         }

@@ -78,6 +78,21 @@ struct RedirectPolicyTests {
         #expect(next.allHTTPHeaderFields?.count == (isSame ? 5 : 2))
     }
 
+    @Test func whatIsNamedLikeASecretOrIsSaidToBeOneStaysToo() throws {
+        let url = URL(string: "http://a.example/")!
+        var request = URLRequest(url: url)
+        request.allHTTPHeaderFields = ["X-API-Key": "a", "X-Mine": "b", "X-Else": "c"]
+        let head = HTTPURLResponse(
+            url: url,
+            statusCode: 307,
+            httpVersion: nil,
+            headerFields: ["Location": "http://b.example/"]
+        )!
+        var policy = RedirectPolicy()
+        let next = try policy.request(after: head, to: HTTPTransportRequest(request, credentialHeaders: ["x-mine"]))
+        #expect(next?.request.allHTTPHeaderFields == ["X-Else": "c"])
+    }
+
     @Test func fromHTTPSToHTTPTheyDoNotGoAlong() throws {
         let next = try #require(try follow(302, "http://a.example/z", from: "https://a.example/x"))
         #expect(next.request.value(forHTTPHeaderField: "Authorization") == nil)
