@@ -20,6 +20,6 @@ public protocol RequestAdapter: Sendable {
     /// What it throws fails the call, and reaches the caller as it is.
     ///
     /// ## Cancellation
-    /// It runs in the caller's task and is cancelled with it. The caller then gets `CancellationError`, whatever this throws.
+    /// It runs in the caller's isolation, and is cancelled with the caller, who then gets `CancellationError`, whatever this throws.
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }

@@ -15,6 +15,9 @@
 /// The URL may be relative: the client's ``RequestAdapter`` knows the server.
 ///
 /// What an endpoint throws reaches the caller as it is.
+///
+/// Its methods run in the caller's isolation. So a body of megabytes that is asked for on the main actor is also decoded there: ask for such
+/// a one from a function that is `@concurrent`.
 public protocol Endpoint: Sendable {
     /// What the caller gets.
     associatedtype Content: Sendable

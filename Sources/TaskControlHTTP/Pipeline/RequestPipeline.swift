@@ -26,48 +26,53 @@ final class RequestPipeline: Sendable {
         make: () throws -> (URLRequest, UploadEndpointBody?),
         exchange: (Outgoing, inout Arrival) async throws -> Value
     ) async throws -> Value {
-        guard let limit = policies.timeLimit else { return try await prepare(make: make, exchange: exchange) }
+        guard let limit = policies.timeLimit else { return try await prepareAndSend(make: make, exchange: exchange) }
         return try await withTimeout(limit, clock: policies.clock) {
-            try await prepare(make: make, exchange: exchange)
+            try await prepareAndSend(make: make, exchange: exchange)
         }
     }
 
-    private func prepare<Value>(
+    private func prepareAndSend<Value>(
         make: () throws -> (URLRequest, UploadEndpointBody?),
         exchange: (Outgoing, inout Arrival) async throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        var request: URLRequest?
-        var body: UploadEndpointBody?
-        var adapted: URLRequest
+        let (request, body) = try await prepare(make)
         do {
-            let made = try make()
-            (request, body) = (made.0, made.1)
-            adapted = try await adapter.adapt(made.0)
-            if body == nil, let stream = adapted.httpBodyStream {
+            var sent = 0
+            guard let retry = policies.retry, retry.allows(request) else {
+                return try await authenticated(request, body, &sent, exchange)
+            }
+            // Without a capture list: a closure that has one loses its caller's isolation (Swift 6.3).
+            return try await retry.run(
+                budget: request.url?.host.flatMap { host in retry.budget.map { budgets.budget(of: host, make: $0) } },
+                clock: policies.clock
+            ) { try await authenticated(request, body, &sent, exchange) }
+        } catch let failed as FailedAttempt {
+            throw failed.error
+        }
+    }
+
+    /// Makes a request; tells the observer if nothing comes of it.
+    private func prepare(_ make: () throws -> (URLRequest, UploadEndpointBody?)) async throws -> (
+        URLRequest, UploadEndpointBody?
+    ) {
+        var request: URLRequest?
+        do {
+            var (made, body) = try make()
+            request = made
+            made = try await adapter.adapt(made)
+            if body == nil, let stream = made.httpBodyStream {
                 // Sent here: the request that it came with does not keep it.
                 nonisolated(unsafe) let stream = stream
-                adapted.httpBodyStream = nil
+                made.httpBodyStream = nil
                 body = .stream(stream)
             }
+            return (made, body)
         } catch {
             let error = settled(error, request: request, Arrival())
             observer?(request, nil, nil, error)
             throw error
-        }
-        // Not kept while the exchange lasts: on Linux a request is as large as all else that a call keeps.
-        request = nil
-        do {
-            var sent = 0
-            guard let retry = policies.retry, retry.allows(adapted) else {
-                return try await authenticated(adapted, body, &sent, exchange)
-            }
-            return try await retry.run(
-                budget: adapted.url?.host.flatMap { host in retry.budget.map { budgets.budget(of: host, make: $0) } },
-                clock: policies.clock
-            ) { [adapted, body] in try await authenticated(adapted, body, &sent, exchange) }
-        } catch let failed as FailedAttempt {
-            throw failed.error
         }
     }
 

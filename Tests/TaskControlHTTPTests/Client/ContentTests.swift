@@ -74,6 +74,48 @@ struct ContentTests {
         }
     }
 
+    @Test func progressBeginsAgainWithEachAttempt() async throws {
+        let transport = ScriptedTransport(.status(503, "busy"), .ok("thanks"))
+        let told = OrderRecorder<[Int64]>()
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(backoff: .none)))
+        _ = try await client.upload(Upload(body: .data(Data("four".utf8)))) { told.record([$0.sent, $0.received]) }
+        #expect(told.events == [[4, 0], [4, 0], [4, 4], [4, 0], [4, 0], [4, 6]])
+    }
+
+    @MainActor
+    @Test func endpointsAdaptersAndObserversRunInTheCallersIsolation() async throws {
+        // Each traps if it is elsewhere.
+        struct AtHome: Endpoint, RequestAdapter {
+            typealias Content = String
+            func makeRequest() throws -> URLRequest {
+                MainActor.preconditionIsolated()
+                return URLRequest(url: URL(string: "http://h")!)
+            }
+            func content(from response: URLResponse?, with body: Data) throws -> String {
+                MainActor.preconditionIsolated()
+                return "at home"
+            }
+            func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+                MainActor.preconditionIsolated()
+            }
+            nonisolated(nonsending) func adapt(_ request: URLRequest) async throws -> URLRequest {
+                MainActor.preconditionIsolated()
+                return request
+            }
+        }
+        let client = EndpointClient(
+            requestAdapter: AtHome(),
+            transport: ScriptedTransport(.ok("")),
+            policies: ClientPolicies(
+                retry: HTTPRetryPolicy(),
+                timeLimit: .seconds(3_600),
+                attemptTimeLimit: .seconds(3_600)
+            ),
+            responseObserver: { _, _, _, _ in MainActor.preconditionIsolated() }
+        )
+        #expect(try await client.request(AtHome()) == "at home")
+    }
+
     @Test func anErrorOfTheEndpointsOwnIsCompleted() async throws {
         let error = await #expect(throws: HTTPError.self) {
             try await EndpointClient(ScriptedTransport(.ok(#"{"token": "hush"}"#))).request(Numbers())

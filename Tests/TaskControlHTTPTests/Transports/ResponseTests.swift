@@ -43,6 +43,22 @@ struct ResponseTests {
         }
     }
 
+    @MainActor
+    @Test(arguments: TransportUnderTest.allCases)
+    func aResponseIsReadInTheCallersIsolation(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, _ in try connection.respond(body: Array("hello".utf8)) }
+        // A closure that is written in a `@MainActor` function would find its way back by itself.
+        nonisolated(nonsending) func read() async throws {
+            try await kind.make().withResponse(to: HTTPTransportRequest(URLRequest(url: server.url()))) { response in
+                MainActor.preconditionIsolated()
+                for try await _ in response.body { MainActor.preconditionIsolated() }
+                MainActor.preconditionIsolated()
+            }
+            MainActor.preconditionIsolated()
+        }
+        try await read()
+    }
+
     @Test(arguments: TransportUnderTest.allCases, [200, 204, 304])
     func aResponseMayHaveNoBody(_ kind: TransportUnderTest, _ status: Int) async throws {
         let server = try RawServer { connection, _ in try connection.respond(status, [("ETag", "x")]) }

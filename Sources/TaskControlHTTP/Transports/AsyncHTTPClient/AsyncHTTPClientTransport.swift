@@ -82,7 +82,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                     // It can't be sent again: then the redirect is the answer.
                 }
             }
-            return try await withTaskCancellationHandler {
+            return try await withCancellationHandler {
                 let body = HTTPResponseBody { try await exchange.next() }
                 return try await receive(HTTPTransportResponse(head: head, body: body))
             } onCancel: {

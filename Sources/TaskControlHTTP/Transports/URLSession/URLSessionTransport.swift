@@ -55,7 +55,7 @@ public final class URLSessionTransport: HTTPTransport {
         var redirects = RedirectPolicy()
         while true {
             let exchange = Exchange(request, upload, wires: wires)
-            let end: End<Value> = try await withTaskCancellationHandler {
+            let end: End<Value> = try await withCancellationHandler {
                 defer { exchange.leave() }
                 exchange.start(in: session)
                 let head = try await exchange.head()
