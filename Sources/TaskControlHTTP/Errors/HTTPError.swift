@@ -8,7 +8,8 @@
 /// in the first bytes of the body, what looks like a credential is replaced by `…`. All that it says of itself, `dump` included, is without
 /// them.
 ///
-/// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are `CancellationError` and `TimeoutError`.
+/// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are the `CancellationError` of a caller that is
+/// cancelled, and `TimeoutError`.
 public struct HTTPError: Error, Sendable {
     /// What failed.
     public enum Reason: Sendable, Hashable {
@@ -19,7 +20,7 @@ public struct HTTPError: Error, Sendable {
         case transport
         /// The status says so.
         case status
-        /// A token was rejected, and so was the one that took its place.
+        /// The credential was rejected, and so was the one that took its place; or there was none, since the body could be sent only once.
         case unauthorized
         /// The body is not what it was to be. ``HTTPError/underlyingError`` is the decoder's.
         case content
@@ -49,7 +50,8 @@ public struct HTTPError: Error, Sendable {
     /// The status of the response, if there is one.
     public private(set) var statusCode: Int?
 
-    /// The first bytes of the response's body as text, at most 512 of them, without its secrets.
+    /// The first bytes of the response's body as one line of text, at most 512 of them, without its secrets; of what is not text, how many
+    /// there are. `nil`: nothing has arrived.
     public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
 
     /// What the authenticator attached, by its headers' names: not to be shown if the body echoes it.
@@ -146,7 +148,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         case .request: "the request can't be sent"
         case .transport: "the exchange failed"
         case .status: nil
-        case .unauthorized: "the credential was rejected, and so was the one that took its place"
+        case .unauthorized: "the credential was rejected"
         case .content: "the body is not what was expected"
         }
     }

@@ -43,12 +43,6 @@ struct Arrival: Sendable {
     /// Of an exchange that others may take part in.
     var shared: ExchangeKey?
 
-    /// Whether the server that was asked does not take the credential; another one, where a redirect led, has not seen it.
-    func isRejection(of request: URLRequest) -> Bool {
-        guard let response, response.statusCode == 401, !Task.isCancelled else { return false }
-        return response.url.flatMap(Origin.init) == request.url.flatMap(Origin.init)
-    }
-
     /// Whether another attempt may have more luck.
     func mayPass(after error: any Error, _ policy: HTTPRetryPolicy?) -> Bool {
         guard let policy else { return false }
@@ -73,6 +67,13 @@ struct FailedAttempt: Error, RetryAfterProviding {
     let rejected: CredentialSerial?
     let mayPass: Bool
     let retryAfter: Duration?
+}
+
+extension HTTPURLResponse {
+    /// Whether the server that was asked does not take the credential; another one, where a redirect led, has not seen it.
+    func isRejection(of request: URLRequest) -> Bool {
+        statusCode == 401 && url.flatMap(Origin.init) == request.url.flatMap(Origin.init)
+    }
 }
 
 extension HTTPTransport {

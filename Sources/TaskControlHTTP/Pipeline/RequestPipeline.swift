@@ -127,7 +127,7 @@ final class RequestPipeline: Sendable {
             if error is TimeoutError, let key = arrival.shared { sharing.forget(key) }
             let failed = FailedAttempt(
                 error: settled(error, request: request, arrival),
-                rejected: arrival.isRejection(of: request) ? serial : nil,
+                rejected: arrival.response?.isRejection(of: request) == true && !Task.isCancelled ? serial : nil,
                 mayPass: body?.canBeSentAgain != false && arrival.mayPass(after: error, policies.retry),
                 retryAfter: arrival.response?.retryAfter()
             )
@@ -168,7 +168,7 @@ final class RequestPipeline: Sendable {
     ///
     /// - Parameter validate: The endpoint's say, which comes first.
     func check(_ response: HTTPURLResponse, to request: URLRequest, _ validate: () throws -> Void) throws {
-        let isRejection = response.statusCode == 401 && policies.authenticator != nil
+        let isRejection = policies.authenticator != nil && response.isRejection(of: request)
         do {
             try validate()
         } catch let error as HTTPError where isRejection && error.reason == .status {

@@ -160,6 +160,33 @@ struct AuthenticatorTests {
         #expect(error?.reason == .unauthorized)
     }
 
+    @Test func aRejectionByAnotherServerIsAnAnswerLikeOthers() async throws {
+        // It has not seen the credential.
+        let transport = ScriptedTransport(ScriptedTransport.Reply(url: URL(string: "http://elsewhere/"), status: 401))
+        let client = EndpointClient(
+            transport,
+            policies: ClientPolicies(authenticator: .bearer(initial: "a") { _ in throw Mishap() })
+        )
+        let error = await #expect(throws: HTTPError.self) { try await client.request(Checked()) }
+        #expect(error?.reason == .status)
+        #expect(try await client.request(Text()) == "")
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test func severalClientsShareOneRefresh() async throws {
+        let transport = Self.server(good: "new")
+        let rejected = OrderRecorder<String?>()
+        let policies = ClientPolicies(
+            authenticator: .bearer(initial: "old") {
+                rejected.record($0)
+                return "new"
+            }
+        )
+        for _ in 0..<3 { #expect(try await EndpointClient(transport, policies: policies).request(Text()) == "in") }
+        #expect(rejected.events == ["old"])
+        #expect(transport.sent.count == 4)
+    }
+
     @Test func aCallerThatLeavesDoesNotTakeTheRefreshAlong() async throws {
         let transport = Self.server(good: "new")
         let refreshing = Gate()
@@ -208,7 +235,7 @@ struct AuthenticatorTests {
         #expect(transport.sent.events.map(\.authorization) == ["Bearer ann", "Bearer ben"])
     }
 
-    @Test func aUploadIsSentAgainWithTheNewTokenIfItCanBe() async throws {
+    @Test func anUploadIsSentAgainWithTheNewTokenIfItCanBe() async throws {
         let transport = Self.server(good: "new")
         let client = EndpointClient(
             transport,
@@ -228,6 +255,7 @@ struct AuthenticatorTests {
         let error = await #expect(throws: HTTPError.self) {
             try await client.upload(Upload(body: .stream(InputStream(data: Data("body".utf8)))))
         }
+        #expect(error?.reason == .unauthorized)
         #expect(error?.statusCode == 401)
     }
 

@@ -28,7 +28,7 @@ final class ScriptedTransport: HTTPTransport {
         if let failure = reply.failure, reply.failsBeforeHead { throw failure }
         guard
             let head = HTTPURLResponse(
-                url: request.request.url!,
+                url: reply.url ?? request.request.url!,
                 statusCode: reply.status,
                 httpVersion: nil,
                 headerFields: reply.headers
@@ -65,6 +65,8 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     struct Reply: Sendable {
+        /// Where a redirect has led; `nil`: there was none.
+        var url: URL?
         var status = 200
         var headers: [String: String] = [:]
         var chunks: [Data] = []
