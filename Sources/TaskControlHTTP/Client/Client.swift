@@ -8,7 +8,7 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// ```
 ///
 /// ``EndpointClient`` is the one to use. The protocol is there so that what calls servers can be tested without one: conform a type of your
-/// own, with the two `async` methods; the others come with it.
+/// own, with the two `async` methods that take an endpoint alone; the others come with it.
 ///
 /// ## Cancellation
 /// A caller that is cancelled gets `CancellationError`, and the exchange ends; the server sees the connection end. Cancelling the
@@ -36,7 +36,7 @@ public protocol Client: AnyObject, Sendable {
     /// - Parameters:
     ///   - endpoint: What to ask for.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: How far it has come; cancelling it cancels the request.
+    /// - Returns: How many bytes of the response have arrived, if the client knows that; cancelling it cancels the request.
     @discardableResult
     func request<E: Endpoint>(
         _ endpoint: E,
@@ -48,7 +48,7 @@ public protocol Client: AnyObject, Sendable {
     /// - Parameters:
     ///   - endpoint: What to upload.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: How far it has come; cancelling it cancels the upload.
+    /// - Returns: How many bytes have been sent, if the client knows that; cancelling it cancels the upload.
     @discardableResult
     func upload<E: UploadEndpoint>(
         _ endpoint: E,
