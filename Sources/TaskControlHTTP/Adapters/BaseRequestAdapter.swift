@@ -39,7 +39,8 @@ public struct BaseRequestAdapter: RequestAdapter {
             throw HTTPError(
                 .request,
                 detail:
-                    "the base URL \"\(Redaction.text(of: baseURL))\" has no scheme and host: give the client one like https://example.com/api"
+                    "the base URL \"\(Redaction.text(of: baseURL))\" has no scheme and host: give the client one like "
+                    + "https://example.com/api"
             )
         }
         guard let url = request.url else { throw HTTPError(.request, detail: "the endpoint's request has no URL") }

@@ -113,8 +113,8 @@ enum JoinedURL {
             HTTPError(
                 .request,
                 detail:
-                    "the endpoint's URL \"\(Redaction.text(of: url))\" leads out of the client's base URL. If that is meant, give the client a "
-                    + "BaseRequestAdapter(baseURL:allowsOtherServers: true)"
+                    "the endpoint's URL \"\(Redaction.text(of: url))\" leads out of the client's base URL. If that is meant, give the "
+                    + "client a BaseRequestAdapter(baseURL:allowsOtherServers: true)"
             )
         }
 

@@ -13,8 +13,9 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - endpoint: What to ask for.
-    ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. With a
-    ///     retry policy it is not given a response with one of the policy's statuses: that is a failure.
+    ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. It is not
+    ///     given what the policies take for a failure: with a retry policy one of its statuses, if the request can be repeated; with an
+    ///     authenticator a 401.
     /// - Returns: What `receive` returns.
     /// - Throws: What ``request(_:)`` throws, and what `receive` throws, as it is.
     public func withResponse<E: Endpoint, Value>(
@@ -34,7 +35,8 @@ extension EndpointClient {
     ///   - file: Where to, in a folder that exists.
     ///   - onProgress: Called when more has arrived, one call after another, from any thread.
     /// - Returns: The head of the response.
-    /// - Throws: What ``request(_:)`` throws, and what the file system gives, as it is. A status that is not 2xx throws too.
+    /// - Throws: What ``request(_:)`` throws, and what the file system gives, as it is. A status that is not 2xx throws too, also where the
+    ///   endpoint takes it.
     @discardableResult
     public func download<E: Endpoint>(
         _ endpoint: E,

@@ -1,11 +1,22 @@
-/// Is told of each attempt: the request, if it came to be, without what the ``Authenticator`` attached; the head of the response and as
-/// much of its body as has arrived; the error, if it failed.
+/// Is told of each attempt of a client.
 ///
-/// Called once an attempt, whatever its outcome, before the caller resumes; the attempts of a call one after another. On the caller's task:
-/// it had better be quick. An upload or a request that is sent again, for a retry or with a new credential, is another attempt.
+/// ```swift
+/// let observer: ResponseObserver = { request, response, body, error in
+///     print(request?.url?.path ?? "–", response?.statusCode ?? 0, body?.count ?? 0, error ?? "")
+/// }
+/// ```
+///
+/// - The request, if it came to be, without what the ``Authenticator`` attached.
+/// - The head of the response, if there is one.
+/// - As much of the body as has arrived; of a response that is streamed or written to a file, what the endpoint's `validate` is given.
+/// - The error, if it failed; of an attempt that the limit of the whole call has ended, a `CancellationError`.
+///
+/// Called once an attempt, whatever its outcome, before the caller resumes; the attempts of a call one after another. In the caller's
+/// isolation: it had better be quick. An upload or a request that is sent again, for a retry or with a new credential, is another attempt. A
+/// call that was cancelled before it began has none.
 public typealias ResponseObserver = @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Void
 
-/// The document's name of a client.
+/// The name that an ``EndpointClient`` has in Apexy, for code that comes from there. It may have any transport.
 public typealias URLSessionClient = EndpointClient
 
 /// Sends endpoints' requests to a server.

@@ -43,10 +43,10 @@ extension HTTPBody {
         return form(Data(encoded.utf8))
     }
 
-    /// Text in UTF-8, already encoded: `text/plain; charset=utf-8`.
+    /// Text, already encoded in UTF-8: `text/plain; charset=utf-8`. Of a `String`, ``string(_:)`` makes it.
     public static func text(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "text/plain; charset=utf-8") }
 
-    /// Text: `text/plain; charset=utf-8`.
+    /// Text, in UTF-8: `text/plain; charset=utf-8`.
     public static func string(_ string: String) -> HTTPBody { text(Data(string.utf8)) }
 
     /// Anything: `application/octet-stream`.

@@ -6,7 +6,7 @@ public enum UploadEndpointBody: Sendable {
     /// A file, which is read while it is sent. Its length is sent as `Content-Length`.
     case file(URL)
 
-    /// A stream, which is read while it is sent.
+    /// A stream, as the two functions of that name make it: for transports.
     case stream(UploadStream)
 
     /// A stream, which is read while it is sent.
@@ -21,9 +21,10 @@ public enum UploadEndpointBody: Sendable {
         .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
     }
 
-    /// A stream of unknown length that can be sent once: what would have to be sent again fails with what came of the first time.
+    /// A stream of unknown length, which is read while it is sent, and can be sent once: what would have to be sent again fails with what
+    /// came of the first time. What ``stream(length:open:)`` makes can be sent again.
     ///
-    /// ``stream(length:open:)`` can be sent again.
+    /// - Parameter stream: Unopened; nobody else uses it from then on.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {
         let once = OneTimeStream(stream)
         return .stream(UploadStream(length: nil, canBeSentAgain: false) { try once.take() })

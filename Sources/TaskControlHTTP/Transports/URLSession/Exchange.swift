@@ -107,7 +107,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             // caller is cancelled within `didSend`, and blocks a thread of the caller's pool otherwise.
             wires.async { [task] in task?.cancel() }
         case .pause, .proceed:
-            // Whoever pauses and whoever lets proceed are not ordered among each other, and a task counts: so it is told what holds when it is told.
+            // Whoever pauses and whoever lets proceed are not ordered among each other, and a task counts: so it is told what holds when it
+            // is told.
             wires.async { [self] in settle() }
         case nil: break
         }
