@@ -4,47 +4,66 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ProgressTests {
+    /// Opens its gate when it is let go: by the task whose work keeps it, which has finished its progress by then.
+    private final class End: Sendable {
+        let gate = Gate()
+
+        deinit { gate.open() }
+    }
+
+    /// Work with a progress, and a gate that opens when the task of that has ended.
+    private func running(
+        totalUnitCount: Int64 = -1,
+        _ operation: @escaping @Sendable (Progress) async throws -> Void
+    ) -> (Progress, ended: Gate) {
+        let end = End()
+        let progress = Progress.running(totalUnitCount: totalUnitCount) { [end] progress in
+            try await operation(progress)
+            withExtendedLifetime(end) {}
+        }
+        return (progress, end.gate)
+    }
+
     @Test func finishingTheTaskFinishesTheProgress() async throws {
-        let (mayEnd, ended) = (Gate(), Gate())
-        let progress = Progress.running(totalUnitCount: 3) { progress in
+        let mayEnd = Gate()
+        let (progress, ended) = running(totalUnitCount: 3) { progress in
             progress.completedUnitCount = 1
             try await mayEnd.wait()
-            ended.open()
         }
         try await mayEnd.waitForWaiters()
         #expect((progress.completedUnitCount, progress.totalUnitCount, progress.isFinished) == (1, 3, false))
         mayEnd.open()
         try await ended.wait()
-        try await finished(progress)
-        #expect((progress.completedUnitCount, progress.totalUnitCount) == (3, 3))
+        #expect((progress.completedUnitCount, progress.totalUnitCount, progress.isFinished) == (3, 3, true))
     }
 
     @Test func cancellingTheProgressCancelsTheTaskAtOnce() async throws {
         let gate = Gate()
-        let progress = Progress.running { _ in try await gate.wait() }
+        let (progress, ended) = running { _ in try await gate.wait() }
         try await gate.waitForWaiters()
         #expect(progress.isIndeterminate)
         progress.cancel()
         #expect(progress.isCancelled)
-        try await finished(progress)
-        #expect(gate.waiterCount == 0)
+        try await ended.wait()
+        #expect(progress.isFinished)
     }
 
     @Test func aProgressThatIsCancelledBeforeItsTaskBeginsKeepsItFromBeginning() throws {
         // Simulated: no task begins before whoever made it suspends.
         try simulate(seeds: 0..<20) { sim in
             let ran = OrderRecorder<Int>()
-            let progress = Progress.running { _ in ran.record(1) }
+            let (progress, ended) = running { _ in ran.record(1) }
             progress.cancel()
-            while !progress.isFinished { await Task.yield() }
+            try await ended.wait()
             sim.expect(ran.count == 0, "it did not begin")
+            sim.expect(progress.isFinished, "it is finished all the same")
         }
     }
 
     @Test func aChildIsCancelledWithItsParent() async throws {
         let gate = Gate()
         let parent = Progress(totalUnitCount: 10)
-        let child = Progress.running(totalUnitCount: 2) { progress in
+        let (child, ended) = running(totalUnitCount: 2) { progress in
             progress.completedUnitCount = 1
             try await gate.wait()
         }
@@ -52,7 +71,7 @@ struct ProgressTests {
         parent.addChild(child, withPendingUnitCount: 10)
         #expect(parent.fractionCompleted == 0.5)
         parent.cancel()
-        try await finished(child)
+        try await ended.wait()
         #expect(child.isCancelled)
     }
 
@@ -60,15 +79,15 @@ struct ProgressTests {
         let parent = Progress(totalUnitCount: 1)
         parent.cancel()
         let gate = Gate()
-        let child = Progress.running { _ in try await gate.wait() }
+        let (child, ended) = running { _ in try await gate.wait() }
         parent.addChild(child, withPendingUnitCount: 1)
-        try await finished(child)
+        try await ended.wait()
         #expect(child.isCancelled)
     }
 
     @Test func unitsFlowFromChildrenThatTheWorkWaitsFor() async throws {
         let gate = Gate()
-        let progress = Progress.running(totalUnitCount: 4) { progress in
+        let (progress, ended) = running(totalUnitCount: 4) { progress in
             let child = Progress(totalUnitCount: 2)
             progress.addChild(child, withPendingUnitCount: 4)
             child.completedUnitCount = 1
@@ -77,19 +96,19 @@ struct ProgressTests {
         try await gate.waitForWaiters()
         #expect(progress.fractionCompleted == 0.5)
         progress.cancel()
-        try await finished(progress)
+        try await ended.wait()
     }
 
     @Test func aTaskThatIsOverAtOnceLeavesAFinishedProgress() async throws {
         for _ in 0..<1_000 {
-            let progress = Progress.running { _ in }
-            try await finished(progress)
+            let (progress, ended) = running { _ in }
+            try await ended.wait()
             #expect((progress.completedUnitCount, progress.totalUnitCount) == (1, 1))
         }
     }
 
     @Test func aCancellationHandlerMayLookAtTheParent() async throws {
-        let parent = Progress.running(totalUnitCount: 1) { progress in
+        let (parent, ended) = running(totalUnitCount: 1) { progress in
             let gate = Gate()
             let child = Progress.running { _ in
                 await withTaskCancellationHandler {
@@ -106,23 +125,18 @@ struct ProgressTests {
             looking.start()
             await gate.waitIgnoringCancellation()
         }
-        try await finished(parent)
+        try await ended.wait()
         #expect(parent.isCancelled)
     }
 
     @Test func nobodyKeepsAProgressThatHasFinished() async throws {
         try await expectDeallocated {
             let gate = Gate()
-            let progress = Progress.running { _ in try await gate.wait() }
+            let (progress, ended) = running { _ in try await gate.wait() }
             try await gate.waitForWaiters()
             progress.cancel()
-            try await finished(progress)
+            try await ended.wait()
             return progress
         }
-    }
-
-    private func finished(_ progress: Progress) async throws {
-        // Its task finishes it, and nobody else is told so.
-        while !progress.isFinished { await Task.yield() }
     }
 }

@@ -55,6 +55,9 @@ extension RawServer {
             try send(Array((head + "\r\n").utf8) + body)
         }
 
+        /// Sends the head of a response of ten bytes, and five of them.
+        func sendHalf() throws { try send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello") }
+
         /// Ends the connection in good order, once what has been sent is delivered.
         func close() {
             isOpen.withLock { $0 = false }

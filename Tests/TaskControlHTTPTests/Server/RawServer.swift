@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TaskControl
 
 #if canImport(Darwin)
@@ -53,24 +52,29 @@ final class RawServer: Sendable {
                 let connection = Connection(socket, number: number)
                 guard connections.insert(connection) else {
                     connection.close()
-                    log.ended(number)
+                    log.ended()
                     continue
                 }
                 Thread.detachNewThread {
                     connection.serve(log, handler)
                     connection.close()
                     connections.remove(connection)
-                    log.ended(number)
+                    log.ended()
                 }
             }
             _ = systemClose(listener)
         }
     }
 
-    deinit { stop() }
+    /// A server that sends a head and half of the body that it says comes, and waits until the client has gone.
+    static func halfway() throws -> RawServer {
+        try RawServer { connection, _ in
+            try connection.sendHalf()
+            connection.waitUntilClosed()
+        }
+    }
 
-    /// Closes everything, now.
-    func stop() {
+    deinit {
         // Wakes the thread that accepts; it closes the socket.
         shutdown(listener, CInt(SHUT_RDWR))
         connections.closeAll()

@@ -45,7 +45,7 @@ final class ServerLog: Sendable {
 
     func received(_ request: RawRequest) { change { $0.requests.append(request) } }
 
-    func ended(_ number: Int) { change { $0.live -= 1 } }
+    func ended() { change { $0.live -= 1 } }
 
     private func change<Value>(_ body: (inout Entry) -> Value) -> Value {
         let (value, gates) = state.withLock { state in

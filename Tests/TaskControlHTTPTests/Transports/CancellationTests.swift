@@ -47,10 +47,7 @@ struct CancellationTests {
 
     @Test(arguments: TransportUnderTest.allCases)
     func withinTheBody(_ kind: TransportUnderTest) async throws {
-        let server = try RawServer { connection, _ in
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
-            connection.waitUntilClosed()
-        }
+        let server = try RawServer.halfway()
         let (transport, reading) = (kind.make(), Gate())
         let task = Task {
             try await transport.withResponse(to: HTTPTransportRequest(URLRequest(url: server.url()))) { response in
@@ -65,10 +62,7 @@ struct CancellationTests {
 
     @Test(arguments: TransportUnderTest.allCases)
     func whileTheCallerIsBusyElsewhere(_ kind: TransportUnderTest) async throws {
-        let server = try RawServer { connection, _ in
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
-            connection.waitUntilClosed()
-        }
+        let server = try RawServer.halfway()
         let (transport, busy, done) = (kind.make(), Gate(), Gate())
         let task = Task {
             try await transport.withResponse(to: HTTPTransportRequest(URLRequest(url: server.url()))) { _ in
@@ -119,10 +113,7 @@ struct CancellationTests {
 
     @Test(arguments: TransportUnderTest.allCases)
     func aReaderOfItsOwnMayBeCancelled(_ kind: TransportUnderTest) async throws {
-        let server = try RawServer { connection, _ in
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
-            connection.waitUntilClosed()
-        }
+        let server = try RawServer.halfway()
         let transport = kind.make()
         let error = await thrown {
             try await transport.withResponse(to: HTTPTransportRequest(URLRequest(url: server.url()))) { response in

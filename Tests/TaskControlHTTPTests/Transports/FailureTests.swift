@@ -68,7 +68,7 @@ struct FailureTests {
     @Test(arguments: TransportUnderTest.allCases)
     func aConnectionMayBeReset(_ kind: TransportUnderTest) async throws {
         let server = try RawServer { connection, request in
-            if request.target == "/body" { try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello") }
+            if request.target == "/body" { try connection.sendHalf() }
             connection.reset()
         }
         for path in ["head", "body"] {
@@ -80,7 +80,7 @@ struct FailureTests {
     @Test(arguments: TransportUnderTest.allCases)
     func whatHasArrivedIsReadBeforeTheError(_ kind: TransportUnderTest) async throws {
         let server = try RawServer { connection, _ in
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+            try connection.sendHalf()
             connection.close()
         }
         var body = Data()
@@ -126,10 +126,7 @@ struct FailureTests {
     @Test(arguments: TransportUnderTest.allCases)
     func whatTheClosureThrowsIsThrown(_ kind: TransportUnderTest) async throws {
         struct Mine: Error {}
-        let server = try RawServer { connection, _ in
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
-            connection.waitUntilClosed()
-        }
+        let server = try RawServer.halfway()
         let transport = kind.make()
         let error = await thrown {
             try await transport.withResponse(to: HTTPTransportRequest(URLRequest(url: server.url()))) { response in
@@ -142,10 +139,7 @@ struct FailureTests {
 
     @Test(arguments: TransportUnderTest.allCases)
     func aReaderMayLeaveEarly(_ kind: TransportUnderTest) async throws {
-        let server = try RawServer { connection, _ in
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
-            connection.waitUntilClosed()
-        }
+        let server = try RawServer.halfway()
         let transport = kind.make()
         let status = try await transport.withResponse(to: HTTPTransportRequest(URLRequest(url: server.url()))) {
             $0.head.statusCode

@@ -17,7 +17,7 @@ struct StormTests {
             case "/large": try connection.respond(body: large)
             case "/silent": connection.waitUntilClosed()
             case "/half":
-                try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+                try connection.sendHalf()
                 connection.waitUntilClosed()
             case "/redirect": try connection.respond(307, [("Location", "/ok")], body: [1, 2, 3])
             case "/drop": connection.close()
