@@ -85,7 +85,11 @@ private struct PartFile {
         try handle.close()
         // rename(2), which replaces in one step: Foundation's `moveItem` refuses to replace.
         guard rename(part.path, file.path) == 0 else {
-            throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file.path])
+            let reason = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            throw CocoaError(
+                .fileWriteUnknown,
+                userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: reason]
+            )
         }
     }
 

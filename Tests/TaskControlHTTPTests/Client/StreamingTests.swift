@@ -105,6 +105,35 @@ struct StreamingTests {
         }
     }
 
+    @Test func aDownloadThatCannotTakeItsPlaceSaysWhy() async throws {
+        try await withFolder { folder in
+            let taken = folder.appendingPathComponent("taken")
+            try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
+            let error = await #expect(throws: CocoaError.self) {
+                try await EndpointClient(ScriptedTransport(Self.reply)).download(Text(), to: taken)
+            }
+            #expect((error?.underlying as? POSIXError)?.code == .EISDIR)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["taken"])
+        }
+    }
+
+    @Test func aBodyIsNotAskedAgainAfterItsEndOrItsError() async throws {
+        var asked = 0
+        var end = HTTPResponseBody {
+            asked += 1
+            return nil
+        }.makeAsyncIterator()
+        for _ in 0..<3 { #expect(try await end.next() == nil) }
+        #expect(asked == 1)
+        var failure = HTTPResponseBody {
+            asked += 1
+            throw Mishap()
+        }.makeAsyncIterator()
+        await #expect(throws: Mishap()) { try await failure.next() }
+        #expect(try await failure.next() == nil)
+        #expect(asked == 2)
+    }
+
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "taskcontrol-\(UInt64.random(in: 0 ... .max))"
