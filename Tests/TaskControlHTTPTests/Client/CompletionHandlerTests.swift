@@ -99,6 +99,34 @@ struct CompletionHandlerTests {
         #expect(progress.totalUnitCount != 0)
     }
 
+    @Test func aClientOfOnesOwnThatTellsHowFarItIsShowsThat() async throws {
+        final class Telling: Client {
+            let mayGo = Gate()
+            func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content { throw Mishap() }
+            func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content { throw Mishap() }
+            func request<E: Endpoint>(
+                _ endpoint: E,
+                onProgress: @escaping @Sendable (TransferProgress) -> Void
+            ) async throws -> E.Content {
+                var progress = TransferProgress()
+                (progress.received, progress.expectedToReceive) = (3, 6)
+                onProgress(progress)
+                try await mayGo.wait()
+                return try endpoint.content(from: nil, with: Data("told".utf8))
+            }
+            let completionQueue = DispatchQueue(label: "telling")
+        }
+        let client = Telling()
+        let results = OrderRecorder<String>()
+        let progress = client.request(Text(), completionHandler: { results.record((try? $0.get()) ?? "–") })
+        try await client.mayGo.waitForWaiters()
+        #expect((progress.completedUnitCount, progress.totalUnitCount) == (3, 6))
+        client.mayGo.open()
+        try await results.waitForEvents(count: 1)
+        #expect(results.events == ["told"])
+        #expect(progress.isFinished)
+    }
+
     @Test func theClientLivesAsLongAsItsRequests() async throws {
         try await expectDeallocated {
             let gate = Gate()
