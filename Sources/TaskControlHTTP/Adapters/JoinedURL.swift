@@ -55,7 +55,8 @@ enum JoinedURL {
         return joined
     }
 
-    /// Whether it is a relative path that says nothing special: nearly every endpoint's. To take a URL apart costs as much as to make three.
+    /// Whether it is a relative path that says nothing special: nearly every endpoint's. To take a URL apart costs as much as to make
+    /// three.
     private static func isPlain(_ text: String) -> Bool {
         var last = UInt8(ascii: "/")
         for byte in text.utf8 {

@@ -12,8 +12,8 @@
 /// - The error, if it failed; of an attempt that the limit of the whole call has ended, a `CancellationError`.
 ///
 /// Called once an attempt, whatever its outcome, before the caller resumes; the attempts of a call one after another. In the caller's
-/// isolation: it had better be quick. An upload or a request that is sent again, for a retry or with a new credential, is another attempt. A
-/// call that was cancelled before it began has none.
+/// isolation: it had better be quick. An upload or a request that is sent again, for a retry or with a new credential, is another attempt.
+/// A call that was cancelled before it began has none.
 public typealias ResponseObserver = @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Void
 
 /// The name that an ``EndpointClient`` has in Apexy, for code that comes from there. It may have any transport.

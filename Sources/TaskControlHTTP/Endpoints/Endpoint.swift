@@ -16,8 +16,8 @@
 ///
 /// What an endpoint throws reaches the caller as it is.
 ///
-/// Its methods run in the caller's isolation. So a body of megabytes that is asked for on the main actor is also decoded there: ask for such
-/// a one from a function that is `@concurrent`.
+/// Its methods run in the caller's isolation. So a body of megabytes that is asked for on the main actor is also decoded there: ask for
+/// such a one from a function that is `@concurrent`.
 public protocol Endpoint: Sendable {
     /// What the caller gets.
     associatedtype Content: Sendable

@@ -8,8 +8,8 @@
 /// in the first bytes of the body, what looks like a credential is replaced by `…`. All that it says of itself, `dump` included, is without
 /// them.
 ///
-/// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are the `CancellationError` of a caller that is
-/// cancelled, and `TimeoutError`.
+/// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are the `CancellationError` of a caller that
+/// is cancelled, and `TimeoutError`.
 public struct HTTPError: Error, Sendable {
     /// What failed.
     public enum Reason: Sendable, Hashable {

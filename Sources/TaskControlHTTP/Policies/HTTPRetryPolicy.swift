@@ -5,15 +5,16 @@
 /// let patient = HTTPRetryPolicy(attempts: 5, maxElapsed: .seconds(60))
 /// ```
 ///
-/// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport, with
-/// what may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left; the
-/// host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding` says.
+/// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport,
+/// with what may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left;
+/// the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding`
+/// says.
 ///
 /// One of these statuses fails the call also at the last attempt: with what the endpoint's `validate` says of it, or with
 /// ``HTTPError/Reason/status``. To a request that can't be repeated it is an answer like any other.
 ///
-/// A response that is streamed or written to a file is only asked for again before its body begins. What is sent again with a new credential
-/// is the ``Authenticator``'s business, and counts as the same attempt here.
+/// A response that is streamed or written to a file is only asked for again before its body begins. What is sent again with a new
+/// credential is the ``Authenticator``'s business, and counts as the same attempt here.
 public struct HTTPRetryPolicy: Sendable {
     /// How many attempts there may be, the first included: 1 or more, or the call traps. By default 3, as in the AWS SDKs.
     public var attempts: Int
@@ -21,8 +22,8 @@ public struct HTTPRetryPolicy: Sendable {
     /// How long to wait after a failure. By default 50 ms, doubled each time, 20 s at most, and of that a random part: as in the AWS SDKs.
     public var backoff: RetryBackoff
 
-    /// Makes the budget of a host, when a client's first request goes there; where there are many hosts, one that nobody has drawn on may be
-    /// made anew. `nil`: retries are not limited. By default each host has a bucket as in the AWS SDKs.
+    /// Makes the budget of a host, when a client's first request goes there. A client keeps 64 of them, and rather those that
+    /// were drawn on; one that it has let go is made anew. `nil`: retries are not limited. By default each host has a bucket as in the AWS SDKs.
     public var budget: (@Sendable (_ host: String) -> RetryBudget)?
 
     /// From the call on: a retry whose delay would end later is not begun. `nil`: no limit.

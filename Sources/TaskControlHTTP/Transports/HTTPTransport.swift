@@ -15,8 +15,8 @@
 /// ```
 ///
 /// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16
-/// and takes credentials off a request that leaves its origin: `Authorization`, `Cookie`, `Proxy-Authorization`, whatever else is named like
-/// a secret, and the request's ``HTTPTransportRequest/credentialHeaders``.
+/// and takes credentials off a request that leaves its origin: `Authorization`, `Cookie`, `Proxy-Authorization`, whatever else is named
+/// like a secret, and the request's ``HTTPTransportRequest/credentialHeaders``.
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and hands over its response as it arrives.
     ///
