@@ -18,7 +18,6 @@ final class Level<Value: Comparable & Sendable>: Sendable {
     var value: Value { state.withLock(\.value) }
     var waiterCount: Int { state.withLock(\.waiterCount) }
     var arrivals: Int { state.withLock(\.arrivals) }
-    var nextMark: Value? { state.withLock(\.nextMark) }
 
     // MARK: Moving
 
@@ -34,10 +33,12 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         for waiter in woken { waiter.resume(returning: .reached) }
     }
 
-    /// Moves the value up to the lowest mark, if that is not above `limit`, and resumes one of those who wait for it.
+    /// Moves the value up to the lowest mark, if that is not above `limit`, and resumes one of those who wait for it;
+    /// otherwise up to `limit`.
     ///
+    /// - Parameter limit: `nil`: there is none, and where nobody waits the value stays.
     /// - Returns: Whether there was one.
-    func step(upTo limit: Value) -> Bool {
+    func step(upTo limit: Value? = nil) -> Bool {
         switch state.withLock({ $0.step(upTo: limit) }) {
         case .woke(let waiter):
             waiter?.resume(returning: .reached)

@@ -30,9 +30,6 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     var waiterCount: Int { waiters.count }
 
-    /// The lowest mark that anybody waits for.
-    var nextMark: Value? { waiters.lowest }
-
     // MARK: Waiting
 
     enum EnrollAction {
@@ -86,9 +83,15 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
         case nobody
     }
 
-    /// Moves the value up to the lowest mark, if that is not above `limit`, and wakes one of those who wait for it.
-    mutating func step(upTo limit: Value) -> StepAction {
-        guard let mark = waiters.lowest, mark <= limit else { return .nobody }
+    /// Moves the value up to the lowest mark, and wakes one of those who wait for it. If that mark is above `limit`, or
+    /// there is none, moves it up to `limit`: in one step, so that nobody who comes now is woken by anything else.
+    ///
+    /// - Parameter limit: `nil`: there is none, and where nobody waits the value stays.
+    mutating func step(upTo limit: Value?) -> StepAction {
+        guard let mark = waiters.lowest, mark <= limit ?? mark else {
+            value = max(value, limit ?? value)
+            return .nobody
+        }
         value = mark
         return .woke(waiters.wakeFirst())
     }

@@ -121,7 +121,7 @@ public final class TestClock: Clock, Sendable {
             duration >= .zero,
             "TestClock.advance(by: \(duration)): time does not run backwards. Advance by zero or more."
         )
-        await advance(to: now.advanced(by: duration))
+        await move(to: now.advanced(by: duration))
     }
 
     /// Moves time on to a moment: as ``advance(by:)``, cancellation included. Traps if that moment is past.
@@ -130,9 +130,13 @@ public final class TestClock: Clock, Sendable {
             deadline >= now,
             "TestClock.advance(to: \(deadline)): it is \(now), and time does not run backwards. Advance to later."
         )
+        await move(to: deadline)
+    }
+
+    /// Time may get there by itself meanwhile, or further.
+    private func move(to deadline: Instant) async {
         await makeRoom()
         while time.step(upTo: deadline) { await wakeHasLanded() }
-        time.move { $0 = max($0, deadline) }
     }
 
     /// Moves time on until nobody sleeps.
@@ -144,9 +148,7 @@ public final class TestClock: Clock, Sendable {
     /// A caller that is cancelled leaves time where it is.
     public func run() async {
         await makeRoom()
-        while !Task.isCancelled, let deadline = time.nextMark {
-            if time.step(upTo: deadline) { await wakeHasLanded() }
-        }
+        while !Task.isCancelled, time.step() { await wakeHasLanded() }
     }
 
     /// Gives the sleeper that a step has woken the time to leave its `sleep`, and then room.

@@ -19,7 +19,7 @@ private struct LevelModel {
         case park(Int)
         case leave(Int)
         case move(to: Int)
-        case step(upTo: Int)
+        case step(upTo: Int?)
     }
 
     var machine = LevelStateMachine<Int, Int>(0)
@@ -32,7 +32,7 @@ private struct LevelModel {
         let unparked = people.indices.filter { !people[$0].isParked }
         return [.enroll(mark: 1), .enroll(mark: 2), .watch(count: 1), .watch(count: 2)]
             + unparked.map { .park($0) } + people.indices.map { .leave($0) }
-            + (0...2).map { .move(to: $0) } + (0...2).map { .step(upTo: $0) }
+            + (0...2).map { .move(to: $0) } + (0...2).map { .step(upTo: $0) } + [.step(upTo: nil)]
     }
 
     /// - Returns: Whether the machine did what it was to do.
@@ -61,7 +61,8 @@ private struct LevelModel {
             isRight = machine.move(to: target) == settle { !$0.isSpectator && $0.mark <= target }
         case .step(let limit):
             let first = waiting.min { people[$0].mark < people[$1].mark }
-            guard let first, people[first].mark <= limit else {
+            guard let first, people[first].mark <= limit ?? .max else {
+                value = max(value, limit ?? 0)
                 if case .nobody = machine.step(upTo: limit) { return isConsistent }
                 return false
             }
@@ -75,7 +76,6 @@ private struct LevelModel {
 
     private var isConsistent: Bool {
         machine.value == value && machine.waiterCount == waiting.count
-            && machine.nextMark == waiting.map { people[$0].mark }.min()
     }
 
     /// - Returns: Those of them who are parked, by mark and then in their order.

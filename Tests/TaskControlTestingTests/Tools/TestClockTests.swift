@@ -256,6 +256,19 @@ struct TestClockTests {
         }
     }
 
+    /// Time that moves by itself does not make an advance one to the past. That shows now and then only, so it is tried often.
+    @Test func anAdvanceBesideAJumpDoesNotTrap() async throws {
+        let clock = TestClock(autoJump: true)
+        let jumping = Task { while !Task.isCancelled { try await clock.sleep(for: .seconds(1)) } }
+        await Task {
+            // Gives no room, and so meets more jumps.
+            withUnsafeCurrentTask { $0?.cancel() }
+            for _ in 0..<100_000 { await clock.advance(by: .zero) }
+        }.value
+        jumping.cancel()
+        _ = await jumping.result
+    }
+
     // MARK: Traps
 
     @Test func advancingBackwardsTraps() async {
