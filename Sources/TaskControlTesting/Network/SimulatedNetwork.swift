@@ -67,7 +67,7 @@ public final class SimulatedNetwork: Sendable {
     ///   - request: What the server is given.
     ///   - server: Called in the isolation of the caller: none or one time, and once more for a duplicate.
     /// - Returns: What the server returns.
-    /// - Throws: What the server throws; ``ConnectionLost``; `CancellationError` if the caller is cancelled on the way.
+    /// - Throws: What the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled on the way.
     public func send<Request: Sendable, Reply: Sendable>(
         _ request: Request,
         to server: @escaping @Sendable (Request) async throws -> Reply
@@ -162,9 +162,9 @@ extension SimulatedNetwork {
         preconditionFailure("The gate of lost requests was opened.")
     }
 
-    private func connectionLost() -> ConnectionLost {
+    private func connectionLost() -> ConnectionLostError {
         count { $0.failed += 1 }
-        return ConnectionLost()
+        return ConnectionLostError()
     }
 
     private func count(_ change: (inout Counts) -> Void) {

@@ -60,7 +60,7 @@ public struct SimulationRun: Hashable, Sendable {
 ///   - fileID: The line that replays a failure names it.
 ///   - line: The line that replays a failure names it.
 ///   - body: Inherits the task-locals of the caller.
-/// - Throws: ``SimulationFailure`` for the first seed that fails; ``SimulationUnsupported`` where there is no simulation.
+/// - Throws: ``SimulationFailure`` for the first seed that fails; ``SimulationUnsupportedError`` where there is no simulation.
 public func simulate(
     seeds: Range<UInt64> = 0..<1_000,
     strategy: SimulationStrategy = .random,
@@ -86,7 +86,7 @@ public func simulate(
 /// Runs a body under one seed: the line that replays a failure. See
 /// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:line:_:)``.
 ///
-/// - Throws: ``SimulationFailure`` if the seed fails; ``SimulationUnsupported`` where there is no simulation.
+/// - Throws: ``SimulationFailure`` if the seed fails; ``SimulationUnsupportedError`` where there is no simulation.
 @discardableResult
 public func simulate(
     seed: UInt64,
@@ -98,7 +98,7 @@ public func simulate(
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
 ) throws -> SimulationRun {
     insist(maxSteps > 0, "maxSteps bounds what one seed may take: at least 1, not \(maxSteps).")
-    guard Simulation.isSupported else { throw SimulationUnsupported() }
+    guard Simulation.isSupported else { throw SimulationUnsupportedError() }
     let plan = SimulationPlan(seed: seed, strategy: strategy, maxSteps: maxSteps, fileID: fileID, line: line)
     let run = try SimulationSupport.run(plan, body)
     if checksDeterminism {
@@ -110,6 +110,8 @@ public func simulate(
 
 /// What is to be simulated, but for the body.
 struct SimulationPlan {
+    typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
+
     let seed: UInt64
     let strategy: SimulationStrategy
     let maxSteps: Int
@@ -135,17 +137,3 @@ struct SimulationPlan {
         )
     }
 }
-
-#if !os(Linux)
-/// Where the runtime's hooks are not in the SDK.
-enum SimulationSupport {
-    static var isSupported: Bool { false }
-
-    static func run(
-        _ plan: SimulationPlan,
-        _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
-    ) throws -> SimulationRun {
-        throw SimulationUnsupported()
-    }
-}
-#endif

@@ -50,7 +50,8 @@ public final class Simulation: Sendable {
 
     /// Does something at a moment that the seed decides, between two steps of the schedule.
     ///
-    /// - Parameter action: Called once, outside all tasks, and before the seed ends; it must not wait.
+    /// - Parameter action: Called once, outside all tasks, before the seed ends; not if the seed fails first. It must not
+    ///   wait.
     public func somewhere(_ action: @escaping @Sendable () -> Void) {
         host.somewhere(action)
     }

@@ -67,7 +67,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 }
 
 /// The simulation does not work on this platform, or with this version of the Swift runtime.
-public struct SimulationUnsupported: Error, CustomStringConvertible {
+public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertible {
     /// For those who ask ``Simulation/isSupported`` themselves.
     public init() {}
 

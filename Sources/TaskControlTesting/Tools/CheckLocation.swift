@@ -1,13 +1,13 @@
 /// Where in a test something was expected. Errors print it as compilers do, so that editors make a link of it.
 public struct CheckLocation: Sendable, Hashable, CustomStringConvertible {
     /// As `#fileID`.
-    public var fileID: String
+    public let fileID: String
     /// As `#filePath`.
-    public var filePath: String
+    public let filePath: String
     /// As `#line`.
-    public var line: Int
+    public let line: Int
     /// As `#column`.
-    public var column: Int
+    public let column: Int
 
     /// `path:line:column`.
     public var description: String { "\(filePath):\(line):\(column)" }

@@ -27,8 +27,8 @@
 ///   - line: The line.
 ///   - column: The column.
 ///   - make: Makes the object. Runs in the isolation of the caller.
-/// - Throws: ``StillAlive`` if the object is there after `limit`; `CancellationError` if the caller is cancelled; what
-///   the closure throws.
+/// - Throws: ``StillAliveError`` if the object is there after `limit`; `CancellationError` if the caller is cancelled;
+///   what the closure throws.
 public func expectDeallocated<Object: AnyObject & Sendable>(
     within limit: Duration = .seconds(10),
     clock: any Clock<Duration> = ContinuousClock(),
@@ -49,7 +49,7 @@ public func expectDeallocated<Object: AnyObject & Sendable>(
     while !object.isGone {
         guard waited < limit else {
             let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-            throw StillAlive(type: "\(Object.self)", limit: limit, location: location)
+            throw StillAliveError(type: "\(Object.self)", limit: limit, location: location)
         }
         interval = min(interval, limit - waited)
         try await clock.sleep(for: interval)
@@ -63,13 +63,13 @@ public func expectDeallocated<Object: AnyObject & Sendable>(
 /// ```text
 /// /tests/ModelTests.swift:7:19: Model is still alive 10.0 seconds after it was let go of: something keeps it
 /// ```
-public struct StillAlive: Error, Hashable, CustomStringConvertible {
+public struct StillAliveError: Error, Hashable, CustomStringConvertible {
     /// The type that was returned; the object may be of a subclass.
-    public var type: String
+    public let type: String
     /// How long the object was given.
-    public var limit: Duration
+    public let limit: Duration
     /// Where the object was expected to go.
-    public var location: CheckLocation
+    public let location: CheckLocation
 
     /// One line: where, what, and how long.
     public var description: String {

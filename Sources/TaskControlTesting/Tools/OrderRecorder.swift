@@ -59,7 +59,7 @@ extension OrderRecorder where Event: Equatable {
 
     /// Checks that just these events have been recorded, in this order.
     ///
-    /// - Throws: ``UnexpectedOrder``, which prints what was expected, what came, and the first difference.
+    /// - Throws: ``UnexpectedOrderError``, which prints what was expected, what came, and the first difference.
     /// - Complexity: O(*n*) in the number of events.
     public func checkOrder(
         _ expected: [Event],
@@ -71,7 +71,7 @@ extension OrderRecorder where Event: Equatable {
         let events = events
         guard events != expected else { return }
         let common = zip(events, expected).prefix { $0 == $1 }.count
-        throw UnexpectedOrder(
+        throw UnexpectedOrderError(
             expected: expected.map { "\($0)" },
             events: events.map { "\($0)" },
             firstDifference: common,
@@ -88,15 +88,15 @@ extension OrderRecorder where Event: Equatable {
 ///   came:     written, closed
 ///   at 1:     expected read, came closed
 /// ```
-public struct UnexpectedOrder: Error, Hashable, CustomStringConvertible {
+public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     /// The events that were expected, as they print.
-    public var expected: [String]
+    public let expected: [String]
     /// The events that came, as they print.
-    public var events: [String]
+    public let events: [String]
     /// The first index at which the two differ: the length of the shorter one, if the longer one begins with it.
-    public var firstDifference: Int
+    public let firstDifference: Int
     /// Where the order was checked.
-    public var location: CheckLocation
+    public let location: CheckLocation
 
     /// Several lines: where, what was expected, what came, and the first difference.
     public var description: String {

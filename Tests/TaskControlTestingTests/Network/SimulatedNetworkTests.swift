@@ -79,7 +79,9 @@ struct SimulatedNetworkTests {
     @Test func anErrorComesBeforeOrAfterTheServerRan() async {
         let network = network(Faults(errors: 1))
         for number in 0..<50 {
-            await #expect(throws: SimulatedNetwork.ConnectionLost.self) { try await network.send(number, to: double) }
+            await #expect(throws: SimulatedNetwork.ConnectionLostError.self) {
+                try await network.send(number, to: double)
+            }
         }
         let counts = network.counts
         #expect(counts.failed == 50 && counts.delivered == served.count)

@@ -11,7 +11,7 @@ struct SimulationSupportTests {
     #else
     @Test func whereThereIsNoSimulationItSaysSo() {
         #expect(!Simulation.isSupported)
-        #expect(throws: SimulationUnsupported.self) { try simulate(seed: 1) { _ in } }
+        #expect(throws: SimulationUnsupportedError.self) { try simulate(seed: 1) { _ in } }
     }
     #endif
 }

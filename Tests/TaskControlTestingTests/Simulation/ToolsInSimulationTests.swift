@@ -31,7 +31,7 @@ struct ToolsInSimulationTests {
                 try await network.drain()
                 return (answer, network)
             case .failure(let error):
-                sim.expect(error is SimulatedNetwork.ConnectionLost || error is CancellationError)
+                sim.expect(error is SimulatedNetwork.ConnectionLostError || error is CancellationError)
             }
         }
     }
@@ -82,7 +82,7 @@ struct ToolsInSimulationTests {
             }
         )
         guard case .threw(let error) = failure.reason else { Issue.record("\(failure)"); return }
-        #expect(error is StillAlive)
+        #expect(error is StillAliveError)
     }
 
     @Test func aSequencerForcesOneOrderUnderEverySchedule() throws {

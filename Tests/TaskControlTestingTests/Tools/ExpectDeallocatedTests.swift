@@ -58,7 +58,7 @@ struct ExpectDeallocatedTests {
     @Test func whatStaysIsReportedWithItsTypeAndPlace() async {
         let object = Object()
         let clock = TestClock(autoJump: true)
-        let error = await #expect(throws: StillAlive.self) {
+        let error = await #expect(throws: StillAliveError.self) {
             try await expectDeallocated(within: .seconds(3), clock: clock, filePath: "A.swift", line: 7, column: 2) {
                 object
             }

@@ -48,7 +48,7 @@ struct OrderRecorderTests {
         try recorder.checkOrder([])
         for event in ["written", "closed"] { recorder.record(event) }
         try recorder.checkOrder(["written", "closed"])
-        let error = #expect(throws: UnexpectedOrder.self) {
+        let error = #expect(throws: UnexpectedOrderError.self) {
             try recorder.checkOrder(["written", "read", "closed"], filePath: "Store.swift", line: 12, column: 3)
         }
         #expect(
@@ -59,12 +59,12 @@ struct OrderRecorderTests {
                   at 1:     expected read, came closed
                 """
         )
-        let shorter = #expect(throws: UnexpectedOrder.self) {
+        let shorter = #expect(throws: UnexpectedOrderError.self) {
             try recorder.checkOrder(["written", "closed", "opened"])
         }
         #expect(shorter?.firstDifference == 2)
         #expect(shorter?.description.contains("expected opened, came nothing") == true)
-        let longer = #expect(throws: UnexpectedOrder.self) { try recorder.checkOrder([]) }
+        let longer = #expect(throws: UnexpectedOrderError.self) { try recorder.checkOrder([]) }
         #expect(longer?.description.contains("expected: nothing") == true)
         #expect(longer?.location.line == #line - 2)
     }

@@ -49,9 +49,7 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
 
     // MARK: Running
 
-    typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
-
-    static func run(_ plan: SimulationPlan, _ body: @escaping Body) throws -> SimulationRun {
+    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) throws -> SimulationRun {
         insist(
             tc_context() == nil,
             "simulate was called inside a simulation. One body is one world: call the inner one's code directly."
@@ -110,7 +108,7 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
         unsafeBitCast(reference, to: (UnsafeMutableRawPointer, UnsafeMutableRawPointer).self)
     }
 
-    private func run(_ body: @escaping Body) throws -> SimulationRun {
+    private func run(_ body: @escaping SimulationPlan.Body) throws -> SimulationRun {
         start(body)
         while reason == nil, advance() {}
         let run = SimulationRun(
@@ -129,7 +127,7 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
         throw failure
     }
 
-    private func start(_ body: @escaping Body) {
+    private func start(_ body: @escaping SimulationPlan.Body) {
         let simulation = Simulation(seed: plan.seed, host: self)
         // The priority is given, so that the caller's, which may change, decides nothing.
         Task(name: "body", priority: .medium) {

@@ -6,7 +6,7 @@ enum SimulationSupport {
     static let isSupported = tc_isAvailable() && timeIsVirtual() && statesAreRead()
 
     @discardableResult
-    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationEngine.Body) throws -> SimulationRun {
+    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) throws -> SimulationRun {
         try SimulationEngine.run(plan, body)
     }
 
@@ -42,6 +42,15 @@ enum SimulationSupport {
                 && failure.schedule.contains("#1 lost (made by #0 body) waits for a continuation")
         } catch {}
         return false
+    }
+}
+#else
+/// Where the runtime's hooks are not in the SDK.
+enum SimulationSupport {
+    static var isSupported: Bool { false }
+
+    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) throws -> SimulationRun {
+        throw SimulationUnsupportedError()
     }
 }
 #endif
