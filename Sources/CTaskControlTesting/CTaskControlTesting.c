@@ -30,14 +30,12 @@ void tc_setNow(int64_t nanoseconds) { virtualNow = nanoseconds; }
 
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
-extern SWIFT void swift_task_cancel(void *task);
 extern SWIFT uint64_t swift_task_getJobTaskId(const void *job);
 extern SWIFT void *swift_task_getCurrent(void);
 extern SWIFT void swift_task_enqueueGlobal(void *job);
 
 void tc_retain(void *task) { swift_retain(task); }
 void tc_release(void *task) { swift_release(task); }
-void tc_cancel(void *task) { swift_task_cancel(task); }
 uint64_t tc_taskID(const void *task) { return swift_task_getJobTaskId(task); }
 void *tc_currentTask(void) { return swift_task_getCurrent(); }
 void tc_enqueueGlobal(void *job) { swift_task_enqueueGlobal(job); }

@@ -83,7 +83,6 @@ void *_Nullable tc_currentTask(void);
 bool tc_isCreating(void);
 void tc_retain(void *_Nonnull task);
 void tc_release(void *_Nonnull task);
-void tc_cancel(void *_Nonnull task);
 /// Hands a job to the system's own pool.
 void tc_enqueueGlobal(void *_Nonnull job);
 

@@ -3,20 +3,24 @@ internal import TaskControl
 /// Forces points of several tasks into one order.
 ///
 /// ```swift
-/// let order = Sequencer(points: 3)
+/// let order = Sequencer(points: 4)
 /// async let writer: Void = {
-///     try await order.reach(0)
 ///     store.write(1)
-///     try await order.reach(2)
+///     try await order.reach(0)                // it is written
+///     try await order.reach(3)
+///     store.write(2)
 /// }()
 /// try await order.reach(1)
+/// let value = store.read()                   // 1, whatever the machine does
+/// try await order.reach(2)
+/// try await writer
 /// ```
 ///
 /// Points count from zero, and each is reached once. For one point that several wait for, use ``Gate``.
 ///
 /// ## Ordering
-/// ``reach(_:)`` returns at a point once it has returned at all lower ones. So what a task does *before* a point is
-/// done before what another does *after* a higher one. What they do after their points runs side by side: if the second
+/// ``reach(_:)`` returns once all lower points have been reached. So what a task does *before* a point is done before
+/// what another does *after* a higher one. What they do after their points runs side by side: if the second
 /// is to see what the first did between two points, the first reaches a point when it has done it.
 public final class Sequencer: Sendable {
     /// How many points there are.
