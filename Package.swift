@@ -77,8 +77,12 @@ let package = Package(
         .target(name: "TaskControlTesting", dependencies: ["TaskControl", "CTaskControlTesting"]),
         // What the simulation needs of the Swift runtime and cannot say in Swift.
         .target(name: "CTaskControlTesting"),
-        // What tests of several targets play machines with.
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        // What tests of several targets share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["TaskControl", "TaskControlTesting"],
+            path: "Tests/TestSupport"
+        ),
         .testTarget(
             name: "TaskControlTests",
             dependencies: [
@@ -112,12 +116,12 @@ let package = Package(
         ),
         .testTarget(
             name: "TaskControlTestingTests",
-            dependencies: ["TaskControl", "TaskControlTesting", "CTaskControlTesting"]
+            dependencies: ["TaskControl", "TaskControlTesting", "CTaskControlTesting", "TestSupport"]
         ),
         // Code written against the libraries that TaskControl replaces, in their language mode.
         .testTarget(
             name: "SourceCompatibilityTests",
-            dependencies: ["TaskControl", "TaskControlHTTP"],
+            dependencies: ["TaskControl", "TaskControlHTTP", "TaskControlTesting"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
     ],

@@ -1,6 +1,7 @@
 import Dispatch
 import TaskControl
 import TaskControlHTTP
+import TaskControlTesting
 import Testing
 
 // The document takes a client with completion handlers to async/await, and shows on its way what is wrong. Here each of its steps has
@@ -200,14 +201,14 @@ struct ApexyDocumentTests {
     }
 
     @Test func theObserverHearsOfEachAttemptBeforeTheCallerGoesOn() async throws {
-        let log = Log()
+        let log = OrderRecorder<String>()
         let observer: ResponseObserver = { request, response, data, error in
-            log.add("\(request?.url?.path ?? "") \(response?.statusCode ?? 0) \(data?.count ?? 0) \(error == nil)")
+            log.record("\(request?.url?.path ?? "") \(response?.statusCode ?? 0) \(data?.count ?? 0) \(error == nil)")
         }
         _ = try await Self.client(observer: observer).request(BookListEndpoint())
-        #expect(log.entries == ["/books 200 19 true"])
+        #expect(log.events == ["/books 200 19 true"])
         _ = try? await Self.client(CannedTransport(body: Data()), observer: observer).request(BookListEndpoint())
-        #expect(log.entries == ["/books 200 19 true", "/books 200 0 false"])
+        #expect(log.events == ["/books 200 19 true", "/books 200 0 false"])
     }
 
     @Test func aServiceHasBothFormsOverOneClient() async throws {

@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlTesting
 import Testing
 
 // MARK: The document's types
@@ -197,18 +198,18 @@ struct AsyncGuardKitLifetimeTests {
     /// Takes a second: the document's delay has the real clock.
     @Test @MainActor func aControllerRendersWhatASecondAttemptFetched() async throws {
         struct Unreachable: Error {}
-        let attempts = Log()
+        let attempts = OrderRecorder<String>()
         let controller = FeedViewController()
 
         let flaky = Backend { request in
-            attempts.add(request)
-            if attempts.entries.count == 1 { throw Unreachable() }
+            attempts.record(request)
+            if attempts.events.count == 1 { throw Unreachable() }
             return request
         }
         flaky.serving { controller.viewWillAppear(false) }
         try await controller.drain()
 
-        #expect(attempts.entries == ["feed", "feed"])
+        #expect(attempts.events == ["feed", "feed"])
         #expect(controller.rendered == [Item(title: "feed")])
     }
 
@@ -276,7 +277,7 @@ struct AsyncGuardKitStrategyTests {
         backend.released.open()
 
         try await backend.answered.wait()
-        #expect(backend.log.entries == ["screenViewed"])
+        #expect(backend.log.events == ["screenViewed"])
     }
 
     @Test func aBodyWithAPriorityMayThrowAndReturnSomething() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import TaskControl
+import TaskControlTesting
 import Testing
 
 // MARK: What the document's code uses and does not show
@@ -72,14 +73,14 @@ extension URLError {
 /// Where a second attempt would follow a real delay, the first one succeeds or is not worth another.
 @Suite(.timeLimit(.minutes(5)))
 struct AsyncGuardKitRetryTests {
-    private let requests = Log()
+    private let requests = OrderRecorder<String>()
 
     /// Asks a backend that answers with what it was asked, or fails.
     private func asking<Value>(_ failure: URLError? = nil, _ body: @escaping () async throws -> Value) async throws
         -> Value
     {
         let backend = Backend { [requests] request in
-            requests.add(request)
+            requests.record(request)
             if let failure { throw failure }
             return request
         }
@@ -131,7 +132,7 @@ struct AsyncGuardKitRetryTests {
         }
         #expect(try await asking(nil, post) == "post")
         await #expect(throws: URLError.self) { try await asking(URLError(.badURL), post) }
-        #expect(requests.entries == ["post", "post"])
+        #expect(requests.events == ["post", "post"])
     }
 
     @Test func theOptionsOfTheBackoff() async throws {
@@ -146,7 +147,7 @@ struct AsyncGuardKitRetryTests {
                 try await retry(attempts: 3, backoff: .none) { try await api.call() }
             }
         }
-        #expect(requests.entries.count == 6)
+        #expect(requests.events.count == 6)
     }
 
     @Test func anAuthenticatedClient() async throws {

@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlTesting
 import Testing
 
 // AsyncGuardKit's document: its single flights. Its models that use one are in `AsyncGuardKitDocumentTests`.
@@ -50,7 +51,7 @@ struct AsyncGuardKitSingleFlightTests {
         backend.released.open()
 
         for caller in callers { #expect(try await caller.value == "token") }
-        #expect(backend.log.entries == ["token"])
+        #expect(backend.log.events == ["token"])
     }
 
     @Test func whoeverAsksGetsTheToken() async throws {

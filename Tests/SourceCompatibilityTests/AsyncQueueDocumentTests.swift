@@ -1,5 +1,6 @@
 import Foundation
 import TaskControl
+import TaskControlTesting
 import Testing
 
 // The code of the document on ordered queues, as it stands there but for its import and its white space.

@@ -1,3 +1,5 @@
+import TaskControlTesting
+
 // What the documents' code uses and does not show, and what it has from frameworks that not every platform has.
 
 // MARK: Backend
@@ -24,14 +26,14 @@ struct Backend: Sendable {
 
 /// Answers when it is released; whoever is cancelled before that gets a `CancellationError`.
 final class HeldBackend: Sendable {
-    let log = Log()
+    let log = OrderRecorder<String>()
     let begun = Gate()
     let released = Gate()
     let answered = Gate()
     let cancelled = Gate()
 
     func answer(_ request: String) async throws -> String {
-        log.add(request)
+        log.record(request)
         begun.open()
         do {
             try await released.wait()

@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlTesting
 import Testing
 
 // MARK: The document's types
@@ -130,7 +131,7 @@ struct TaskBagDocumentTests {
         bag.cancel()
 
         for backend in [backend, sync, stored] { try await backend.cancelled.wait() }
-        #expect(backend.log.entries + sync.log.entries + stored.log.entries == ["refresh", "sync", "refresh"])
+        #expect(backend.log.events + sync.log.events + stored.log.events == ["refresh", "sync", "refresh"])
     }
 
     @Test func aBagThatGoesCancelsItsTasks() async throws {
@@ -187,7 +188,7 @@ struct IdentifiableTaskBagDocumentTests {
             backend.released.open()
             try await backend.answered.wait()
         }
-        #expect(ignored.log.entries.isEmpty)
+        #expect(ignored.log.events.isEmpty)
         withExtendedLifetime(bag) {}
     }
 
@@ -269,7 +270,7 @@ struct IdentifiableTaskBagDocumentTests {
         backend.released.open()
 
         try await gone.wait()
-        #expect(backend.log.entries == ["icon"])
+        #expect(backend.log.events == ["icon"])
     }
 }
 

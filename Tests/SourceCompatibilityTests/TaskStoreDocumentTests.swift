@@ -1,5 +1,6 @@
 import Observation
 import TaskControl
+import TaskControlTesting
 import Testing
 
 // MARK: The document's types
@@ -115,19 +116,19 @@ struct TaskStoreModelDocumentTests {
 
 @Suite(.timeLimit(.minutes(5)))
 struct DuplicateKeyDocumentTests {
-    let log = Log()
+    let log = OrderRecorder<String>()
     let previous = HeldBackend()
     let store = TaskStore<String>()
 
     @Test func byDefaultThePreviousTaskIsCancelled() async throws {
         let first = try await startPrevious()
 
-        let second = store.addTask(forKey: "key") { log.add("new") }
+        let second = store.addTask(forKey: "key") { log.record("new") }
         try await previous.cancelled.wait()
         await first.value
         await second.value
 
-        #expect(Set(log.entries) == ["previous ended", "new"])
+        #expect(Set(log.events) == ["previous ended", "new"])
     }
 
     @Test func cancelPreviousWithoutWaitingLetsThemOverlap() async throws {
@@ -137,15 +138,15 @@ struct DuplicateKeyDocumentTests {
         let first = store.addTask(forKey: "key") {
             begun.open()
             try? await Gate().wait()
-            log.add("cancelled")
+            log.record("cancelled")
             // Not cancelled itself: the previous task takes its time.
             await Task { try? await slow.wait() }.value
-            log.add("previous ended")
+            log.record("previous ended")
         }
         try await begun.wait()
 
         let second = store.addTask(forKey: "key", duplicateKeyBehavior: .cancelPrevious(wait: false), priority: nil) {
-            log.add("new")
+            log.record("new")
             newEnded.open()
         }
         try await newEnded.wait()
@@ -153,31 +154,31 @@ struct DuplicateKeyDocumentTests {
         await first.value
         await second.value
 
-        #expect(log.entries.last == "previous ended")
-        #expect(Set(log.entries) == ["cancelled", "new", "previous ended"])
+        #expect(log.events.last == "previous ended")
+        #expect(Set(log.events) == ["cancelled", "new", "previous ended"])
     }
 
     @Test func cancelPreviousAndWaitStartsTheNewTaskWhenTheOldHasEnded() async throws {
         try await startPrevious()
 
         let second = store.addTask(forKey: "key", duplicateKeyBehavior: .cancelPrevious(wait: true), priority: .high) {
-            log.add("new")
+            log.record("new")
         }
         try await previous.cancelled.wait()
         await second.value
 
-        #expect(log.entries == ["previous ended", "new"])
+        #expect(log.events == ["previous ended", "new"])
     }
 
     @Test func waitStartsTheNewTaskWhenTheOldHasEndedUncancelled() async throws {
         let first = try await startPrevious()
 
-        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .wait) { log.add("new") }
+        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .wait) { log.record("new") }
         previous.released.open()
         await second.value
 
         #expect(!first.isCancelled)
-        #expect(log.entries == ["previous ended", "new"])
+        #expect(log.events == ["previous ended", "new"])
     }
 
     @Test func runConcurrentlyStartsTheNewTaskBesideTheOld() async throws {
@@ -185,7 +186,7 @@ struct DuplicateKeyDocumentTests {
 
         let newEnded = Gate()
         let second = store.addTask(forKey: "key", duplicateKeyBehavior: .runConcurrently) {
-            log.add("new")
+            log.record("new")
             newEnded.open()
         }
         try await newEnded.wait()
@@ -194,18 +195,18 @@ struct DuplicateKeyDocumentTests {
         await second.value
 
         #expect(!first.isCancelled)
-        #expect(log.entries == ["new", "previous ended"])
+        #expect(log.events == ["new", "previous ended"])
     }
 
     @Test func preferPreviousRunsNoNewTask() async throws {
         try await startPrevious()
 
-        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .preferPrevious) { log.add("new") }
+        let second = store.addTask(forKey: "key", duplicateKeyBehavior: .preferPrevious) { log.record("new") }
         previous.released.open()
         await second.value
         try await store.drain()
 
-        #expect(log.entries == ["previous ended"])
+        #expect(log.events == ["previous ended"])
     }
 
     @Test func aBehaviorIsAHashableValue() {
@@ -217,11 +218,11 @@ struct DuplicateKeyDocumentTests {
     }
 
     @Test func aStoreTakesOperationsThatAreSendableFunctions() async {
-        let operation: @Sendable () async -> Void = { [log] in log.add("new") }
+        let operation: @Sendable () async -> Void = { [log] in log.record("new") }
 
         await store.addTask(forKey: "key", operation: operation).value
 
-        #expect(log.entries == ["new"])
+        #expect(log.events == ["new"])
     }
 
     /// Starts a task under the key, which then waits for `previous` to be released.
@@ -230,7 +231,7 @@ struct DuplicateKeyDocumentTests {
         let task = previous.serving {
             store.addTask(forKey: "key") {
                 await doWork()
-                log.add("previous ended")
+                log.record("previous ended")
             }
         }
         try await previous.begun.wait()

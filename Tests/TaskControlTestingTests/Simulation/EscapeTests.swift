@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// What the simulation does not own: other threads, and tasks of the world outside.

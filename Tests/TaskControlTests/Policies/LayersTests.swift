@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// All policies around one call, in virtual time: each layer's error reaches the caller as itself.

@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// Callbacks, cancellations, handles and drops in every order: 10,000 schedules for each behavior, each of a program of its own.

@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))

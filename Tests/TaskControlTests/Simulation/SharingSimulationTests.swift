@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// Random programs against sequential models: flights, permits, and time limits.

@@ -1,12 +1,14 @@
-import Foundation
-import TaskControl
-import TaskControlTesting
+internal import Foundation
+internal import TaskControl
+internal import TaskControlTesting
 
 /// Does something long on a thread of its own: a simulation blocks its thread, and the pool has few, which other tests need.
 ///
 /// The result is handed over under a lock. A bare continuation would not do: if it is resumed before its task has parked, the runtime does
 /// not tell ThreadSanitizer of it, which then reports a race.
-func offThePool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+package func offThePool<Value: Sendable>(
+    _ work: @escaping @Sendable () throws -> Value
+) async throws -> Value {
     let (done, result) = (Gate(), Locked<Result<Value, any Error>?>(nil))
     Thread.detachNewThread {
         let value = Result(catching: work)
