@@ -127,11 +127,12 @@ struct ObserverTests {
     }
 
     @Test func anObserverIsLetGoOfWhenItsObservationEnds() async throws {
-        weak var gone: Collector?
-        let bag = TaskBag()
+        let (bag, gone) = (TaskBag(), Gate())
         do {
-            let collector = Collector { $0.owner == TaskEvent.Identity(bag.registry.number) }
-            gone = collector
+            let probe = DeinitProbe(gone)
+            let collector = Collector { event in
+                withExtendedLifetime(probe) { event.owner == TaskEvent.Identity(bag.registry.number) }
+            }
             let observation = AsyncGuard.addObserver(collector)
             bag.addTask {}
             try await bag.registry.drain()
@@ -144,7 +145,7 @@ struct ObserverTests {
             #expect(collector.events.count == count)
         }
         // Another thread may be telling it something else at this moment.
-        while gone != nil { await Task.yield() }
+        try await gone.wait()
     }
 
     @Test func eventsAreInTheTimeOfTheConfiguredClockAndNameTheTaskThatActs() async throws {
