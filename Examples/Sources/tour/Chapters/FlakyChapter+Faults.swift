@@ -1,3 +1,5 @@
+import TaskControlTesting
+
 /// What goes wrong with each request about each item: the same for all acts of a seed, whatever their timing.
 struct Faults: Sendable {
     /// Then it goes well, so that no item is lost by chance alone.

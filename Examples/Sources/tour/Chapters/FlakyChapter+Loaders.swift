@@ -1,4 +1,5 @@
 import TaskControlHTTP
+import TaskControlTesting
 
 /// Loads one item, in one way or the other.
 protocol Loader: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import TaskControl
+import TaskControlTesting
 
 /// Code that cannot wait sends its log lines to an actor, each with a task. Does the file tell what happened in the order in which it
 /// happened?

@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlTesting
 
 /// Pull to refresh, and pull again while it is under way: what happens to the second pull is a decision, and naive code takes none.
 struct RefreshChapter: Chapter {

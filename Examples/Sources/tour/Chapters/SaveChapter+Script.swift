@@ -1,4 +1,5 @@
 import Foundation
+import TaskControlTesting
 
 /// The document after a burst of keystrokes. Every line names its draft, so that a file can be asked from which ones it is.
 struct Draft: Sendable {

@@ -1,3 +1,5 @@
+import TaskControlTesting
+
 /// Who types what, and in which order the server answers: the same for all acts of a seed.
 ///
 /// Each query is answered faster or slower, as the seed has it, in the script's own milliseconds; what is played is the *order* that
