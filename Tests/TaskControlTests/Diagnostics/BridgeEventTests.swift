@@ -33,15 +33,15 @@ struct BridgeEventTests {
 
     @Test func aCancellationAndItsAnswerAreTold() async throws {
         try await EventLog.recording { recorder in
-            let kept = Locked<CancellableContinuation<Int>?>(nil)
+            let (kept, isKept) = (Locked<CancellableContinuation<Int>?>(nil), Gate())
             let caller = Task {
                 try await withCancellableContinuation(of: Int.self) { continuation in
                     kept.withLock { $0 = continuation }
+                    isKept.open()
                     return {}
                 }
             }
-            try await recorder.wait { $0.count == 1 }
-            while kept.withLock({ $0 }) == nil { await Task.yield() }
+            try await isKept.wait()
             caller.cancel()
             _ = await caller.result
             kept.withLock { $0 }?.resume(returning: 1)

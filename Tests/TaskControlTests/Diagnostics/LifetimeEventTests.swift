@@ -72,11 +72,10 @@ struct LifetimeEventTests {
         let gate = Gate()
         let events = try await EventLog.events {
             let task = AsyncTask {
-                gate.open()
-                while !Task.isCancelled { await Task.yield() }
+                try? await gate.wait()
                 throw MarkedError("late")
             }
-            try await gate.wait()
+            try await gate.waitForWaiters()
             task.cancel()
             await task.value
         }

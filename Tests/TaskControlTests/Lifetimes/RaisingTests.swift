@@ -7,10 +7,6 @@ import Testing
 /// the time limit.
 @Suite(.timeLimit(.minutes(5)))
 struct RaisingTests {
-    private func untilRaised(to priority: TaskPriority) async {
-        while Task.currentPriority < priority { await Task.yield() }
-    }
-
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskThatWaitsForItsTurnRaisesAllThatIsBeforeIt() async throws {
         let (store, log) = (TaskStore<String>(), OrderRecorder<Int>())

@@ -311,7 +311,7 @@ struct TimeLimitTests {
         #expect(cancelled.isOpen)
         #expect(Incidents.shared.abandoned(error).isEmpty, "it still runs")
         deaf.open()
-        while Incidents.shared.abandoned(error).isEmpty { await Task.yield() }
+        try await Incidents.shared.wait { !$0.abandoned(error).isEmpty }
         #expect(Incidents.shared.abandoned(error) == [readable("legacy")])
     }
 

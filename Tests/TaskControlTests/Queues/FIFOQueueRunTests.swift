@@ -205,10 +205,6 @@ struct QueueRaisingTests {
         #expect(actual == expected)
     }
 
-    private func untilRaised(to priority: TaskPriority) async {
-        while Task.currentPriority < priority { await Task.yield() }
-    }
-
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskOfHigherPriorityRaisesAllThatIsBeforeIt() async throws {
         let (queue, log) = (FIFOQueue(), OrderRecorder<Int>())

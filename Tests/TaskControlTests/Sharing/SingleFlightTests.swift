@@ -179,8 +179,7 @@ struct SingleFlightTests {
             }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        while flights.flights.liveCount > 0 { await Task.yield() }
-        #expect(runs.count == 0)
+        #expect(runs.count == 0 && flights.flights.liveCount == 0)
     }
 
     /// The caller's actor is busy here from the end of the flight until the caller is cancelled: the caller has not heard of it yet.
@@ -251,7 +250,7 @@ struct SingleFlightTests {
         first.cancel()
         _ = await first.result
         gate.open()
-        while Incidents.shared.unhandled(error).isEmpty { await Task.yield() }
+        try await Incidents.shared.wait { !$0.unhandled(error).isEmpty }
         #expect(Incidents.shared.unhandled(error) == [readable("first")], "once, by the name of the first caller")
     }
 
@@ -517,18 +516,19 @@ struct SingleFlightTests {
         #expect(most.withLock { $0 } < 50)
     }
 
-    /// What a test counts the living of.
     private final class Value: Sendable {
-        static let living = Locked(0)
+        private let ends: OrderRecorder<Void>
 
-        init() { Self.living.withLock { $0 += 1 } }
+        init(_ ends: OrderRecorder<Void>) {
+            self.ends = ends
+        }
 
-        deinit { Self.living.withLock { $0 -= 1 } }
+        deinit { ends.record(()) }
     }
 
     @Test func aChainOfFlightsKeepsNoneOfThoseThatAreOver() async throws {
         // Each ends when the next one has begun.
-        let (flights, done, gate) = (SingleFlight<Int, Value>(), Gate(), Gate())
+        let (flights, done, gate, ends) = (SingleFlight<Int, Value>(), Gate(), Gate(), OrderRecorder<Void>())
         @Sendable func next(_ number: Int, begun: Gate) {
             Task {
                 _ = try await flights.run(number) {
@@ -541,14 +541,14 @@ struct SingleFlightTests {
                         next(number + 1, begun: begun)
                         await begun.waitIgnoringCancellation()
                     }
-                    return Value()
+                    return Value(ends)
                 }
             }
         }
         next(0, begun: Gate())
         try await done.wait()
-        while flights.inFlightCount > 1 { await Task.yield() }
-        while Value.living.withLock({ $0 }) > 0 { await Task.yield() }
+        try await ends.waitForEvents(count: 100)
+        #expect(flights.inFlightCount == 1)
         gate.open()
     }
 

@@ -14,7 +14,7 @@ final class Incidents: TaskObserver {
         .resumedAfterCancellation, .resumedAfterFailure,
     ]
 
-    private let state = Locked<[TaskEvent]>([])
+    private let recorder = OrderRecorder<TaskEvent>()
 
     private init() {
         Diagnostics.keepQuiet()
@@ -24,7 +24,7 @@ final class Incidents: TaskObserver {
     func receive(_ event: TaskEvent) {
         guard Self.kinds.contains(event.kind) else { return }
         Self.witness?.record(event)
-        state.withLock { $0.append(event) }
+        recorder.record(event)
     }
 
     /// What `body` reports, with the tasks that it starts; and nobody else.
@@ -77,10 +77,13 @@ final class Incidents: TaskObserver {
         events(.errorAfterCancellation, error).count
     }
 
+    /// Waits until what has been reported is as it should be.
+    func wait(until isReported: (Incidents) -> Bool) async throws {
+        try await recorder.wait { _ in isReported(self) }
+    }
+
     private func events(_ kind: TaskEvent.Kind, _ error: MarkedError) -> [TaskEvent] {
-        state.withLock { events in
-            events.filter { $0.kind == kind && $0.error == "\(error)" }
-        }
+        recorder.events.filter { $0.kind == kind && $0.error == "\(error)" }
     }
 }
 
