@@ -85,7 +85,7 @@ private struct Small: Endpoint, URLRequestBuildable {
     }
 }
 
-/// The heap bytes of requests that wait for their answer, and what is left of them: both a request. The least of three.
+/// The heap bytes of requests that wait for their answer, and what is left of them: both a request. The least of four.
 @concurrent private func weigh(
     _ server: TinyServer,
     _ call: @escaping @Sendable () async throws -> Int

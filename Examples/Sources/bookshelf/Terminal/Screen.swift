@@ -18,7 +18,6 @@ struct Screen: Sendable {
     enum Color: Int, Sendable {
         case red = 31
         case green = 32
-        case dim = 2
     }
 
     func colored(_ text: String, _ color: Color) -> String {

@@ -27,7 +27,6 @@ struct Terminal: Sendable {
         case green = 32
         case yellow = 33
         case bold = 1
-        case dim = 2
     }
 
     func colored(_ text: String, _ color: Color) -> String {
