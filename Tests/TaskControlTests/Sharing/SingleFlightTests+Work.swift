@@ -1,0 +1,210 @@
+import TaskControlTesting
+import Testing
+
+@testable import TaskControl
+
+/// What reaches the work, what it may ask for, and what is left of it.
+extension SingleFlightTests {
+    // MARK: What reaches the work
+
+    @TaskLocal private static var request = "none"
+
+    @Test func theFirstCallersContextReachesTheWork() async throws {
+        let value = try await Self.$request.withValue("first") {
+            try await Task(name: "caller", priority: .low) {
+                try await SingleFlight<String, [String]>().run("key") {
+                    [Self.request, Diagnostics.currentTaskName ?? "", "\(Task.basePriority == .low)"]
+                }
+            }.value
+        }
+        #expect(value == ["first", "caller", "true"])
+    }
+
+    @Test @MainActor func workRunsWhereItIsWritten() async throws {
+        var count = 0
+        let value = try await SingleFlight<String, Int>().run("key") {
+            MainActor.assertIsolated()
+            count += 1
+            return count
+        }
+        #expect(value == 1)
+        _ = try await withSingleFlight(key: "workRunsWhereItIsWritten") {
+            MainActor.assertIsolated()
+            count += 1
+        }
+        #expect(count == 2)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aJoinerRaisesTheFlight() async throws {
+        let (gate, raised) = (Gate(), Gate())
+        let first = Task(priority: .low) {
+            try await flights.run("token") {
+                try await withTaskPriorityEscalationHandler {
+                    try await self.work(until: gate)
+                } onPriorityEscalated: { _, _ in
+                    raised.open()
+                }
+            }
+        }
+        try await gate.waitForWaiters()
+        let second = Task(priority: .high) { try await flights.run("token") { 0 } }
+        try await raised.wait()
+        gate.open()
+        #expect(try await first.value == 42)
+        #expect(try await second.value == 42)
+    }
+
+    // MARK: Re-entry
+
+    @Test func askingForOneselfIsAnError() async throws {
+        let error = await #expect(throws: SingleFlightError.self) {
+            try await flights.run("a") { try await flights.run("a") { 1 } }
+        }
+        guard case .reentrant(let key) = error else { return }
+        #expect(key as? String == "a")
+        #expect("\(error!)".contains("\"a\""))
+        await #expect(throws: SingleFlightError.self) {
+            try await withSingleFlight(key: "asking") { try await withSingleFlight(key: "asking") { 1 } }
+        }
+    }
+
+    @Test func askingForOneselfThroughOthersIsAnError() async throws {
+        let others = SingleFlight<String, Int>()
+        await #expect(throws: SingleFlightError.self, "a child task") {
+            try await flights.run("a") {
+                async let value = flights.run("a") { 1 }
+                return try await value
+            }
+        }
+        await #expect(throws: SingleFlightError.self, "another key's flight, and another object's") {
+            try await flights.run("a") {
+                try await flights.run("b") { try await others.run("a") { try await flights.run("a") { 1 } } }
+            }
+        }
+        let value = try await flights.run("a") { try await others.run("a") { 5 } }
+        #expect(value == 5, "the same key elsewhere is another flight")
+    }
+
+    @Test func theFlightOfAnotherObjectIsNotTakenForOnesOwn() async throws {
+        // Both are the first of their objects, and so have the same ID.
+        let (one, other, gate) = (SingleFlight<String, Int>(), SingleFlight<String, Int>(), Gate())
+        let first = Task { try await other.run("a") { try await self.work(until: gate) } }
+        try await gate.waitForWaiters()
+        let second = Task { try await one.run("a") { try await other.run("a") { 0 } } }
+        await waitForCallers(2, on: other.flights)
+        gate.open()
+        #expect(try await (first.value, second.value) == (42, 42))
+    }
+
+    @Test func flightsThatAskForEachOtherAreAnErrorForOneOfThem() async throws {
+        let (a, b) = (Gate(), Gate())
+        let one = Task {
+            try await flights.run("a") {
+                a.open()
+                try await b.wait()
+                return try await flights.run("b") { 0 }
+            }
+        }
+        let other = Task {
+            try await flights.run("b") {
+                b.open()
+                try await a.wait()
+                return try await flights.run("a") { 0 }
+            }
+        }
+        let results = await [one.result, other.result]
+        let errors = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        #expect(errors.count == 2, "the one fails, and the other with it")
+        #expect(errors.allSatisfy { $0 is SingleFlightError })
+    }
+
+    @Test func whatOutlivesItsFlightIsNotInside() async throws {
+        let gate = Gate()
+        let after = Locked<Task<Int, any Error>?>(nil)
+        _ = try await flights.run("a") {
+            let task = Task {
+                await gate.waitIgnoringCancellation()
+                return try await flights.run("a") { 2 }
+            }
+            after.withLock { $0 = task }
+            return 1
+        }
+        gate.open()
+        #expect(try await after.withLock { $0 }?.value == 2)
+    }
+
+    // MARK: Nothing grows
+
+    @Test func aChainOfFlightsDoesNotGrow() async throws {
+        // Each begins the next one, and ends before that does.
+        let (done, most) = (Gate(), Locked(0))
+        @Sendable func next(_ number: Int) {
+            Task {
+                _ = try await flights.run("\(number)") {
+                    most.withLock { $0 = max($0, Flight.places.count) }
+                    if number == 1_000 { done.open() } else { next(number + 1) }
+                    return number
+                }
+            }
+        }
+        next(0)
+        try await done.wait()
+        #expect(most.withLock { $0 } < 50)
+    }
+
+    private final class Value: Sendable {
+        private let ends: OrderRecorder<Void>
+
+        init(_ ends: OrderRecorder<Void>) {
+            self.ends = ends
+        }
+
+        deinit { ends.record(()) }
+    }
+
+    @Test func aChainOfFlightsKeepsNoneOfThoseThatAreOver() async throws {
+        // Each ends when the next one has begun.
+        let (flights, done, gate, ends) = (SingleFlight<Int, Value>(), Gate(), Gate(), OrderRecorder<Void>())
+        @Sendable func next(_ number: Int, begun: Gate) {
+            Task {
+                _ = try await flights.run(number) {
+                    begun.open()
+                    if number == 100 {
+                        done.open()
+                        await gate.waitIgnoringCancellation()
+                    } else {
+                        let begun = Gate()
+                        next(number + 1, begun: begun)
+                        await begun.waitIgnoringCancellation()
+                    }
+                    return Value(ends)
+                }
+            }
+        }
+        next(0, begun: Gate())
+        try await done.wait()
+        try await ends.waitForEvents(count: 100)
+        #expect(flights.inFlightCount == 1)
+        gate.open()
+    }
+
+    @Test func whatOutlivesItsFlightDoesNotKeepItsValueOrItsKey() async throws {
+        struct Key: Hashable {
+            let probe: DeinitProbe
+
+            static func == (one: Key, other: Key) -> Bool { one.probe === other.probe }
+
+            func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(probe)) }
+        }
+        let (flights, valueEnd, keyEnd, end) = (SingleFlight<Key, DeinitProbe>(), Gate(), Gate(), Gate())
+        _ = try await flights.run(Key(probe: DeinitProbe(keyEnd))) {
+            Task { await end.waitIgnoringCancellation() }
+            return DeinitProbe(valueEnd)
+        }
+        try await end.waitForWaiters()
+        try await valueEnd.wait()
+        try await keyEnd.wait()
+        end.open()
+    }
+}
