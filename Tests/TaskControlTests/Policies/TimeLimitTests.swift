@@ -276,18 +276,17 @@ struct TimeLimitTests {
 
     /// The caller's actor is busy here from the end of the work until the caller is cancelled.
     @Test @MainActor func anErrorOfDetachedWorkReachesACancelledCallerAsItsCancellation() async throws {
-        let (gate, ended) = (Gate(), Gate())
+        let (gate, place) = (Gate(), Locked<FlightPlace?>(nil))
         let caller = Task { @MainActor in
             try await withDetachedTimeout(limit, clock: clock) { @concurrent in
+                place.withLock { $0 = Flight.places.last }
                 await gate.waitIgnoringCancellation()
-                defer { ended.open() }
                 throw MarkedError()
             }
         }
         try await gate.waitForWaiters()
         gate.open()
-        while !ended.isOpen {}
-        usleep(20_000)
+        while let place = place.withLock({ $0 }), place.flights.isInTheAir(place.id) {}
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
     }
