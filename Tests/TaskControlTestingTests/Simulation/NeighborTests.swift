@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 #if os(Linux)
@@ -112,16 +113,3 @@ struct NeighborTests {
     }
     #endif
 }
-
-#if os(Linux)
-import Glibc
-
-func residentKilobytes() -> Int {
-    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 200)
-    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-    let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return (Int(text.split(separator: " ")[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) / 1_024
-}
-#endif

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -61,9 +62,9 @@ struct AsyncLifetimeTests {
             // What grows, grows in both halves; what the allocator keeps comes and goes. Two megabytes are five bytes a task.
             var growth: [Int] = []
             for _ in 0..<2 {
-                let before = try residentKilobytes()
+                let before = residentKilobytes()
                 try await run(400_000)
-                growth.append(try residentKilobytes() - before)
+                growth.append(residentKilobytes() - before)
             }
             precondition(lifetime.count == 0 && growth.min()! < 2_048, "\(lifetime.count) left, \(growth) KB more")
         }
@@ -265,19 +266,3 @@ struct AsyncLifetimeTests {
 
     private final class Owner: Sendable {}
 }
-
-#if os(Linux)
-import Glibc
-
-func residentKilobytes() throws -> Int {
-    let file = try #require(fopen("/proc/self/statm", "r"))
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    try #require(fgets(&line, 256, file) != nil)
-    let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let pages = try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) })
-    return pages * sysconf(CInt(_SC_PAGESIZE)) / 1_024
-}
-#else
-func residentKilobytes() throws -> Int { 0 }
-#endif
