@@ -165,11 +165,12 @@ struct OwnerSafeWorkTests {
     /// The work has ended and its delivery waits for the main actor, on which the cancellation comes first.
     @MainActor @Test func aCancellationOnTheOwnersActorComesBeforeADeliveryThatWaitsForThatActor() async {
         let (model, ended) = (Model(), Gate())
-        let task = model.load { [probe = DeinitProbe(ended)] in
-            _ = probe
+        let task = model.load {
+            ended.open()
             return [1]
         }
-        // Nothing is delivered before this suspends.
+        // Nothing is delivered before this suspends, so it does not.
+        while !ended.isOpen {}
         task.cancel()
         await task.value
         #expect(model.items == [])

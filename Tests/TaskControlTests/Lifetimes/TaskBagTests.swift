@@ -207,11 +207,8 @@ struct IdentifiableTaskBagTests {
     @Test func theEndOfACancelledTaskNeverTouchesTheNewEntry() async throws {
         let bag = IdentifiableTaskBag<Int>()
         for round in 0..<10_000 {
-            let (old, new, oldEnded) = (Gate(), Gate(), Gate())
-            bag.addTask(id: 1) {
-                await old.waitIgnoringCancellation()
-                oldEnded.open()
-            }
+            let (old, new) = (Gate(), Gate())
+            bag.addTask(id: 1) { await old.waitIgnoringCancellation() }
             bag.cancel(id: 1)
             let added = bag.addTask(id: 1) { await new.waitIgnoringCancellation() }
             // Races with the line above only in the next round; here the old one ends while the new one lives.
