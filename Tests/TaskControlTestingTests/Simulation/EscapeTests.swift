@@ -151,13 +151,7 @@ struct EscapeTests {
         }
     }
 
-    /// Runs its jobs at once, on the thread that brings them.
-    private final class HastyExecutor: SerialExecutor {
-        func enqueue(_ job: consuming ExecutorJob) {
-            UnownedJob(job).runSynchronously(on: asUnownedSerialExecutor())
-        }
-    }
-
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     private actor Hasty {
         private let executor = HastyExecutor()
         nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

@@ -1,5 +1,6 @@
 import Observation
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -344,7 +345,7 @@ struct TaskStoreTests {
         } onChange: {
             store.cancelAll()
         }
-        await EagerActor().add(to: store, log).value
+        await Hasty().add(to: store, log).value
         #expect(log.events == [])
         try await store.drain()
     }
@@ -352,21 +353,14 @@ struct TaskStoreTests {
     @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     func aTaskThatRunsBeforeItsHandleIsThereLeavesTheStore() async throws {
         let (store, log) = (TaskStore<String>(), OrderRecorder<Bool>())
-        await EagerActor().add(to: store, log).value
+        await Hasty().add(to: store, log).value
         #expect(log.events == [false] && store.count == 0)
         try await store.drain()
     }
 
-    /// Runs what is enqueued before `enqueue` returns.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    private actor EagerActor {
-        final class Executor: SerialExecutor {
-            func enqueue(_ job: consuming ExecutorJob) {
-                UnownedJob(job).runSynchronously(on: asUnownedSerialExecutor())
-            }
-        }
-
-        private let executor = Executor()
+    private actor Hasty {
+        private let executor = HastyExecutor()
         nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
         func add(to store: TaskStore<String>, _ log: OrderRecorder<Bool>) -> Task<Void, Never> {

@@ -195,16 +195,6 @@ struct TimeLimitTests {
         }.value
     }
 
-    /// Does not sleep.
-    private struct BrokenClock: Clock {
-        struct Broken: Error {}
-
-        let minimumResolution = Duration.zero
-        var now: ContinuousClock.Instant { .now }
-
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Broken() }
-    }
-
     @Test func aClockThatCannotSleepIsNoCancellation() async throws {
         let gate = Gate()
         await #expect(throws: BrokenClock.Broken.self) {

@@ -1,5 +1,6 @@
 import Foundation
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -310,18 +311,13 @@ struct SingleFlightTests {
     }
 
     /// Runs what comes at once, where it comes: a flight's work begins there before the flight has the handle of its task.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     private actor Hasty {
-        private final class Executor: SerialExecutor {
-            func enqueue(_ job: consuming ExecutorJob) {
-                UnownedJob(job).runSynchronously(on: asUnownedSerialExecutor())
-            }
-        }
-
-        private let executor = Executor()
-
+        private let executor = HastyExecutor()
         nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func aFlightThatIsCancelledBeforeItHasItsTaskCancelsIt() async throws {
         let (gate, cancelled) = (Gate(), Gate())
         let caller = Task {
@@ -361,6 +357,7 @@ struct SingleFlightTests {
         #expect(try await caller.value == 42)
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     private func ask(on hasty: isolated Hasty, _ body: @escaping @Sendable () async throws -> Int) async throws -> Int {
         try await flights.run("token") {
             _ = hasty

@@ -217,13 +217,3 @@ struct RetryTests {
 struct Throttled: Error, RetryAfterProviding, Equatable {
     var retryAfter: Duration?
 }
-
-/// Whoever sleeps by it fails.
-struct BrokenClock: Clock {
-    struct Broken: Error {}
-
-    var now: ContinuousClock.Instant { ContinuousClock.now }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Broken() }
-}

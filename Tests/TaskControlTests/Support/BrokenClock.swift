@@ -1,0 +1,9 @@
+/// Whoever sleeps by it fails.
+struct BrokenClock: Clock {
+    struct Broken: Error {}
+
+    var now: ContinuousClock.Instant { ContinuousClock.now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { throw Broken() }
+}
