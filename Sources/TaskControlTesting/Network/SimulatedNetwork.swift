@@ -80,18 +80,18 @@ public final class SimulatedNetwork: Sendable {
         case .requestLost:
             throw await silence()
         case .connectionLostBefore:
-            try await travel(drawn.request)
+            try await clock.pause(for: drawn.request)
             throw connectionLost()
         case .connectionLostAfter:
             _ = try await deliver(request, to: server, drawn)
-            try await travel(drawn.reply)
+            try await clock.pause(for: drawn.reply)
             throw connectionLost()
         case .replyLost:
             _ = try await deliver(request, to: server, drawn)
             throw await silence()
         case nil:
             let reply = try await deliver(request, to: server, drawn)
-            try await travel(drawn.reply)
+            try await clock.pause(for: drawn.reply)
             count { $0.answered += 1 }
             return try reply.get()
         }
@@ -120,7 +120,7 @@ extension SimulatedNetwork {
     ) async throws -> Result<Reply, any Error> {
         rest.move { $0 -= 1 }
         defer { rest.move { $0 += 1 } }
-        try await travel(drawn.request)
+        try await clock.pause(for: drawn.request)
         count { $0.delivered += 1 }
         if let delay = drawn.duplicate { duplicate(request, to: server, after: delay) }
         do { return .success(try await server(request)) } catch { return .failure(error) }
@@ -135,24 +135,13 @@ extension SimulatedNetwork {
         rest.move { $0 -= 1 }
         Task(name: "SimulatedNetwork: duplicate") {
             defer { rest.move { $0 += 1 } }
-            try await travel(delay)
+            try await clock.pause(for: delay)
             count {
                 $0.delivered += 1
                 $0.duplicated += 1
             }
             _ = try await server(request)
         }
-    }
-
-    private func travel(_ delay: Duration) async throws {
-        do {
-            if delay > .zero { try await clock.sleep(for: delay) }
-        } catch {
-            // One cancellation error (law 10), whatever the clock throws.
-            try Task.checkCancellation()
-            throw error
-        }
-        try Task.checkCancellation()
     }
 
     /// What a caller hears of what was lost: nothing, until it is cancelled.

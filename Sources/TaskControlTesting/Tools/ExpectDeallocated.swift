@@ -52,7 +52,7 @@ public func expectDeallocated<Object: AnyObject & Sendable>(
             throw StillAliveError(type: "\(Object.self)", limit: limit, location: location)
         }
         interval = min(interval, limit - waited)
-        try await clock.sleep(for: interval)
+        try await clock.pause(for: interval)
         waited += interval
         interval = min(interval * 2, .milliseconds(100))
     }

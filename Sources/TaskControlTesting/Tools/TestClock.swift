@@ -28,7 +28,7 @@ public final class TestClock: Clock, Sendable {
     /// A moment of a ``TestClock``.
     public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
         /// The time since the clock was made.
-        public var offset: Duration
+        public let offset: Duration
 
         /// The moment at which every clock is made.
         public static let zero = Instant(offset: .zero)

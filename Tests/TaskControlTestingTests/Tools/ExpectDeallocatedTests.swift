@@ -7,7 +7,7 @@ private final class Object: Sendable {}
     var parts: [Object] = []
 }
 
-private struct Failure: Error {}
+struct Failure: Error {}
 
 @Suite(.timeLimit(.minutes(5)))
 struct ExpectDeallocatedTests {
@@ -74,6 +74,25 @@ struct ExpectDeallocatedTests {
         let task = Task { try await expectDeallocated(clock: clock) { object } }
         try await clock.waitForSleepers()
         task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        withExtendedLifetime(object) {}
+    }
+
+    /// A clock that sleeps on, or throws something else, when its caller is cancelled.
+    @Test(arguments: [nil, Failure()] as [Failure?])
+    func whateverTheClockDoesACancelledCallerSeesItsCancellation(error: Failure?) async {
+        struct Deaf: Clock {
+            let error: Failure?
+            var now: ContinuousClock.Instant { .now }
+            var minimumResolution: Duration { .zero }
+
+            func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+                withUnsafeCurrentTask { $0?.cancel() }
+                if let error { throw error }
+            }
+        }
+        let object = Object()
+        let task = Task { try await expectDeallocated(clock: Deaf(error: error)) { object } }
         await #expect(throws: CancellationError.self) { try await task.value }
         withExtendedLifetime(object) {}
     }
