@@ -65,7 +65,7 @@ public final class SimulatedNetwork: Sendable {
     ///
     /// - Parameters:
     ///   - request: What the server is given.
-    ///   - server: Called in the isolation of the caller: none or one time, and once more for a duplicate.
+    ///   - server: Called in the isolation of the caller, once or not at all; for a duplicate once more, in none.
     /// - Returns: What the server returns.
     /// - Throws: What the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled on the way.
     public func send<Request: Sendable, Reply: Sendable>(
