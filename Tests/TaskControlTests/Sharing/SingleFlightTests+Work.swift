@@ -92,7 +92,7 @@ extension SingleFlightTests {
         let first = Task { try await other.run("a") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
         let second = Task { try await one.run("a") { try await other.run("a") { 0 } } }
-        await waitForCallers(2, on: other.flights)
+        try await waitForCallers(2, on: other.flights)
         gate.open()
         #expect(try await (first.value, second.value) == (42, 42))
     }

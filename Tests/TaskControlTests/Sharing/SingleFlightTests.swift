@@ -12,8 +12,8 @@ struct SingleFlightTests {
     private let runs = OrderRecorder<Int>()
 
     /// Waits until so many callers are on the flights of an engine.
-    func waitForCallers(_ count: Int, on flights: FlightStorage) async {
-        while flights.callerCount < count { await Task.yield() }
+    func waitForCallers(_ count: Int, on flights: FlightStorage) async throws {
+        try await wait(forBooksOf: flights.number) { count - flights.callerCount }
     }
 
     // MARK: One run
@@ -29,7 +29,7 @@ struct SingleFlightTests {
                 }
             }
         }
-        await waitForCallers(10_000, on: flights.flights)
+        try await waitForCallers(10_000, on: flights.flights)
         #expect(flights.inFlightCount == 1)
         for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) { caller.cancel() }
         for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) {
@@ -55,7 +55,7 @@ struct SingleFlightTests {
                 }
             }
         }
-        await waitForCallers(5, on: flights.flights)
+        try await waitForCallers(5, on: flights.flights)
         gate.open()
         var errors: Set<MarkedError> = []
         for caller in callers {
@@ -99,7 +99,7 @@ struct SingleFlightTests {
         let first = Task { try await flights.run("token") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
         let second = Task { try await flights.run("token") { 0 } }
-        await waitForCallers(2, on: flights.flights)
+        try await waitForCallers(2, on: flights.flights)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
@@ -116,7 +116,7 @@ struct SingleFlightTests {
                 }
             }
         }
-        await waitForCallers(3, on: flights.flights)
+        try await waitForCallers(3, on: flights.flights)
         try await gate.waitForWaiters()
         callers[0].cancel()
         callers[1].cancel()
@@ -152,7 +152,7 @@ struct SingleFlightTests {
         deaf.open()
         while flights.flights.liveCount > 1 { await Task.yield() }
         let third = Task { try await flights.run("token") { 3 } }
-        await waitForCallers(2, on: flights.flights)
+        try await waitForCallers(2, on: flights.flights)
         inside.open()
         #expect(try await second.value == 2)
         #expect(try await third.value == 2, "the old flight's end did not take the new one out of the books")
@@ -233,7 +233,7 @@ struct SingleFlightTests {
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(flights.inFlightCount == 1)
         let second = Task { try await flights.run("cache") { 0 } }
-        await waitForCallers(1, on: flights.flights)
+        try await waitForCallers(1, on: flights.flights)
         gate.open()
         #expect(try await second.value == 42, "it was joined")
     }
@@ -279,7 +279,7 @@ struct SingleFlightTests {
         old.open()
         #expect(try await first.value == 1)
         let third = Task { try await flights.run("config") { 3 } }
-        await waitForCallers(2, on: flights.flights)
+        try await waitForCallers(2, on: flights.flights)
         new.open()
         #expect(try await (second.value, third.value) == (2, 2))
     }
@@ -300,7 +300,7 @@ struct SingleFlightTests {
                     }
                 }
             }
-            await waitForCallers(4, on: flights.flights)
+            try await waitForCallers(4, on: flights.flights)
             try await gate.waitForWaiters(count: 2)
             flights.cancelAll()
             for caller in callers { await #expect(throws: CancellationError.self) { try await caller.value } }
