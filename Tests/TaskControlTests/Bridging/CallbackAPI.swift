@@ -53,6 +53,19 @@ final class CallbackAPI: Sendable {
     }
 }
 
+/// Bridges it, on the main actor: when a test there goes on after `called.wait()`, the caller has parked.
+@MainActor func call(
+    _ api: CallbackAPI,
+    onCancel: ContinuationCancelBehavior = .resume,
+    fileID: StaticString = #fileID,
+    line: UInt = #line,
+    meanwhile: (CallbackAPI) -> Void = { _ in }
+) async throws -> Int {
+    try await withCancellableContinuation(onCancel: onCancel, fileID: fileID, line: line) { continuation in
+        api.load({ continuation.resume(with: $0) }, meanwhile: meanwhile)
+    }
+}
+
 /// Cancels whoever asks.
 func cancelCurrentTask() {
     withUnsafeCurrentTask { $0?.cancel() }

@@ -11,16 +11,6 @@ import Testing
 struct CancellableContinuationTests {
     private let api = CallbackAPI()
 
-    private func call(
-        _ api: CallbackAPI,
-        onCancel: ContinuationCancelBehavior = .resume,
-        meanwhile: (CallbackAPI) -> Void = { _ in }
-    ) async throws -> Int {
-        try await withCancellableContinuation(onCancel: onCancel) { continuation in
-            api.load({ continuation.resume(with: $0) }, meanwhile: meanwhile)
-        }
-    }
-
     // MARK: Results
 
     @Test func theCallbacksValueIsTheCallers() async throws {

@@ -1,19 +1,10 @@
 import TaskControl
 import TaskControlTesting
-import TestSupport
 import Testing
 
 /// The races of the laws, by name, under 10,000 schedules each.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
 struct LifetimeRaceSimulationTests {
-    private func race(_ body: @escaping @Sendable (Simulation) async throws -> Void) async throws {
-        try await offThePool {
-            for strategy in SimulationStrategy.both {
-                try simulate(seeds: Schedules.all(5_000), strategy: strategy) { try await body($0) }
-            }
-        }
-    }
-
     /// Ends some steps after it was cancelled, and has something to put in order until then.
     @Sendable private func lingers() async {
         try? await Task.sleep(for: .milliseconds(5))

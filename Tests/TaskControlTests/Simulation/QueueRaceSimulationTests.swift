@@ -1,19 +1,10 @@
 import TaskControl
 import TaskControlTesting
-import TestSupport
 import Testing
 
 /// The races of queues, by name, under 10,000 schedules each.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
 struct QueueRaceSimulationTests {
-    private func race(_ body: @escaping @Sendable (Simulation) async throws -> Void) async throws {
-        try await offThePool {
-            for strategy in SimulationStrategy.both {
-                try simulate(seeds: Schedules.all(5_000), strategy: strategy) { try await body($0) }
-            }
-        }
-    }
-
     /// A cancellation and a turn: whichever comes first, the body runs or the task is dropped, and the turn goes on.
     @Test func cancelAndTurn() async throws {
         try await race { sim in

@@ -152,14 +152,6 @@ struct RetrySimulationTests {
 
     // MARK: One budget for many
 
-    private func race(_ body: @escaping @Sendable (Simulation) async throws -> Void) async throws {
-        try await offThePool {
-            for strategy in SimulationStrategy.both {
-                try simulate(seeds: Schedules.all(5_000), strategy: strategy) { try await body($0) }
-            }
-        }
-    }
-
     /// In an outage, with callers that leave: no more retries than there are tokens for, and no token is lost.
     @Test func manyWhoFailShareABudget() async throws {
         try await race { sim in

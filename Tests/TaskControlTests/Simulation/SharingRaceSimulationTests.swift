@@ -1,19 +1,10 @@
 import TaskControl
 import TaskControlTesting
-import TestSupport
 import Testing
 
 /// The races of flights, permits and time limits, by name, under 10,000 schedules each.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
 struct SharingRaceSimulationTests {
-    private func race(_ body: @escaping @Sendable (Simulation) async throws -> Void) async throws {
-        try await offThePool {
-            for strategy in SimulationStrategy.both {
-                try simulate(seeds: Schedules.all(5_000), strategy: strategy) { try await body($0) }
-            }
-        }
-    }
-
     /// The last caller leaves while another comes: that one gets a value, never the cancellation of a flight that was dying.
     @Test func joinAndLastLeave() async throws {
         try await race { sim in
