@@ -20,6 +20,7 @@ public protocol RequestAdapter: Sendable {
     /// What it throws fails the call, and reaches the caller as it is.
     ///
     /// ## Cancellation
-    /// It runs in the caller's isolation, and is cancelled with the caller, who then gets `CancellationError`, whatever this throws.
+    /// It is cancelled with the caller, who then gets `CancellationError`, whatever this throws. It is called in the caller's isolation, and
+    /// stays there if it is declared `nonisolated(nonsending)`.
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }

@@ -15,7 +15,7 @@ extension EndpointClient {
     ///   - endpoint: What to ask for.
     ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. It is not
     ///     given what the policies take for a failure: with a retry policy one of its statuses, if the request can be repeated; with an
-    ///     authenticator a 401.
+    ///     authenticator a rejection.
     /// - Returns: What `receive` returns.
     /// - Throws: What ``request(_:)`` throws, and what `receive` throws, as it is.
     public func withResponse<E: Endpoint, Value>(

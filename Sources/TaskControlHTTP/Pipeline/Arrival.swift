@@ -36,12 +36,19 @@ struct Arrival: Sendable {
     }
 
     var stage = Stage.preparation
+    /// Where it was sent: an authenticator may have changed that.
+    var url: URL?
     var response: HTTPURLResponse?
     var data: Data?
     /// What the authenticator attached.
     var credentials: [String: String] = [:]
     /// Of an exchange that others may take part in.
     var shared: ExchangeKey?
+
+    /// Whether the server that was asked does not take the credential; one of another origin, where a redirect led, has not seen it.
+    var isRejection: Bool {
+        response?.statusCode == 401 && response?.url.flatMap(Origin.init) == url.flatMap(Origin.init)
+    }
 
     /// Whether another attempt may have more luck.
     func mayPass(after error: any Error, _ policy: HTTPRetryPolicy?) -> Bool {
@@ -67,13 +74,6 @@ struct FailedAttempt: Error, RetryAfterProviding {
     let rejected: CredentialSerial?
     let mayPass: Bool
     let retryAfter: Duration?
-}
-
-extension HTTPURLResponse {
-    /// Whether the server that was asked does not take the credential; another one, where a redirect led, has not seen it.
-    func isRejection(of request: URLRequest) -> Bool {
-        statusCode == 401 && url.flatMap(Origin.init) == request.url.flatMap(Origin.init)
-    }
 }
 
 extension HTTPTransport {

@@ -29,7 +29,7 @@ extension RequestPipeline {
             arrival.stage = .reading
             let data = arrival.data ?? Data()
             if let response = arrival.response {
-                try check(response, to: outgoing.shown) { try validate(outgoing.shown, response, data) }
+                try check(arrival, to: outgoing.shown) { try validate(outgoing.shown, response, data) }
             }
             return try content(arrival.response, data)
         }

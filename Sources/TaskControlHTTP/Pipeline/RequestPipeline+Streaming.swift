@@ -24,7 +24,7 @@ extension RequestPipeline {
                 let isAsHoped = (200..<300).contains(head.statusCode)
                 if !isAsHoped { arrival.data = try await reader.peek(Self.excerpt) }
                 arrival.stage = .reading
-                try check(head, to: outgoing.shown) {
+                try check(arrival, to: outgoing.shown) {
                     try endpoint.validate(outgoing.shown, response: head, data: arrival.data)
                 }
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))

@@ -43,11 +43,13 @@ final class RequestPipeline: Sendable {
             guard let retry = policies.retry, retry.allows(request) else {
                 return try await authenticated(request, body, &sent, exchange)
             }
+            let budget = request.url?.host.flatMap { host in
+                retry.budgetPerHost.map { budgets.budget(of: host, make: $0) }
+            }
             // Without a capture list: a closure that has one loses its caller's isolation (Swift 6.3).
-            return try await retry.run(
-                budget: request.url?.host.flatMap { host in retry.budget.map { budgets.budget(of: host, make: $0) } },
-                clock: policies.clock
-            ) { try await authenticated(request, body, &sent, exchange) }
+            return try await retry.run(budget: budget, clock: policies.clock) {
+                try await authenticated(request, body, &sent, exchange)
+            }
         } catch let failed as FailedAttempt {
             throw failed.error
         }
@@ -127,7 +129,7 @@ final class RequestPipeline: Sendable {
             if error is TimeoutError, let key = arrival.shared { sharing.forget(key) }
             let failed = FailedAttempt(
                 error: settled(error, request: request, arrival),
-                rejected: arrival.response?.isRejection(of: request) == true && !Task.isCancelled ? serial : nil,
+                rejected: arrival.isRejection && !Task.isCancelled ? serial : nil,
                 mayPass: body?.canBeSentAgain != false && arrival.mayPass(after: error, policies.retry),
                 retryAfter: arrival.response?.retryAfter()
             )
@@ -160,6 +162,7 @@ final class RequestPipeline: Sendable {
             outgoing.hasCredential = true
             arrival.credentials = outgoing.credentials
         }
+        arrival.url = outgoing.request.url
         arrival.stage = .exchange
         return try await exchange(outgoing, &arrival)
     }
@@ -167,15 +170,17 @@ final class RequestPipeline: Sendable {
     /// Throws for a response that the endpoint or the policies take for a failure.
     ///
     /// - Parameter validate: The endpoint's say, which comes first.
-    func check(_ response: HTTPURLResponse, to request: URLRequest, _ validate: () throws -> Void) throws {
-        let isRejection = policies.authenticator != nil && response.isRejection(of: request)
+    func check(_ arrival: Arrival, to request: URLRequest, _ validate: () throws -> Void) throws {
+        let isRejection = policies.authenticator != nil && arrival.isRejection
         do {
             try validate()
         } catch let error as HTTPError where isRejection && error.reason == .status {
             // It only says what is known.
         }
         if isRejection { throw HTTPError(.unauthorized) }
-        if let retry = policies.retry, retry.allows(request), retry.statuses.contains(response.statusCode) {
+        if let retry = policies.retry, retry.allows(request), let status = arrival.response?.statusCode,
+            retry.statuses.contains(status)
+        {
             throw HTTPError(.status)
         }
     }

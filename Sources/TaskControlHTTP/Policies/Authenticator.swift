@@ -7,7 +7,7 @@
 /// let client = EndpointClient(baseURL: url, policies: ClientPolicies(authenticator: authenticator))
 /// ```
 ///
-/// A response with the status 401 is a rejection, unless a redirect has led to another origin, which has not seen the credential. However
+/// A response with the status 401 is a rejection, unless a redirect has led to another origin, which was not shown the credential. However
 /// many requests meet one, there is one refresh for all of them, and each is sent once more, with the new credential. One that was sent
 /// with an older credential than the current one is sent once more without a refresh. A second rejection is not answered: the call fails
 /// with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate` has its own words for it.

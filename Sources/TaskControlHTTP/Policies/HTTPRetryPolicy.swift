@@ -24,7 +24,7 @@ public struct HTTPRetryPolicy: Sendable {
 
     /// Makes the budget of a host, when a client's first request goes there. A client keeps 64 of them, and rather those that
     /// were drawn on; one that it has let go is made anew. `nil`: retries are not limited. By default each host has a bucket as in the AWS SDKs.
-    public var budget: (@Sendable (_ host: String) -> RetryBudget)?
+    public var budgetPerHost: (@Sendable (_ host: String) -> RetryBudget)?
 
     /// From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
     public var maxElapsed: Duration?
@@ -40,21 +40,21 @@ public struct HTTPRetryPolicy: Sendable {
     /// - Parameters:
     ///   - attempts: How many attempts there may be, the first included: 1 or more, or the call traps.
     ///   - backoff: How long to wait after a failure.
-    ///   - budget: Makes the budget of a host. `{ _ in shared }`: one pays for all hosts. `nil`: retries are not limited.
+    ///   - budgetPerHost: Makes the budget of a host. `{ _ in shared }`: one pays for all hosts. `nil`: retries are not limited.
     ///   - maxElapsed: From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
     ///   - methods: What can be repeated without harm.
     ///   - statuses: Which statuses are worth another attempt.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
-        budget: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() },
+        budgetPerHost: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() },
         maxElapsed: Duration? = nil,
         methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"],
         statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
     ) {
         self.attempts = attempts
         self.backoff = backoff
-        self.budget = budget
+        self.budgetPerHost = budgetPerHost
         self.maxElapsed = maxElapsed
         self.methods = methods
         self.statuses = statuses

@@ -173,6 +173,20 @@ struct AuthenticatorTests {
         #expect(transport.sent.count == 2)
     }
 
+    /// A credential that says where to send it: no redirect has led there.
+    @Test func aRejectionByTheServerThatTheCredentialNamesIsOne() async throws {
+        let transport = Self.server(good: "new")
+        let authenticator = Authenticator(initial: "old") { token, request in
+            request.url = URL(string: "https://instance.test/")
+            request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        } refresh: { _ in
+            "new"
+        }
+        let client = EndpointClient(transport, policies: ClientPolicies(authenticator: authenticator))
+        #expect(try await client.request(Text()) == "in")
+        #expect(transport.sent.count == 2)
+    }
+
     @Test func severalClientsShareOneRefresh() async throws {
         let transport = Self.server(good: "new")
         let rejected = OrderRecorder<String?>()

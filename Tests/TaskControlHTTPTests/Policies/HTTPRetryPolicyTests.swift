@@ -161,7 +161,7 @@ struct HTTPRetryPolicyTests {
         let transport = ScriptedTransport(.status(503))
         let retry = HTTPRetryPolicy(
             backoff: .none,
-            budget: { host in
+            budgetPerHost: { host in
                 made.record(host)
                 return RetryBudget(capacity: 28)
             }
@@ -175,7 +175,7 @@ struct HTTPRetryPolicyTests {
 
     @Test func withoutABudgetRetriesAreNotLimitedAndByDefaultTheyAre() async throws {
         for (retry, expected) in [
-            (HTTPRetryPolicy(backoff: .none, budget: nil), 60),
+            (HTTPRetryPolicy(backoff: .none, budgetPerHost: nil), 60),
             // Twenty first attempts, and what a bucket of 500 pays for at 14 a retry.
             (HTTPRetryPolicy(backoff: .none), 20 + 35),
         ] {
