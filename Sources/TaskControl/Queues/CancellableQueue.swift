@@ -41,6 +41,9 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: Sendable {
         if Diagnostics.isOn { group.tell(.deallocated) }
     }
 
+    /// What diagnostics know it by: the name of its queue.
+    public var name: String? { group.name }
+
     /// How many tasks that were sent through this queue run or wait, and have not been cancelled by ``cancelTasks()``.
     public var count: Int { group.liveCount }
 

@@ -4,9 +4,9 @@ extension TaskSnapshot: CustomStringConvertible {
     /// ```
     /// 1 owner, 3 tasks and calls
     /// ! #3.1 was cancelled 3.000 s ago, and still runs
-    /// TaskStore #3, for 12.100 s
+    /// TaskStore "documents" #3, for 12.100 s
     /// ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago
-    /// │ └ #7 retry waits for 0.400 s of 2.000 s, attempt 1
+    /// │ └ #7 retry "save" runs for 3.200 s, attempt 2
     /// └ #3.2 "save" key draft waits for 1.200 s, for #3.1
     /// ```
     public var description: String {
@@ -44,8 +44,14 @@ extension TaskSnapshot: CustomStringConvertible {
     }
 }
 
+extension String {
+    /// What is text comes from anywhere; a line stays a line.
+    fileprivate var flat: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
+}
+
 extension TaskSnapshot.Owner {
     fileprivate var line: String {
+        let name = name.map { "\"\($0.flat)\"" }
         var words = [primitive.description, name, id.description].compactMap(\.self).joined(separator: " ")
         words += ", for \(age.inSeconds)"
         if permitsOut > 0 { words += ", \(permitsOut) permits out" }
@@ -56,13 +62,11 @@ extension TaskSnapshot.Owner {
 
 extension TaskSnapshot.Entry {
     fileprivate var line: String {
-        // What is text comes from anywhere; a line stays a line.
-        func flat(_ text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: " ") }
         var words = "\(id)"
         if primitive.isCall || primitive == .asyncTask { words += " \(primitive)" }
-        if let name { words += " \"\(flat(name))\"" }
-        if let key { words += " key \(flat(key))" }
-        if let detail { words += " \(flat(detail))" }
+        if let name { words += " \"\(name.flat)\"" }
+        if let key { words += " key \(key.flat)" }
+        if let detail { words += " \(detail.flat)" }
         words += " \(phase == .waiting ? "waits" : "runs") for \(phaseAge.inSeconds)"
         if let delay { words += " of \(delay.inSeconds)" }
         if let attempt { words += ", attempt \(attempt)" }

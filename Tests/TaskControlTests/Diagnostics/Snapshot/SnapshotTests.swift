@@ -251,6 +251,7 @@ struct SnapshotTests {
                     stage,
                     owner: store,
                     subject: TaskEvent.Identity(number, of: 3),
+                    ownerName: "documents",
                     taskName: "save",
                     key: "draft"
                 )
@@ -263,22 +264,24 @@ struct SnapshotTests {
             tell(.added, .begins, 2, nil, 10_900)
             tell(.waiting, .goesOn, 2, 2, 10_900)
             tell(.cancelled, .goesOn, 1, nil, 9_100)
-            var retry = TaskEvent(.retry, .failed, .begins, subject: TaskEvent.Identity(7), attempt: 1)
+            let id = TaskEvent.Identity(7)
+            var retry = TaskEvent(.retry, .failed, .begins, subject: id, taskName: "save", attempt: 1)
             retry.task = TaskEvent.TaskIdentity(address: 1)
+            retry.time = .milliseconds(8_400)
             machine.receive(retry)
-            var wait = TaskEvent(.retry, .waiting, subject: TaskEvent.Identity(7), attempt: 1, delay: .seconds(2))
-            wait.task = retry.task
-            wait.time = .milliseconds(11_700)
-            machine.receive(wait)
+            var again = TaskEvent(.retry, .running, subject: id, taskName: "save", attempt: 2)
+            again.task = retry.task
+            again.time = .milliseconds(8_900)
+            machine.receive(again)
             return machine
         }()
         #expect(
             machine.snapshot(at: .milliseconds(12_100)).description == """
                 1 owner, 3 tasks and calls
                 ! #3.1 was cancelled 3.000 s ago, and still runs
-                TaskStore #3, for 12.100 s
+                TaskStore "documents" #3, for 12.100 s
                 ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago
-                │ └ #7 retry waits for 0.400 s of 2.000 s, attempt 1
+                │ └ #7 retry "save" runs for 3.200 s, attempt 2
                 └ #3.2 "save" key draft waits for 1.200 s, for #3.1
                 """
         )

@@ -26,7 +26,7 @@ public final class MetricsObserver: TaskObserver {
     /// - Parameters:
     ///   - factory: What makes the metrics. By default, that of swift-metrics' system, as it is now: bootstrap that before.
     ///   - includesOwnerNames: Whether to tell owners apart by the names that they were given, as the dimension `owner`. For names of which
-    ///     there are few.
+    ///     there are few. An ``AsyncTask`` has none there: it is bound when it has begun.
     public init(factory: any MetricsFactory = MetricsSystem.factory, includesOwnerNames: Bool = false) {
         state = Locked(MetricsStateMachine(hasOwnerNames: includesOwnerNames))
         counters = Instruments { Counter(label: $0, dimensions: $1, factory: factory) }
