@@ -106,6 +106,7 @@ struct EscapeTests {
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     private final class QueueExecutor: SerialExecutor {
         private let queue = DispatchQueue(label: "of somebody else")
 
@@ -115,6 +116,7 @@ struct EscapeTests {
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @globalActor private actor Queued {
         static let shared = Queued()
         private let executor = QueueExecutor()

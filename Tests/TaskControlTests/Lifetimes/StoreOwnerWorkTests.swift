@@ -217,7 +217,8 @@ struct StoreOwnerWorkTests {
         await Task(priority: .low) {
             await Self.$request.withValue("42") {
                 await model.tasks.run(forKey: "load", for: model, name: "loader") {
-                    log.record("\(Self.request) \(Task.basePriority == .low) \(readable(Task.name ?? "") ?? "loader")")
+                    let name = readable(Diagnostics.currentTaskName ?? "") ?? "loader"
+                    log.record("\(Self.request) \(Task.basePriority == .low) \(name)")
                     return 1
                 } deliver: { _, _ in
                     log.record(Self.request)

@@ -214,6 +214,7 @@ struct TimeLimitTests {
     // MARK: withDetachedTimeout
 
     /// An actor on a queue of its own, which can be kept busy without a thread of the pool.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     private actor Busy {
         private final class Executor: SerialExecutor {
             let queue = DispatchQueue(label: "busy")
@@ -237,6 +238,7 @@ struct TimeLimitTests {
         ) async throws -> Int { try await withDetachedTimeout(limit, clock: clock, operation: operation) }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test(arguments: [false, true])
     func whatDetachedWorkBringsInTimeCountsWheneverTheCallerHearsOfIt(fails: Bool) async throws {
         let (busy, gate, free) = (Busy(), Gate(), DispatchSemaphore(value: 0))
