@@ -23,8 +23,8 @@ extension AsyncLifetime {
     ///   - owner: Not kept alive.
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
-    ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list; to mention the owner here
-    ///     keeps it alive, and so cannot be done without writing `self`.
+    ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
+    ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
     ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
     ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
     /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.

@@ -16,8 +16,9 @@ extension TaskStore {
     /// owner: that may go while the work is under way, and then the result is discarded.
     ///
     /// ## Cancellation
-    /// Once the task is cancelled, by a newer one of its key too, neither `deliver` nor `failed` is begun: an old result never comes after a new
-    /// one. The work sees the cancellation as any task does.
+    /// Once the task is cancelled, by a newer one of its key too, neither `deliver` nor `failed` is begun. So where they are of an actor, and use
+    /// what they are handed before they wait for anything, an old result never comes after a new one. The work sees the cancellation as any
+    /// task does.
     ///
     /// - Parameters:
     ///   - key: May have any number of tasks.
@@ -25,8 +26,8 @@ extension TaskStore {
     ///   - owner: Not kept alive.
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
-    ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list; to mention the owner here
-    ///     keeps it alive, and so cannot be done without writing `self`.
+    ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
+    ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
     ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
     ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
     /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one: then nothing of

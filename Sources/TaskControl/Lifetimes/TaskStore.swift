@@ -65,7 +65,8 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     ///   - duplicateKeyBehavior: What happens to them and to this one; see ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this. What may throw is for `run(forKey:for:)`, which hands
+    ///     the error to its owner.
     /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult

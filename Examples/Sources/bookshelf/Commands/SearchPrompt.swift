@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// Searches while somebody types: when they pause, and never for what they have typed over.
+/// Searches while somebody types, when they pause.
 actor SearchPrompt {
     private enum Field: Hashable, Sendable { case search }
 
@@ -61,7 +61,7 @@ actor SearchPrompt {
             found = nil
             return tasks.cancelAll()
         }
-        // What is typed over meanwhile is not delivered.
+        // What a newer search has cancelled is not delivered.
         tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: pause), for: self) { [service, text] in
             try await service.search(text)
         } deliver: { [text] prompt, books in
