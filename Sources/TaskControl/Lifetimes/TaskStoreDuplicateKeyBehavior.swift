@@ -23,10 +23,6 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     let kind: Kind
 
-    var isDebounce: Bool {
-        if case .debounce = kind { true } else { false }
-    }
-
     /// Cancels what runs and what waits under the key, and starts the new task.
     ///
     /// - Parameter wait: Whether the new task starts only when all that was cancelled has ended. Otherwise they may overlap.

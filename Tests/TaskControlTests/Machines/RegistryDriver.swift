@@ -380,3 +380,9 @@ struct RegistryDriver: MachineDriver {
         return woken
     }
 }
+
+extension TaskStoreDuplicateKeyBehavior {
+    var isDebounce: Bool {
+        if case .debounce = kind { true } else { false }
+    }
+}
