@@ -35,8 +35,9 @@ final class ExchangeSharing: Sendable {
         _ arrival: inout Arrival,
         _ progress: ProgressReporter.Attempt?
     ) async throws {
-        let credentials = arrival.credentials
-        defer { (arrival.shared, arrival.credentials) = (key, credentials) }
+        // What arrives is everybody's; where it was sent, and with what, is known to the caller alone.
+        let (url, credentials) = (arrival.url, arrival.credentials)
+        defer { (arrival.shared, arrival.url, arrival.credentials) = (key, url, credentials) }
         do {
             arrival = try await flights.run(key) {
                 var arrival = Arrival(stage: .exchange)

@@ -187,6 +187,16 @@ struct AuthenticatorTests {
         #expect(transport.sent.count == 2)
     }
 
+    @Test func aRejectionOfASharedExchangeIsOne() async throws {
+        let transport = Self.server(good: "new")
+        let client = EndpointClient(
+            transport,
+            policies: ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" }, coalescesGets: true)
+        )
+        #expect(try await client.request(Checked()) == "in")
+        #expect(transport.sent.count == 2)
+    }
+
     @Test func severalClientsShareOneRefresh() async throws {
         let transport = Self.server(good: "new")
         let rejected = OrderRecorder<String?>()
