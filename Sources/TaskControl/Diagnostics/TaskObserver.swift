@@ -28,8 +28,11 @@ public protocol TaskObserver: Sendable {
 public struct TaskObservation: Hashable, Sendable {
     let number: UInt64
 
-    /// Lets go of the observer. What happens after this has returned is not told; what happens meanwhile on other threads may still be, a moment
-    /// later. A second call does nothing.
+    /// Ends the observation and releases the observer. A second call does nothing.
+    ///
+    /// Events that happen after this call has returned are not reported to the observer. An event that happens during this call on another
+    /// thread may still be, a moment later. That thread then releases the observer, and if it has the last reference, the observer is
+    /// deallocated there.
     public func end() {
         Diagnostics.removeObserver(number)
     }

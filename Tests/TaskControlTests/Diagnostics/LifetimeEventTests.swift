@@ -259,7 +259,8 @@ struct LifetimeEventTests {
     @Test func anAdoptedTaskIsToldFromThenOn() async throws {
         let (bag, gate) = (TaskBag(), Gate())
         // Its end is seen by a detached task, which no test can mark: it is looked for by its owner.
-        let observer = Collector { $0.owner == TaskEvent.Identity(bag.registry.number) }
+        let number = bag.registry.number
+        let observer = Collector { $0.owner == TaskEvent.Identity(number) }
         let observation = AsyncGuard.addObserver(observer)
         Task { try? await gate.wait() }.stored(in: bag)
         gate.open()

@@ -6,58 +6,66 @@ import Testing
 /// What observers may do, and what they are told.
 @Suite(.timeLimit(.minutes(5)))
 struct ObserverTests {
-    /// Answers each event of a bag with a new task in it.
-    private final class Echoing: TaskObserver {
-        let heard = OrderRecorder<TaskEvent>()
-        private let bag: TaskBag
+    /// Answers each event of a bag.
+    private final class Answering: TaskObserver {
+        private let heard: OrderRecorder<TaskEvent>
+        private let answer: @Sendable (TaskBag) -> Void
+        private unowned let bag: TaskBag
+        private let probe: DeinitProbe
 
-        init(_ bag: TaskBag) {
+        init(
+            _ bag: TaskBag,
+            heard: OrderRecorder<TaskEvent>,
+            gone: Gate,
+            _ answer: @escaping @Sendable (TaskBag) -> Void
+        ) {
             self.bag = bag
+            self.heard = heard
+            self.answer = answer
+            probe = DeinitProbe(gone)
         }
 
         func receive(_ event: TaskEvent) {
             guard event.owner == TaskEvent.Identity(bag.registry.number) else { return }
-            heard.record(event)
-            bag.addTask {}
+            if ![.draining, .drained].contains(event.kind) { heard.record(event) }
+            answer(bag)
         }
     }
 
-    @Test func anObserverIsNotToldWhatItCausesItselfAndOthersAre() async throws {
+    /// Adds a task to a bag that observers answer, and returns what each of them was told.
+    ///
+    /// The bag outlives its observers. They may be released by a thread that reports an event of another test, and a bag that is released
+    /// there reports the cancellation of its tasks as if that test had caused it.
+    private func heard(by answers: (@Sendable (TaskBag) -> Void)...) async throws -> [[TaskEvent]] {
         let bag = TaskBag()
-        let echoing = Echoing(bag)
-        let watching = Collector { $0.owner == TaskEvent.Identity(bag.registry.number) && $0.subject != nil }
-        let observations = [AsyncGuard.addObserver(echoing), AsyncGuard.addObserver(watching)]
-        bag.addTask {}
-        try await bag.registry.drain()
-        for observation in observations { observation.end() }
-        let heard = echoing.heard.events.filter { ![.draining, .drained].contains($0.kind) }
-        #expect(heard.map(\.kind) == [.added, .started, .completed])
-        #expect(watching.events.filter { $0.kind == .added }.count >= 4)
-    }
-
-    /// Detached tasks inherit nothing, and adopted ones were made elsewhere: what the library makes for them knows where it comes from all the same.
-    @Test func itsEchoIsKnownInDetachedAndAdoptedTasksToo() async throws {
-        final class Detaching: TaskObserver {
-            let heard = OrderRecorder<TaskEvent>()
-            private let bag: TaskBag
-
-            init(_ bag: TaskBag) { self.bag = bag }
-
-            func receive(_ event: TaskEvent) {
-                guard event.owner == TaskEvent.Identity(bag.registry.number), event.kind != .draining else { return }
-                heard.record(event)
-                bag.addDetachedTask {}
-                bag.add(Task {})
-            }
+        let observers = answers.map { _ in (heard: OrderRecorder<TaskEvent>(), gone: Gate()) }
+        let observations = zip(observers, answers).map { observer, answer in
+            AsyncGuard.addObserver(Answering(bag, heard: observer.heard, gone: observer.gone, answer))
         }
-        let bag = TaskBag()
-        let observer = Detaching(bag)
-        let observation = AsyncGuard.addObserver(observer)
         bag.addTask {}
         try await bag.drain()
-        observation.end()
-        let heard = observer.heard.events.filter { $0.kind != .drained }
-        #expect(heard.map(\.kind) == [.added, .started, .completed])
+        for observation in observations { observation.end() }
+        for observer in observers { try await observer.gone.wait() }
+        return withExtendedLifetime(bag) { observers.map(\.heard.events) }
+    }
+
+    @Test func anObserverIsNotToldWhatItCausesItself() async throws {
+        let heard = try await heard { $0.addTask {} }
+        #expect(heard[0].map(\.kind) == [.added, .started, .completed])
+    }
+
+    @Test func otherObserversAreToldWhatAnObserverCauses() async throws {
+        let heard = try await heard(by: { $0.addTask {} }, { _ in })
+        #expect(heard[1].filter { $0.kind == .added }.count >= 4)
+    }
+
+    /// Detached tasks inherit nothing, and adopted tasks were made elsewhere: the library marks both as the echo of the observer.
+    @Test func anObserverIsNotToldOfItsDetachedAndAdoptedTasks() async throws {
+        let heard = try await heard { bag in
+            bag.addDetachedTask {}
+            bag.add(Task {})
+        }
+        #expect(heard[0].map(\.kind) == [.added, .started, .completed])
     }
 
     /// The first who asks for it makes it.
@@ -86,13 +94,8 @@ struct ObserverTests {
     }
 
     @Test func twoObserversThatAnswerEachOtherComeToAnEnd() async throws {
-        let bag = TaskBag()
-        let both = [Echoing(bag), Echoing(bag)]
-        let observations = both.map { AsyncGuard.addObserver($0) }
-        bag.addTask {}
-        try await bag.registry.drain()
-        for observation in observations { observation.end() }
-        #expect(both.allSatisfy { (3...100).contains($0.heard.count) })
+        let heard = try await heard(by: { $0.addTask {} }, { $0.addTask {} })
+        #expect(heard.allSatisfy { (3...100).contains($0.count) })
     }
 
     @Test func anObserverMayCallWhateverTellsIt() async throws {
@@ -129,9 +132,9 @@ struct ObserverTests {
     @Test func anObserverIsLetGoOfWhenItsObservationEnds() async throws {
         let (bag, gone) = (TaskBag(), Gate())
         do {
-            let probe = DeinitProbe(gone)
+            let (probe, number) = (DeinitProbe(gone), bag.registry.number)
             let collector = Collector { event in
-                withExtendedLifetime(probe) { event.owner == TaskEvent.Identity(bag.registry.number) }
+                withExtendedLifetime(probe) { event.owner == TaskEvent.Identity(number) }
             }
             let observation = AsyncGuard.addObserver(collector)
             bag.addTask {}
@@ -146,6 +149,41 @@ struct ObserverTests {
         }
         // Another thread may be telling it something else at this moment.
         try await gone.wait()
+    }
+
+    /// Otherwise a thread would have to wait for the calls of others.
+    @Test func anObserverThatIsRemovedDuringACallIsReleasedByTheThreadOfThatCall() async {
+        await #expect(processExitsWith: .success) {
+            final class Leaving: TaskObserver {
+                let observation = Locked<TaskObservation?>(nil)
+                private let bag = TaskBag()
+
+                init(isRunning: Gate) {
+                    bag.addTask {
+                        isRunning.open()
+                        await Gate().waitIgnoringCancellation()
+                    }
+                }
+
+                func receive(_ event: TaskEvent) { observation.withLock { $0.take() }?.end() }
+            }
+            let collector = Collector { _ in true }
+            AsyncGuard.addObserver(collector)
+            do {
+                let isRunning = Gate()
+                let leaving = Leaving(isRunning: isRunning)
+                try await isRunning.wait()
+                let observation = AsyncGuard.addObserver(leaving)
+                leaving.observation.withLock { $0 = observation }
+            }
+            let task = Task {
+                _ = AsyncLifetime()
+                return TaskEvent.TaskIdentity.current
+            }
+            let caller = await task.value
+            let cancelled = collector.events.filter { $0.primitive == .taskBag && $0.kind == .cancelled }
+            precondition(cancelled.map(\.task) == [caller])
+        }
     }
 
     @Test func eventsAreInTheTimeOfTheConfiguredClockAndNameTheTaskThatActs() async throws {
