@@ -154,6 +154,9 @@ struct ExchangeDriver: MachineDriver {
         case .take: take()
         }
         #expect(machine.isOpen == model.isOpen)
+        // What a reader would get now: a state that differs from the model only there is not searched further.
+        var reader = self
+        reader.take()
     }
 
     /// What is to be done after an event, judged by what the model has become.

@@ -22,7 +22,7 @@ struct FlightModel: Hashable {
     struct Caller: Hashable {
         let number: Int
         let flight: Int
-        /// The flight inside which it asked.
+        /// The innermost flight inside which it asked.
         let origin: Int?
         var isParked = false
         /// It has been told that it is off the flight, and what it is to hear when it parks.
@@ -76,6 +76,8 @@ struct FlightDriver: MachineDriver {
     private var callers: [FlightMachine.Caller] = []
     private var keys: [FlightMachine.ID: Int?] = [:]
     private var flightsOfCallers: [Int] = []
+    /// The flights that the operation of each flight is inside of, itself the last.
+    private var paths: [[Int]] = []
 
     init(runsToCompletion: Bool) {
         machine = FlightMachine(runsToCompletion: runsToCompletion)
@@ -86,7 +88,7 @@ struct FlightDriver: MachineDriver {
     var signature: Int {
         var hasher = Hasher()
         hasher.combine(model)
-        hasher.combine(flights.count)
+        hasher.combine(paths.map(livePath))
         hasher.combine(callers.count)
         return hasher.finalize()
     }
@@ -97,7 +99,7 @@ struct FlightDriver: MachineDriver {
         if callers.count < most {
             for key in keys {
                 events.append(.join(key: key, inside: nil))
-                // Ended flights too: what outlives its flight is not inside.
+                // Inside flights that have ended too: an operation may outlive its flight.
                 if nesting { events += flights.indices.map { .join(key: key, inside: $0) } }
             }
         }
@@ -142,23 +144,28 @@ struct FlightDriver: MachineDriver {
 
     private mutating func join(_ key: Int?, inside origin: Int?) {
         let current = key.flatMap { model.current($0) }
-        let origin = origin.flatMap { model.flight($0) }?.number
-        let answer = machine.join(key, inside: origin.map { [flights[$0]] } ?? [], level: 5) { _ in flights.count }
+        let path = origin.map { paths[$0] } ?? []
+        let origins = livePath(path)
+        let answer = machine.join(key, inside: path.map { flights[$0] }, level: 5) { _ in flights.count }
         switch answer {
         case .begun(let caller, let id, let payload):
             #expect(current == nil && payload == flights.count)
             flights.append(id)
+            paths.append(path + [payload])
             keys[id] = key
             model.flights.append(.init(number: payload, key: key, phase: key == nil ? .forgotten : .current, level: 5))
-            enter(caller, on: payload, origin)
+            enter(caller, on: payload, origins.last)
         case .joined(let caller, let payload, let level):
             #expect(current?.number == payload && current?.level == level)
-            if let origin { #expect(!model.waits(payload, for: origin), "it does not wait for itself") }
-            enter(caller, on: payload, origin)
+            #expect(!origins.contains { model.waits(payload, for: $0) }, "no flight waits for itself")
+            enter(caller, on: payload, origins.last)
         case .reentrant:
-            #expect(current.flatMap { current in origin.map { model.waits(current.number, for: $0) } } == true)
+            #expect(current.map { current in origins.contains { model.waits(current.number, for: $0) } } == true)
         }
     }
+
+    /// The flights of a path that have not ended: an operation that outlives its flight is not inside it.
+    private func livePath(_ path: [Int]) -> [Int] { path.filter { model.flight($0) != nil } }
 
     private mutating func enter(_ caller: FlightMachine.Caller, on flight: Int, _ origin: Int?) {
         model.callers.append(.init(number: callers.count, flight: flight, origin: origin))

@@ -63,6 +63,28 @@ struct FlightStateMachineTests {
         #expect(machine.count == 1 && machine.callerCount == 1)
     }
 
+    /// Of the flights that a caller is inside of, the innermost waits for what the caller waits for.
+    @Test(arguments: [true, false])
+    func aFlightCannotJoinANestedFlightThatWaitsForIt(beginsTheOther: Bool) {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(_, let outer, _) = machine.join(1, { _ in 1 }),
+            case .begun(_, let nested, _) = machine.join(2, inside: [outer], { _ in 2 }),
+            case .begun(_, let last, _) = machine.join(3, { _ in 3 })
+        else { return #expect(Bool(false)) }
+        if beginsTheOther {
+            guard case .begun(_, let other, _) = machine.join(4, inside: [outer, nested], { _ in 4 }),
+                case .joined = machine.join(3, inside: [other], { _ in 5 })
+            else { return #expect(Bool(false)) }
+        } else {
+            guard case .joined = machine.join(3, inside: [outer, nested], { _ in 4 }) else {
+                return #expect(Bool(false))
+            }
+        }
+        guard case .reentrant = machine.join(2, inside: [last], { _ in 6 }) else {
+            return #expect(Bool(false), "the last flight would wait for itself")
+        }
+    }
+
     /// A flight that asks for many others: the end of each costs the same, however many are left.
     @Test func aFlightThatWaitsForManyOthersCostsLittle() {
         var machine = FlightMachine(runsToCompletion: false)

@@ -119,6 +119,8 @@ struct RegistryDriver: MachineDriver {
     }
 
     mutating func play(_ event: Event) {
+        machine.retired = []
+        model.retired = []
         switch event {
         case .add(let key, let behavior): add(key, behavior)
         case .insert(let key): insert(key)
@@ -147,7 +149,8 @@ struct RegistryDriver: MachineDriver {
             wake(woken)
             cancelled(job.map { [$0] } ?? [], jobs)
         case .cancelAll:
-            cancelled(machine.cancelAll(), model.cancel(model.tasks.map(\.number)))
+            // In the order of the table, which reuses slots.
+            cancelled(machine.cancelAll().sorted(), model.cancel(model.tasks.map(\.number)))
         case .close:
             machine.close()
             model.isClosed = true
@@ -181,6 +184,8 @@ struct RegistryDriver: MachineDriver {
         machine.checkInvariants()
         #expect(machine.liveCount == model.liveCount)
         #expect(Set(machine.liveKeys) == model.liveKeys)
+        let retired = machine.retired.map { Set($0) }
+        #expect(retired == Set(model.retired.map { ids[$0] }) && machine.retired?.count == model.retired.count)
         for key in ["a", "b"] { #expect(machine.isLive(key) == model.liveKeys.contains(key)) }
         for (number, id) in ids.enumerated() {
             #expect(machine.phase(of: id) == model[number]?.phase)
@@ -354,8 +359,8 @@ struct RegistryDriver: MachineDriver {
         }
     }
 
-    private mutating func cancelled(_ jobs: [Int], _ expected: Set<Int>) {
-        #expect(Set(jobs) == expected && jobs.count == expected.count)
+    private mutating func cancelled(_ jobs: [Int], _ expected: [Int]) {
+        #expect(jobs == expected, "the oldest task is cancelled first")
         for job in jobs { wake(flag(job)) }
     }
 

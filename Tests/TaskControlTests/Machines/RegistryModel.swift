@@ -19,6 +19,8 @@ struct RegistryModel {
     }
 
     var tasks: [Task] = []
+    /// The tasks that were cancelled while they were live.
+    var retired: [Int] = []
     var isClosed = false
 
     subscript(number: Int) -> Task? {
@@ -37,14 +39,15 @@ struct RegistryModel {
         return (running ?? live.last)?.number
     }
 
-    /// - Returns: The jobs that are to be cancelled: those that are there already.
-    mutating func cancel(_ numbers: [Int]) -> Set<Int> {
-        var jobs = Set<Int>()
+    /// - Returns: The jobs that must be cancelled: those that exist already, in the order of `numbers`.
+    mutating func cancel(_ numbers: [Int]) -> [Int] {
+        var jobs: [Int] = []
         for number in numbers {
             guard var task = self[number], task.phase.isLive else { continue }
             task.phase = task.phase == .running ? .cancelled : .skipped
             self[number] = task
-            if task.isAttached { jobs.insert(number) }
+            retired.append(number)
+            if task.isAttached { jobs.append(number) }
         }
         return jobs
     }
@@ -73,9 +76,9 @@ struct RegistryModel {
     }
 
     mutating func add(_ number: Int, key: String?, behavior: TaskStoreDuplicateKeyBehavior) -> (
-        cancelled: Set<Int>, woken: Set<Int>
+        cancelled: [Int], woken: Set<Int>
     ) {
-        var cancelled = Set<Int>()
+        var cancelled: [Int] = []
         var phase = Phase.running
         if let key {
             let before = live(key)

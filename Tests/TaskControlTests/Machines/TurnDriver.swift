@@ -163,7 +163,7 @@ struct TurnDriver: MachineDriver {
             case .runs: events.append(.finish(person.number))
             case .sleeps, .pinned, .waitsForUnpin: break
             }
-            for level in levels where level > person.level { events.append(.raise(person.number, level)) }
+            for level in levels where level != person.level { events.append(.raise(person.number, level)) }
         }
         for person in model.leaving where person.stage == .pinned { events.append(.parkPinned(person.number)) }
         for number in ids.indices { events.append(.leave(number)) }
@@ -201,6 +201,7 @@ struct TurnDriver: MachineDriver {
         for (number, id) in ids.enumerated() {
             #expect(machine.isRunning(id) == (model.index(number).map { model.line[$0].hasBegun } ?? false))
         }
+        for person in model.line { #expect(machine.entries[ids[person.number].slot].level == person.level) }
         machine.checkInvariants()
     }
 

@@ -96,6 +96,33 @@ struct TrackerStateMachineTests {
         #expect(books.subjects.count == 1 && books.omitted == 2)
     }
 
+    @Test func atMostTheLimitOfOwnersIsTracked() {
+        let books = books((1...5).map { event(.created, owner: Identity($0)) }, limit: 3)
+        #expect(Set(books.owners.keys) == [Identity(1), Identity(2), Identity(3)])
+    }
+
+    /// The creation of a semaphore is unknown if it is older than the tracking.
+    @Test func aSemaphoreOfUnknownCreationIsTrackedUntilItsPermitsAreReleased() {
+        var books = books([
+            event(.acquired, in: .asyncSemaphore, count: 2),
+            event(.waiting, .begins, 1, in: .asyncSemaphore, count: 1),
+            event(.left, .ends, 1, in: .asyncSemaphore, count: 1),
+            event(.released, in: .asyncSemaphore, count: 1),
+        ])
+        #expect(books.owners[queue]?.permitsOut == 1)
+        books.receive(event(.released, in: .asyncSemaphore, count: 1))
+        #expect(books.owners.isEmpty)
+    }
+
+    @Test func aSubjectThatIsCancelledTwiceKeepsTheTimeOfTheFirstCancellation() {
+        for second in [TaskEvent.Kind.cancelled, .dropped] {
+            let books = books([
+                event(.added, .begins, 1), event(.cancelled, .goesOn, 1, at: 4), event(second, .goesOn, 1, at: 6),
+            ])
+            #expect(books.snapshot(at: .seconds(10)).owners[0].entries[0].cancelledAge == .seconds(6), "\(second)")
+        }
+    }
+
     @Test func aTaskMovesToTheLifetimeThatItIsBoundTo() {
         let lifetime = Identity(2)
         var books = books([
@@ -120,6 +147,20 @@ struct TrackerStateMachineTests {
         #expect(books.snapshot(at: .zero).owners[0].entries[0].waiterCount == 1)
     }
 
+    /// One departure ends one call.
+    @Test func aTaskThatJoinsAFlightTwiceWaitsUntilBothCallsHaveLeft() {
+        let (flight, caller) = (Identity(1, of: 1), TaskEvent.TaskIdentity(address: 8))
+        var books = books([
+            event(.started, .begins, 1, in: .singleFlight, task: 7),
+            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
+            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
+            event(.left, .goesOn, 1, in: .singleFlight, task: 8),
+        ])
+        #expect(books.subjects[flight]?.callers[caller] == 1)
+        books.receive(event(.left, .goesOn, 1, in: .singleFlight, task: 8))
+        #expect(books.subjects[flight]?.callers.keys.contains(caller) == false)
+    }
+
     /// Another thread may tell what it did before the beginning is told; but a beginning that never comes keeps nothing.
     @Test func whatIsToldAMomentEarlyIsKept() {
         var books = books([
@@ -132,6 +173,18 @@ struct TrackerStateMachineTests {
         for number in 2...100 { books.receive(event(.joined, .goesOn, UInt64(number), in: .singleFlight, task: 8)) }
         books.receive(event(.started, .begins, 2, in: .singleFlight, task: 7))
         #expect(books.subjects[Identity(2, of: 1)]?.callers.count == 1, "it was one too many")
+    }
+
+    @Test func anEarlyEventTakesNoRoomOnceItsSubjectHasBegun() {
+        var books = books([
+            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
+            event(.joined, .goesOn, 2, in: .singleFlight, task: 8),
+            event(.started, .begins, 2, in: .singleFlight, task: 7),
+        ])
+        // With the first event, these fill the room for early events.
+        for number in 3...33 { books.receive(event(.joined, .goesOn, UInt64(number), in: .singleFlight, task: 8)) }
+        books.receive(event(.started, .begins, 1, in: .singleFlight, task: 7))
+        #expect(books.subjects[Identity(1, of: 1)]?.callers.count == 2)
     }
 
     @Test func manySubjectsLeaveNothing() {
