@@ -43,7 +43,7 @@ struct TrackerStateMachineTests {
         #expect(entries.map(\.waitsFor) == [[], [Identity(1, of: 1)]])
         books.receive(event(.completed, .ends, 1))
         books.receive(event(.skipped, .ends, 2))
-        #expect(books.subjects.isEmpty && books.owners.count == 1)
+        #expect(books.subjects.isEmpty && books.owners.mapValues(\.primitive) == [queue: .fifoQueue])
         books.receive(event(.deallocated))
         #expect(books.owners.isEmpty)
     }
@@ -99,6 +99,89 @@ struct TrackerStateMachineTests {
     @Test func atMostTheLimitOfOwnersIsTracked() {
         let books = books((1...5).map { event(.created, owner: Identity($0)) }, limit: 3)
         #expect(Set(books.owners.keys) == [Identity(1), Identity(2), Identity(3)])
+        #expect(books.snapshot(at: .zero).owners.map(\.id) == [Identity(1), Identity(2), Identity(3)])
+    }
+
+    @Test func aSubjectOfAnOwnerThatIsNotTrackedIsOmitted() {
+        let books = books(
+            [
+                event(.created, owner: Identity(1)), event(.created, owner: Identity(2)),
+                event(.enqueued, .begins, 1, owner: Identity(3)), event(.enqueued, .begins, 2, owner: Identity(2)),
+            ],
+            limit: 2
+        )
+        #expect(books.omitted == 1 && Array(books.subjects.keys) == [Identity(2, of: 1)])
+    }
+
+    @Test func atMostTheLimitOfCallersIsTracked() {
+        let books = books(
+            [event(.started, .begins, 1, in: .singleFlight, task: 7)]
+                + (8...10).map { event(.joined, .goesOn, 1, in: .singleFlight, task: $0) },
+            limit: 2
+        )
+        #expect(books.subjects[Identity(1, of: 1)]?.callers.count == 2)
+    }
+
+    @Test func theCapacityOfASemaphoreIsThatOfItsCreation() {
+        let books = books([event(.created, in: .asyncSemaphore, count: 3)])
+        #expect(books.owners[queue]?.capacity == 3 && books.owners[queue]?.isClosed == false)
+    }
+
+    @Test func aSubjectActsInTheTaskThatWaitsOrRuns() {
+        func subject(_ events: TaskEvent...) -> TrackerStateMachine.Subject? {
+            books(events).subjects[Identity(1, of: 1)]
+        }
+        let (call, turn) = (event(.started, .begins, 1, in: .retry, task: 7), event(.enqueued, .begins, 1, task: 7))
+        let flight = event(.started, .begins, 1, in: .singleFlight, task: 7)
+        let identities = [7, 8].map { TaskEvent.TaskIdentity(address: $0) }
+        #expect(subject(call)?.actsIn == identities[0] && subject(call)?.callers.isEmpty == true)
+        #expect(subject(turn)?.actsIn == nil)
+        #expect(subject(event(.draining, .begins, 1, task: 7))?.actsIn == identities[0])
+        #expect(subject(flight)?.actsIn == nil && subject(flight)?.callers == [identities[0]: 1])
+        let start = event(.started, .goesOn, 1, task: 8)
+        #expect(subject(turn, start)?.actsIn == identities[1])
+        #expect(subject(turn, start, event(.started, .goesOn, 1))?.actsIn == identities[1], "no other task is known")
+    }
+
+    @Test func aSubjectHasToWaitIfItSaysSoOrDrains() {
+        for (kind, hasToWait) in [(TaskEvent.Kind.waiting, true), (.draining, true), (.enqueued, false)] {
+            let subject = books([event(kind, .begins, 1)]).subjects[Identity(1, of: 1)]
+            #expect(subject?.hasToWait == hasToWait && subject?.isDrain == (kind == .draining), "\(kind)")
+            #expect(subject?.count == 1 && subject?.isDropped == false)
+        }
+        #expect(books([event(.waiting, .begins, 1, count: 3)]).subjects[Identity(1, of: 1)]?.count == 3)
+    }
+
+    @Test func aSubjectKeepsItsFirstNameAndItsLastAttempt() {
+        var books = books([event(.started, .begins, 1, in: .retry)])
+        for (name, attempt) in [("a", 1), ("b", 2), (nil, nil)] as [(String?, Int?)] {
+            var event = event(.failed, .goesOn, 1, in: .retry)
+            (event.taskName, event.attempt) = (name, attempt)
+            books.receive(event)
+        }
+        let subject = books.subjects[Identity(1, of: 1)]
+        #expect(subject?.name == "a" && subject?.attempt == 2)
+    }
+
+    @Test func aDelayLastsAsLongAsItsWait() {
+        var books = books([event(.added, .begins, 1)])
+        for (kind, shown) in [(TaskEvent.Kind.waiting, Duration.seconds(3)), (.started, nil)] {
+            var event = event(kind, .goesOn, 1)
+            event.delay = .seconds(3)
+            books.receive(event)
+            #expect(books.subjects[Identity(1, of: 1)]?.delay == shown, "\(kind)")
+        }
+    }
+
+    @Test func aDroppedTaskIsCountedAndCancelled() {
+        let books = books([event(.created, .begins, 1), event(.dropped, .goesOn, 1, at: 4)])
+        let subject = books.subjects[Identity(1, of: 1)]
+        #expect(books.dropped == 1 && subject?.isDropped == true && subject?.cancelledAt == .seconds(4))
+    }
+
+    @Test func aDetachedTaskHasNoOwner() {
+        let books = books([event(.created, .begins, 1), event(.detached, .goesOn, 1)])
+        #expect(books.owners.isEmpty && books.subjects[Identity(1, of: 1)]?.owner == nil)
     }
 
     /// The creation of a semaphore is unknown if it is older than the tracking.
@@ -130,6 +213,7 @@ struct TrackerStateMachineTests {
             event(.boundToLifetime, .goesOn, 1, in: .asyncTask, owner: lifetime),
         ])
         #expect(books.owners[lifetime]?.subjects == [Identity(1, of: 1)])
+        #expect(books.owners[lifetime]?.primitive == .asyncLifetime)
         books.receive(event(.boundToLifetime, .goesOn, 1, in: .asyncTask, owner: Identity(3)))
         #expect(books.owners[lifetime] == nil && books.owners[Identity(3)]?.subjects.count == 1)
         books.receive(event(.completed, .ends, 1, in: .asyncTask, owner: Identity(3)))
@@ -185,6 +269,19 @@ struct TrackerStateMachineTests {
         for number in 3...33 { books.receive(event(.joined, .goesOn, UInt64(number), in: .singleFlight, task: 8)) }
         books.receive(event(.started, .begins, 1, in: .singleFlight, task: 7))
         #expect(books.subjects[Identity(1, of: 1)]?.callers.count == 2)
+    }
+
+    @Test func theRoomForEarlyEventsIsLimited() {
+        var books = books((1...33).map { event(.joined, .goesOn, $0, in: .singleFlight, task: 8) })
+        for number in UInt64(1)...2 { books.receive(event(.started, .begins, number, in: .singleFlight, task: 7)) }
+        #expect(books.subjects[Identity(1, of: 1)]?.callers.count == 1)
+        #expect(books.subjects[Identity(2, of: 1)]?.callers.count == 2)
+    }
+
+    /// Its own task reports it, after the beginning.
+    @Test func aStartThatIsReportedBeforeTheBeginningIsIgnored() {
+        let books = books([event(.started, .goesOn, 1), event(.enqueued, .begins, 1)])
+        #expect(books.subjects[Identity(1, of: 1)]?.phase == .waiting)
     }
 
     @Test func manySubjectsLeaveNothing() {
