@@ -85,6 +85,24 @@ struct FlightStateMachineTests {
         }
     }
 
+    @Test func aFlightMayJoinAnotherThatNoLongerWaitsForIt() {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(_, let outer, _) = machine.join(1, { _ in 1 }),
+            case .begun(_, let inner, _) = machine.join(2, { _ in 2 }),
+            case .joined(let first, _, _) = machine.join(2, inside: [outer], { _ in 3 }),
+            case .joined(let second, _, _) = machine.join(2, inside: [outer], { _ in 4 })
+        else { return #expect(Bool(false)) }
+        for caller in [first, second] {
+            guard case .reentrant = machine.join(1, inside: [inner], { _ in 5 }) else {
+                return #expect(Bool(false), "the outer flight still waits for the inner flight")
+            }
+            _ = machine.leave(caller, of: 2)
+        }
+        guard case .joined = machine.join(1, inside: [inner], { _ in 6 }) else {
+            return #expect(Bool(false), "the outer flight waits no longer")
+        }
+    }
+
     /// A flight that asks for many others: the end of each costs the same, however many are left.
     @Test func aFlightThatWaitsForManyOthersCostsLittle() {
         var machine = FlightMachine(runsToCompletion: false)

@@ -167,8 +167,12 @@ struct TurnDriver: MachineDriver {
         }
         for person in model.leaving where person.stage == .pinned { events.append(.parkPinned(person.number)) }
         for number in ids.indices { events.append(.leave(number)) }
-        // The first of all: it is often gone.
-        if !ids.isEmpty, model.index(0) == nil { events += [.begin(0), .finish(0), .attach(0)] }
+        // The first of all has often left. It may leave between the answer that it must wait and its attempt to park.
+        if !ids.isEmpty, model.index(0) == nil {
+            events += [.begin(0), .park(0), .finish(0), .attach(0), .raise(0, 99)]
+            // Those who raised a guest may be done before it parks.
+            if !model.leaving.contains(where: { $0.number == 0 }) { events.append(.parkPinned(0)) }
+        }
         for index in model.raising.indices { events.append(.unpin(index)) }
         if model.capacity != nil, drainerIDs.count < drainers { events.append(.enrollDrainer) }
         for drainer in model.drainers {
@@ -188,7 +192,8 @@ struct TurnDriver: MachineDriver {
         case .finish(let number): finish(number)
         case .leave(let number): leave(number)
         case .raise(let number, let level): raise(number, level)
-        case .raiseAll(let level): check(machine.raiseAll(to: level), model.raise(below: model.line.count, to: level))
+        case .raiseAll(let level):
+            check(machine.raiseAll(to: level), to: level, model.raise(below: model.line.count, to: level))
         case .unpin(let index): unpin(index)
         case .parkPinned(let number): parkPinned(number)
         case .enrollDrainer: enrollDrainer()
@@ -213,7 +218,8 @@ struct TurnDriver: MachineDriver {
         let isUrgent = model.line.dropLast().contains { $0.level < level }
         #expect(place.isUrgent == isUrgent)
         guard isUrgent else { return }
-        check(machine.raise(before: place.id, to: level), model.raise(below: model.line.count - 1, to: level))
+        let expected = model.raise(below: model.line.count - 1, to: level)
+        check(machine.raise(before: place.id, to: level), to: level, expected)
     }
 
     private mutating func attach(_ number: Int) {
@@ -294,11 +300,15 @@ struct TurnDriver: MachineDriver {
             return #expect(late.isEmpty)
         }
         model.line[index].level = max(model.line[index].level, level)
-        check(machine.raise(before: ids[number], to: level), model.raise(below: index, to: level))
+        check(machine.raise(before: ids[number], to: level), to: level, model.raise(below: index, to: level))
     }
 
-    private mutating func check(_ raising: TurnMachine.Raising, _ expected: (jobs: [Int], guests: [Int])) {
-        #expect(raising.jobs == expected.jobs)
+    private mutating func check(
+        _ raising: TurnMachine.Raising,
+        to level: UInt8,
+        _ expected: (jobs: [Int], guests: [Int])
+    ) {
+        #expect(raising.jobs == expected.jobs && raising.level == level)
         #expect(raising.pinned == expected.guests.map { ids[$0] })
         if !raising.pinned.isEmpty { pinned.append(raising.pinned) }
     }
@@ -320,10 +330,9 @@ struct TurnDriver: MachineDriver {
 
     private mutating func parkPinned(_ number: Int) {
         let isPinned = machine.parkPinned(ids[number], number)
-        #expect(isPinned, "it is still being raised")
-        if let index = model.leaving.firstIndex(where: { $0.number == number }) {
-            model.leaving[index].stage = .waitsForUnpin
-        }
+        let index = model.leaving.firstIndex { $0.number == number }
+        #expect(isPinned == (index != nil), "a guest sleeps only while it is being raised")
+        if let index { model.leaving[index].stage = .waitsForUnpin }
     }
 
     private mutating func enrollDrainer() {
