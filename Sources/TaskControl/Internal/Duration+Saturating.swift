@@ -3,8 +3,8 @@ extension Duration {
     /// The longest that the library sleeps at one go: 100 years (of 365.25 days).
     ///
     /// A clock adds what it is given to its time, and keeps the sum as nanoseconds in 64 bits: past 292 years that traps. Nobody will tell a
-    /// century from longer.
-    static var longestWait: Duration { .seconds(3_155_760_000) }
+    /// century from longer. `Int64`, because `Int` has 32 bits on watches (arm64_32).
+    static var longestWait: Duration { .seconds(3_155_760_000 as Int64) }
 
     /// This, or ``longestWait`` if that is shorter: what a clock can be asked to sleep.
     var saturated: Duration { min(self, .longestWait) }
@@ -31,13 +31,15 @@ extension Duration {
 }
 
 extension Duration {
-    /// Whole nanoseconds; what is beyond 292 years stays there.
-    var nanoseconds: Int {
+    /// The duration in whole nanoseconds, at most 146 years in either direction.
+    ///
+    /// Not an `Int`, whose 32 bits on watches (arm64_32) end at 2.1 seconds.
+    var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
         // Half of what there is room for: differences have room too.
-        guard !isTooLarge, !isBeyond else { return seconds < 0 ? Int.min / 2 : Int.max / 2 }
-        return Int(clamping: min(max(sum, Int64.min / 2), Int64.max / 2))
+        guard !isTooLarge, !isBeyond else { return seconds < 0 ? Int64.min / 2 : Int64.max / 2 }
+        return min(max(sum, Int64.min / 2), Int64.max / 2)
     }
 }

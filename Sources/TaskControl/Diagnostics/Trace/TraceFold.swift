@@ -24,8 +24,8 @@ struct TraceFold {
     private var groupIndices: [GroupKey: Int] = [:]
     /// The innermost bar that a task is at.
     private var current: [TaskEvent.TaskIdentity: Int] = [:]
-    private var earliest = Int.max
-    private var latest = Int.min
+    private var earliest = Int64.max
+    private var latest = Int64.min
 
     mutating func add(_ event: TaskEvent) {
         let time = event.time.nanoseconds
@@ -46,14 +46,14 @@ struct TraceFold {
         if event.stage == .ends { end(index, event, time) }
     }
 
-    private mutating func index(of subject: TaskEvent.Identity, _ event: TaskEvent, _ time: Int) -> Int {
+    private mutating func index(of subject: TaskEvent.Identity, _ event: TaskEvent, _ time: Int64) -> Int {
         if let index = indices[subject] { return index }
         indices[subject] = drafts.count
         drafts.append(Draft(bar: Bar(primitive: event.primitive, subject: subject, begin: time, end: time)))
         return drafts.count - 1
     }
 
-    private mutating func claim(_ index: Int, _ event: TaskEvent, _ time: Int) {
+    private mutating func claim(_ index: Int, _ event: TaskEvent, _ time: Int64) {
         if !drafts[index].isReal {
             drafts[index].isReal = true
             drafts[index].bar.primitive = event.primitive
@@ -87,7 +87,7 @@ struct TraceFold {
         if let delay = event.delay { drafts[index].bar.delay = delay.nanoseconds }
     }
 
-    private mutating func enter(_ phase: TaskEvent.Phase, _ index: Int, _ event: TaskEvent, _ time: Int) {
+    private mutating func enter(_ phase: TaskEvent.Phase, _ index: Int, _ event: TaskEvent, _ time: Int64) {
         if drafts[index].bar.segments.last?.phase != phase {
             let begin = max(time, drafts[index].bar.segments.last?.begin ?? drafts[index].bar.begin)
             drafts[index].bar.segments.append(TraceModel.Segment(begin: begin, phase: phase))
@@ -97,7 +97,7 @@ struct TraceFold {
         }
     }
 
-    private mutating func end(_ index: Int, _ event: TaskEvent, _ time: Int) {
+    private mutating func end(_ index: Int, _ event: TaskEvent, _ time: Int64) {
         drafts[index].hasEnded = true
         drafts[index].bar.last = event.kind
         drafts[index].bar.end = max(time, drafts[index].bar.segments.last?.begin ?? drafts[index].bar.begin)
@@ -108,7 +108,7 @@ struct TraceFold {
 
     // MARK: Marks
 
-    private func mark(of event: TaskEvent, _ time: Int, on index: Int? = nil) -> Mark {
+    private func mark(of event: TaskEvent, _ time: Int64, on index: Int? = nil) -> Mark {
         var mark = Mark(time: time, kind: event.kind, number: event.attempt ?? event.count)
         // What a bar has as its own is not said twice.
         mark.text = event.error ?? (index == nil ? event.key ?? event.detail ?? event.taskName : nil)
@@ -127,7 +127,7 @@ struct TraceFold {
     }
 
     /// Of what names no subject: an incident is that of the bar that its task is at, all else is the owner's.
-    private mutating func addMark(of event: TaskEvent, _ time: Int) {
+    private mutating func addMark(of event: TaskEvent, _ time: Int64) {
         if event.owner == nil, let index = bar(at: event.task, where: { drafts[$0].bar.primitive == event.primitive }) {
             drafts[index].bar.error = event.error ?? drafts[index].bar.error
             drafts[index].bar.marks.append(mark(of: event, time, on: index))
@@ -198,7 +198,7 @@ struct TraceFold {
 
 extension TraceModel {
     /// Times from the beginning of the recording on, and marks by their bars' new places.
-    fileprivate mutating func shift(to earliest: Int, _ latest: Int, _ places: [Int]) {
+    fileprivate mutating func shift(to earliest: Int64, _ latest: Int64, _ places: [Int]) {
         func shifted(_ mark: Mark) -> Mark {
             var mark = mark
             mark.time -= earliest

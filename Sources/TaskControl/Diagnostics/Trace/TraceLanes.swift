@@ -12,7 +12,7 @@ enum TraceLanes {
         for index in range {
             while let first = busy.least, first.key <= bars[index].begin {
                 busy.removeLeast()
-                free.insert(Heap.Entry(key: first.lane, lane: first.lane))
+                free.insert(Heap.Entry(key: Int64(first.lane), lane: first.lane))
             }
             let lane = free.least?.lane ?? count
             if free.least == nil { count += 1 } else { free.removeLeast() }
@@ -25,7 +25,7 @@ enum TraceLanes {
     /// A binary heap with the least key on top.
     private struct Heap {
         struct Entry {
-            var key: Int
+            var key: Int64
             var lane: Int
         }
 

@@ -111,7 +111,7 @@ extension TraceText {
         put("]")
     }
 
-    private mutating func putNext(_ number: Int) {
+    private mutating func putNext(_ number: some FixedWidthInteger) {
         put(",")
         put(number)
     }

@@ -63,7 +63,7 @@ extension TraceText {
     }
 
     /// The fields that all events of a lane have, up to the next one's comma.
-    private mutating func putPlace(_ kind: StaticString, _ process: Int, _ lane: Int, _ time: Int) {
+    private mutating func putPlace(_ kind: StaticString, _ process: Int, _ lane: Int, _ time: Int64) {
         put(",\n{\"ph\":\"")
         put(kind)
         put("\",\"pid\":")
@@ -106,7 +106,7 @@ extension TraceText {
         for stretch in stretches {
             putPlace("X", process, bar.lane, stretch.range.lowerBound)
             put(",\"dur\":")
-            putMicroseconds(stretch.range.count)
+            putMicroseconds(stretch.range.upperBound - stretch.range.lowerBound)
             put(
                 stretch.phase == .waiting
                     ? ",\"cat\":\"phase\",\"cname\":\"grey\",\"name\":\"waiting\"}"

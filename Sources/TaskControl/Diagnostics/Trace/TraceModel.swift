@@ -1,6 +1,6 @@
 /// What a trace shows: groups of lanes, one group an owner, and in the lanes bars, one a subject.
 ///
-/// Times are in nanoseconds, from the first event on.
+/// Times are in nanoseconds from the first event on, in 64 bits on every platform.
 struct TraceModel: Sendable {
     /// What became of a subject.
     enum Outcome: Int, Sendable, CaseIterable {
@@ -19,13 +19,13 @@ struct TraceModel: Sendable {
         let subject: TaskEvent.Identity
         var group = -1
         var lane = 0
-        var begin: Int
-        var end: Int
+        var begin: Int64
+        var end: Int64
         var outcome = Outcome.unfinished
         /// Its beginning is not in the recording.
         var beganEarlier = true
         /// As an event told it at the end; longer than the bar if it began earlier.
-        var age: Int?
+        var age: Int64?
         /// What begun and ended it.
         var first: TaskEvent.Kind?
         var last: TaskEvent.Kind?
@@ -36,20 +36,20 @@ struct TraceModel: Sendable {
         var count: Int?
         var attempt: Int?
         var status: Int?
-        var delay: Int?
+        var delay: Int64?
         /// What it did, from when on; before the first of them that is not known.
         var segments: [Segment] = []
         var marks: [Mark] = []
     }
 
     struct Segment: Sendable, Equatable {
-        var begin: Int
+        var begin: Int64
         var phase: TaskEvent.Phase
     }
 
     /// Something that happened to a subject or an owner at a moment.
     struct Mark: Sendable {
-        var time: Int
+        var time: Int64
         var kind: TaskEvent.Kind
         /// The index of the bar that did it, if that is known; of others, -1.
         var by = -1
@@ -81,7 +81,7 @@ struct TraceModel: Sendable {
     var eventCount = 0
     var lost = 0
     /// How long the recording is.
-    var length = 0
+    var length: Int64 = 0
 
     /// Folds events into bars.
     ///
@@ -114,7 +114,7 @@ extension TraceModel.Bar {
     }
 
     /// Its segments with their ends, and without those that took no time.
-    var stretches: [(phase: TaskEvent.Phase, range: Range<Int>)] {
+    var stretches: [(phase: TaskEvent.Phase, range: Range<Int64>)] {
         segments.indices.compactMap { index in
             let end = index + 1 < segments.count ? segments[index + 1].begin : end
             return end > segments[index].begin ? (segments[index].phase, segments[index].begin..<end) : nil

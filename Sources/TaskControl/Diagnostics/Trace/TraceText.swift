@@ -28,7 +28,7 @@ struct TraceText<Failure: Error> {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    mutating func put(_ number: Int) {
+    mutating func put(_ number: some FixedWidthInteger) {
         if number < 0 {
             bytes.append(UInt8(ascii: "-"))
         }
@@ -46,7 +46,7 @@ struct TraceText<Failure: Error> {
     }
 
     /// Nanoseconds as microseconds with three decimals: what traces count in, exactly.
-    mutating func putMicroseconds(_ nanoseconds: Int) {
+    mutating func putMicroseconds(_ nanoseconds: Int64) {
         if nanoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
         put(abs(nanoseconds / 1000))
         let rest = abs(nanoseconds % 1000)

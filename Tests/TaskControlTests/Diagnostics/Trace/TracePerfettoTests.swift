@@ -57,7 +57,7 @@ struct TracePerfettoTests {
     }
 
     @Test func timesAreExactToTheNanosecond() {
-        let times = [0, 1, 10, 999, 1_000, 1_001, 123_456_789_012_345, -1_500, -7]
+        let times: [Int64] = [0, 1, 10, 999, 1_000, 1_001, 123_456_789_012_345, -1_500, -7]
         var text = ""
         for time in times {
             var part = TraceText<Never> { text += String(decoding: copy $0, as: UTF8.self) + " " }

@@ -54,7 +54,7 @@ public final class MetricsObserver: TaskObserver {
             case .count(let name): counters[name].increment()
             case .raise(let name): meters[name].increment()
             case .lower(let name): meters[name].decrement()
-            case .time(let name, let duration): timers[name].recordNanoseconds(Int64(duration.nanoseconds))
+            case .time(let name, let duration): timers[name].recordNanoseconds(duration.nanoseconds)
             }
         }
     }
