@@ -4,8 +4,9 @@
 /// extension Upload: Cancellable {}     // it has a `cancel()`: now `withCancellableContinuation` takes it
 /// ```
 ///
-/// Not to be confused with Combine's protocol of that name, to which a type may conform as well. A file that imports both, and writes the
-/// name, says which: `TaskControl.Cancellable`. Combine's `AnyCancellable` conforms to this one too.
+/// Combine has a protocol of the same name. In a file that imports both modules, `Cancellable` alone is an error ("'Cancellable' is
+/// ambiguous for type lookup in this context"): write `TaskControl.Cancellable` or `Combine.Cancellable`. A type can conform to both, and
+/// Combine's `AnyCancellable` does.
 ///
 /// ## Cancellation
 /// `cancel()` requests, and does not wait. It may be called at any moment, from any thread, and for what has ended already.

@@ -1,18 +1,13 @@
 #if canImport(Combine)
-public import Combine
-
-/// Combine's own type, so that a file that imports both has one name and one set.
-///
-/// Its members are Combine's: with `MemberImportVisibility`, a file that creates one, or calls `cancel()` or `store(in:)` of one, imports
-/// Combine too. ``AsyncTask/store(in:)`` and `Set.cancelAll()` are of this module, and need no more than it.
-public typealias AnyCancellable = Combine.AnyCancellable
+// Combine's own class and nothing else of Combine, so that a file that imports both modules has one type, and needs no import of Combine to
+// create one. An import rather than a typealias: beside a typealias, `[AnyCancellable]()` is ambiguous in a file that imports both.
+@_exported public import class Combine.AnyCancellable
 #else
-/// Something to cancel, that is cancelled when it is let go of: as in Combine, for platforms that have no Combine.
+/// Calls a closure when it is cancelled or deallocated: Combine's `AnyCancellable`, for platforms without Combine.
 ///
-/// Where there is Combine, this name stands for its type, whose members are Combine's: with `MemberImportVisibility`, a file that creates
-/// one, or calls `cancel()` or `store(in:)` of one, imports Combine there. ``AsyncTask/store(in:)`` and `Set.cancelAll()` are of this module.
+/// On Apple's platforms, `AnyCancellable` is Combine's own class. `import TaskControl` is enough to use it.
 ///
-/// Equal to itself only. Not Sendable, as the original: keep it, and the set it is in, where it was made.
+/// Equal to itself only. Not Sendable, like Combine's: keep it, and the set that it is in, in the isolation that created it.
 public final class AnyCancellable: Hashable {
     private let action: Locked<(@Sendable () -> Void)?>
 
@@ -98,5 +93,5 @@ extension AsyncTask {
     }
 }
 
-// Combine's protocol of the name of `Cancellable` is not meant: this module's own goes before what is imported.
+// This module's `Cancellable`, not Combine's protocol of the same name, which is not imported here.
 extension AnyCancellable: Cancellable {}
