@@ -140,3 +140,11 @@ where !["SourceCompatibilityTests", "CTaskControl", "CTaskControlTesting"].conta
             .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         ]
 }
+
+// Where a test can start a process: an exit test, or a browser. iOS, tvOS, watchOS and visionOS have neither.
+for target in package.targets where target.type == .test {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .define("SUBPROCESSES", .when(platforms: [.macOS, .linux]))
+        ]
+}

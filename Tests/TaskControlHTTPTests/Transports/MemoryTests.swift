@@ -1,3 +1,4 @@
+#if SUBPROCESSES
 import Foundation
 import TaskControlHTTP
 import Testing
@@ -95,3 +96,4 @@ enum Memory {
         return (kilobytes.flatMap { Int($0) } ?? 0) * 1024
     }
 }
+#endif

@@ -217,6 +217,7 @@ struct SimulatedNetworkTests {
 
     // MARK: Traps
 
+    #if SUBPROCESSES
     @Test func whatIsNoProbabilityTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = SimulatedNetwork.Faults(lostReplies: 1.5)
@@ -230,6 +231,7 @@ struct SimulatedNetworkTests {
         }
         #expect(text(result).contains("Begin at zero or later"))
     }
+    #endif
 
     // MARK: -
 

@@ -188,7 +188,7 @@ struct EscapeTests {
         #expect(ranInside.events == [true])
     }
 
-    #if os(Linux) || os(macOS)
+    #if SUBPROCESSES
     @Test func aSimulationInsideASimulationIsRefused() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try simulate(seed: 1) { _ in try simulate(seed: 2) { _ in } }

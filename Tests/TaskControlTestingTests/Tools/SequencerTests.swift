@@ -33,6 +33,7 @@ struct SequencerTests {
         #expect(sequencer.isFinished)
     }
 
+    #if SUBPROCESSES
     @Test func aPointThatIsReachedTwiceTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let sequencer = Sequencer(points: 1)
@@ -58,4 +59,5 @@ struct SequencerTests {
         }
         #expect(text(result).contains("its points are 0..<2"))
     }
+    #endif
 }

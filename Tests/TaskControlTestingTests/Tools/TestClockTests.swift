@@ -271,6 +271,7 @@ struct TestClockTests {
 
     // MARK: Traps
 
+    #if SUBPROCESSES
     @Test func advancingBackwardsTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             await TestClock().advance(by: .seconds(-1))
@@ -286,4 +287,5 @@ struct TestClockTests {
         }
         #expect(text(result).contains("Advance to later"))
     }
+    #endif
 }

@@ -132,6 +132,7 @@ struct CancellableContinuationTests {
     }
 
     #if DEBUG
+    #if SUBPROCESSES
     @Test func onlyWhatIsAMistakeIsPrinted() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let kept = Locked<CancellableContinuation<String>?>(nil)
@@ -146,6 +147,7 @@ struct CancellableContinuationTests {
         #expect(!text(result).contains("String"), "what answers a cancellation is no mistake")
         #expect(text(result).contains("one too many"))
     }
+    #endif
     #endif
 
     // MARK: Dropped

@@ -68,6 +68,7 @@ struct ObserverTests {
         #expect(heard[0].map(\.kind) == [.added, .started, .completed])
     }
 
+    #if SUBPROCESSES
     /// The first who asks for it makes it.
     @Test func anObserverMayUseTheQueueOfTheMainActor() async throws {
         await #expect(processExitsWith: .success) {
@@ -78,6 +79,7 @@ struct ObserverTests {
             await Task(on: MainActor.queue) {}.value
         }
     }
+    #endif
 
     @Test func anErrorThatCarriesOthersIsToldByThose() {
         struct Quiet: EventDescribable { var eventText: String { "quiet" } }
@@ -151,6 +153,7 @@ struct ObserverTests {
         try await gone.wait()
     }
 
+    #if SUBPROCESSES
     /// Otherwise a thread would have to wait for the calls of others.
     @Test func anObserverThatIsRemovedDuringACallIsReleasedByTheThreadOfThatCall() async {
         await #expect(processExitsWith: .success) {
@@ -231,8 +234,10 @@ struct ObserverTests {
         }
         #expect(text(result).contains("withSingleFlight.started") && !text(result).contains("hush"))
     }
+    #endif
 
     #if DEBUG
+    #if SUBPROCESSES
     @Test func whatADebugBuildPrintsByItselfIsRedactedToo() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             AsyncGuard.configure(AsyncGuardConfiguration(redact: { $0.contains("hush") ? "…" : $0 }))
@@ -241,9 +246,11 @@ struct ObserverTests {
         #expect(text(result).contains("nobody handles the error that a task threw: …"))
     }
     #endif
+    #endif
 
     // With the trait, it is a line of swift-log.
     #if !Logging
+    #if SUBPROCESSES
     @Test func theLogHasTheLinesOfTheDocumentWithTheKindOfThread() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             AsyncGuard.configure(.init(debugLogging: true))
@@ -278,12 +285,14 @@ struct ObserverTests {
         #expect(lines.contains { $0.hasPrefix("[background] retry.succeeded attempt=2") })
     }
     #endif
+    #endif
 
     /// Words that nobody asks for trap.
     private struct Silent: Hashable, Error, CustomStringConvertible {
         var description: String { fatalError("somebody has built a string") }
     }
 
+    #if SUBPROCESSES
     @Test func nothingIsBuiltWhenNobodyListens() async throws {
         await #expect(processExitsWith: .success) {
             // Listening that has ended is not listening.
@@ -298,6 +307,7 @@ struct ObserverTests {
             await Self.doWithSilentWords()
         }
     }
+    #endif
 
     private static func doWithSilentWords() async {
         let store = TaskStore<Silent>()

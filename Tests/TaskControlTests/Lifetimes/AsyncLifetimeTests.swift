@@ -46,7 +46,7 @@ struct AsyncLifetimeTests {
         #expect(Set(ended.events).isSuperset(of: 0..<20))
     }
 
-    #if os(macOS) || os(Linux) || os(FreeBSD) || os(Windows)
+    #if SUBPROCESSES
     @Test func aMillionTasksLeaveNothingBehind() async {
         // In a process of its own, so that nobody else's memory is measured.
         await #expect(processExitsWith: .success) {

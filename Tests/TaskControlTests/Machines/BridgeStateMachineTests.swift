@@ -23,6 +23,7 @@ struct BridgeStateMachineTests {
         }
     }
 
+    #if SUBPROCESSES
     @Test func theApiIsCalledOnce() async {
         await #expect(processExitsWith: .failure) {
             var machine = BridgeStateMachine<Int, Int, Int>()
@@ -30,6 +31,7 @@ struct BridgeStateMachineTests {
             _ = machine.begin(2)
         }
     }
+    #endif
 }
 
 private enum BridgeEvent {

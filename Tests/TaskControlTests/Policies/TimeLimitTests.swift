@@ -339,6 +339,7 @@ struct TimeLimitTests {
 
     // MARK: Bad input
 
+    #if SUBPROCESSES
     @Test func aNegativeLimitTraps() async {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await withTimeout(.seconds(-1)) {}
@@ -349,4 +350,5 @@ struct TimeLimitTests {
         }
         #expect(text(result).contains("max(.zero, remaining)"))
     }
+    #endif
 }

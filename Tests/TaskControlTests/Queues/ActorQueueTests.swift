@@ -162,7 +162,7 @@ struct ActorQueueTests {
 
     // MARK: Mistakes
 
-    #if os(macOS) || os(Linux) || os(FreeBSD) || os(Windows)
+    #if SUBPROCESSES
     @Test func sendingBeforeAdoptionTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Task(on: ActorQueue<Journal>(name: "mine")) { _ in }

@@ -276,7 +276,7 @@ struct FIFOQueueTests {
         #expect(queue.isIdle)
     }
 
-    #if os(macOS) || os(Linux) || os(FreeBSD) || os(Windows)
+    #if SUBPROCESSES
     /// A million in an optimized build (`scripts/check-schedules`), a tenth of that in a debug build.
     @Test func aMillionPendingTasksAreNoProblem() async {
         await #expect(processExitsWith: .success) {

@@ -1,4 +1,4 @@
-#if Logging
+#if Logging && SUBPROCESSES
 import InMemoryLogging
 import Logging
 import TaskControlTesting

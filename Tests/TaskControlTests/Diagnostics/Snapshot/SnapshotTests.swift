@@ -304,6 +304,7 @@ struct SnapshotTests {
         }
     }
 
+    #if SUBPROCESSES
     @Test func itIsTrackedOnlyIfAskedForAndMayBeTakenByAnObserver() async throws {
         await #expect(processExitsWith: .success) {
             precondition(!TaskControl.snapshot().isTracking && "\(TaskControl.snapshot())".contains("tracking: true"))
@@ -328,4 +329,5 @@ struct SnapshotTests {
             precondition(!TaskControl.snapshot().isTracking)
         }
     }
+    #endif
 }

@@ -1,3 +1,4 @@
+#if SUBPROCESSES
 import Foundation
 
 /// A headless browser, if the machine has one: `TASKCONTROL_BROWSER` names it, else it is looked for.
@@ -116,3 +117,4 @@ enum Browser {
             .replacingOccurrences(of: "</body>", with: added)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SUBPROCESSES
 import Foundation
 import Testing
 
@@ -308,3 +309,4 @@ struct TracePageSourceTests {
         #expect(!text.contains(/(src|href)=|url\(|@import|fetch\(|https?:(?!\/\/www\.w3\.org\/2000\/svg)/))
     }
 }
+#endif

@@ -53,10 +53,12 @@ struct TraceRingTests {
         #expect(MemoryLayout<TaskEvent>.stride <= 280)
     }
 
+    #if SUBPROCESSES
     @Test func aRecorderThatCouldKeepNothingTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TraceRecorder(capacity: 0)
         }
         #expect(text(result).contains("TraceRecorder(capacity: 0): it could keep nothing."))
     }
+    #endif
 }

@@ -1,3 +1,4 @@
+#if SUBPROCESSES
 import TaskControl
 import Testing
 
@@ -98,3 +99,4 @@ struct RetryTrapTests {
         #expect(text(result).contains("RetryBudget(throttledCost: 0)"))
     }
 }
+#endif
