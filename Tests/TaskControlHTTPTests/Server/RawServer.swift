@@ -48,12 +48,16 @@ final class RawServer: Sendable {
         self.connections = connections
         Thread.detachNewThread {
             while case let socket = accept(listener, nil, nil), socket >= 0 {
+                guard connections.isOpen else {
+                    _ = systemClose(socket)
+                    break
+                }
                 let number = log.accepted()
                 let connection = Connection(socket, number: number)
                 guard connections.insert(connection) else {
                     connection.close()
                     log.ended()
-                    continue
+                    break
                 }
                 Thread.detachNewThread {
                     connection.serve(log, handler)
@@ -63,6 +67,7 @@ final class RawServer: Sendable {
                 }
             }
             _ = systemClose(listener)
+            log.closed()
         }
     }
 
@@ -75,9 +80,23 @@ final class RawServer: Sendable {
     }
 
     deinit {
-        // Wakes the thread that accepts; it closes the socket.
-        shutdown(listener, CInt(SHUT_RDWR))
         connections.closeAll()
+        // Wakes the thread that accepts, which closes the listener. Not `shutdown`, which Darwin refuses for a socket that listens; and not
+        // `close`, after which the thread may accept from another socket that has been given the same number.
+        _ = systemClose(Self.connect(to: port))
+    }
+
+    /// Begins to connect to a port of this machine, and does not wait.
+    fileprivate static func connect(to port: UInt16) -> CInt {
+        let client = newSocket()
+        var address = loopback(port)
+        _ = fcntl(client, F_SETFL, O_NONBLOCK)
+        withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = systemConnect(client, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return client
     }
 
     func url(_ path: String = "") -> URL { URL(string: "http://127.0.0.1:\(port)/\(path)")! }
@@ -121,19 +140,10 @@ final class FullListener {
     let port: UInt16
 
     init() throws {
-        (listener, port) = try RawServer.listen(backlog: 0)
-        var address = loopback(port)
-        // A backlog of none lets one wait on Linux, and some more elsewhere; the rest hang in their first step.
-        for _ in 0..<16 {
-            let client = newSocket()
-            waiting.append(client)
-            _ = fcntl(client, F_SETFL, O_NONBLOCK)
-            withUnsafePointer(to: &address) { address in
-                address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    _ = connect(client, address, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-        }
+        // Not 0, which stands for the system's maximum on Darwin. On Linux 1 lets two wait, and some more elsewhere; the rest hang in their
+        // first step.
+        (listener, port) = try RawServer.listen(backlog: 1)
+        for _ in 0..<16 { waiting.append(RawServer.connect(to: port)) }
     }
 
     deinit {
@@ -161,11 +171,17 @@ private func loopback(_ port: UInt16) -> sockaddr_in {
 
 private func systemListen(_ socket: CInt, _ backlog: CInt) -> CInt { listen(socket, backlog) }
 
+private func systemConnect(_ socket: CInt, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> CInt {
+    connect(socket, address, size)
+}
+
 func systemClose(_ socket: CInt) -> CInt { close(socket) }
 
 /// The connections of a server that live.
 private final class ConnectionList: Sendable {
     private let state = Locked<[ObjectIdentifier: RawServer.Connection]?>([:])
+
+    var isOpen: Bool { state.withLock { $0 != nil } }
 
     func insert(_ connection: RawServer.Connection) -> Bool {
         state.withLock { list in

@@ -10,6 +10,8 @@ final class ServerLog: Sendable {
         var live = 0
         /// The heads of all requests, in the order of their arrival.
         var requests: [RawRequest] = []
+        /// Whether the server has closed the socket that it listened on, with its last act.
+        var isClosed = false
     }
 
     private struct State {
@@ -46,6 +48,8 @@ final class ServerLog: Sendable {
     func received(_ request: RawRequest) { change { $0.requests.append(request) } }
 
     func ended() { change { $0.live -= 1 } }
+
+    func closed() { change { $0.isClosed = true } }
 
     private func change<Value>(_ body: (inout Entry) -> Value) -> Value {
         let (value, gates) = state.withLock { state in
