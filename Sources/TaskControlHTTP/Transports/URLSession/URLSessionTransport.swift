@@ -28,14 +28,19 @@ public final class URLSessionTransport: HTTPTransport {
     /// A transport with a session of its own.
     ///
     /// - Parameters:
-    ///   - configuration: Of the session. What is changed in it later has no effect. Its `httpAdditionalHeaders` go to every server, also
-    ///     after a redirect.
+    ///   - configuration: The configuration of the session. Later changes to it have no effect. Its `httpAdditionalHeaders` are sent to every
+    ///     server, also after a redirect. Must not be a background configuration: a background session has no task delegates, which this
+    ///     transport needs, and its requests would wait forever. The initializer traps if it is one.
     ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On Apple's platforms also
     ///     asked for credentials and trust, and told of metrics. Not asked about redirects.
     public init(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil
     ) {
+        insist(
+            configuration.identifier == nil,
+            "URLSessionTransport: a background session does not call task delegates. Use URLSessionConfiguration.default or .ephemeral."
+        )
         session = SessionPlatform.session(configuration, delegate)
     }
 
