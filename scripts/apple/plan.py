@@ -1,0 +1,119 @@
+"""What SwiftPM would compile for a platform: targets, their sources and flags, as it plans them itself."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from sdk import FOUNDATION_PARTS
+
+# Of the driver, or of a build of more than modules; with the number of the arguments that follow.
+DRIVER_ONLY = {
+    "-incremental": 0, "-enable-batch-mode": 0, "-serialize-diagnostics": 0, "-parseable-output": 0, "-g": 0,
+    "-emit-objc-header": 0, "-whole-module-optimization": 0, "-j2": 0, "-target": 1, "-sdk": 1, "-index-store-path": 1,
+    "-emit-objc-header-path": 1, "-module-cache-path": 1, "-Xlinker": 1,
+}
+
+
+IMPORT_OF_FOUNDATION = re.compile(r"^[^/\n]*\bimport Foundation\b", flags=re.M)
+
+
+class Target:
+    def __init__(self, name, sources, flags, dependencies, is_own):
+        self.name = name
+        self.sources = sources
+        self.flags = flags
+        self.dependencies = dependencies
+        # Of this package, not of one that it depends on.
+        self.is_own = is_own
+
+    @property
+    def is_test(self):
+        """Whether it belongs to the tests, rather than to a product."""
+        return self.name.endswith("Tests") or self.name == "TestSupport"
+
+
+class Plan:
+    """The plan of a build of everything, for a platform and with some traits of this package."""
+
+    def __init__(self, sdk, repository, platform, traits):
+        self.platform = platform
+        self.traits = traits
+        packages = sdk.work / "packages"
+        command = ["swift", "build", "--build-system", "native", "--package-path", repository,
+                   "--scratch-path", packages, "--swift-sdks-path", sdk.work / "sdks",
+                   "--swift-sdk", platform.triple, "--build-tests", "--print-manifest-job-graph"]
+        if traits:
+            command += ["--traits", ",".join(traits)]
+        result = subprocess.run(command, capture_output=True, text=True)
+        if result.returncode != 0:
+            raise RuntimeError(f"SwiftPM has no plan for {platform.name}:\n{result.stderr}")
+        description = json.loads((packages / platform.triple / "debug/description.json").read_text())
+        self.manifest = (packages / "debug.yaml").read_text()
+        self.repository = str(repository)
+        self.swift_targets = {}
+        dependencies = description["targetDependencyMap"]
+        for command in description["swiftCommands"].values():
+            name = command["moduleName"]
+            sources = [source for source in command["sources"] if source.endswith(".swift")]
+            # SwiftPM's own, which runs the tests.
+            if name.endswith("PackageTests"):
+                continue
+            is_own = all(self.is_own(source) for source in sources)
+            flags = frontend_flags(command["otherArguments"]) + ["-module-name", name]
+            if any(IMPORT_OF_FOUNDATION.search(Path(source).read_text()) for source in sources):
+                flags += ["-import-module", FOUNDATION_PARTS]
+            self.swift_targets[name] = Target(name, sources, flags, dependencies.get(name, []), is_own)
+
+    def is_own(self, path):
+        return path.startswith(f"{self.repository}/Sources/") or path.startswith(f"{self.repository}/Tests/")
+
+    def needed(self, names):
+        """The Swift targets of those names and all that they depend on."""
+        found = {}
+
+        def visit(name):
+            if name not in self.swift_targets or name in found:
+                return
+            target = self.swift_targets[name]
+            target.dependencies = [other for other in target.dependencies if other in self.swift_targets]
+            for other in target.dependencies:
+                visit(other)
+            found[name] = target
+
+        for name in names:
+            visit(name)
+        return found
+
+    def own_c_commands(self):
+        """For each C target of this package: its name and the commands that compile it."""
+        commands = {}
+        for line in re.findall(r"^    tool: clang\n(?:    .*\n)*?    args: (\[.*\])$", self.manifest, flags=re.M):
+            arguments = json.loads(line)
+            source = arguments[arguments.index("-c") + 1]
+            if self.is_own(source) and self.platform.triple in " ".join(arguments):
+                name = Path(source).relative_to(self.repository).parts[1]
+                commands.setdefault(name, []).append(arguments)
+        return commands
+
+
+def frontend_flags(arguments):
+    flags, index = [], 0
+    while index < len(arguments):
+        flag, following = arguments[index], arguments[index + 1:index + 2]
+        if flag in DRIVER_ONLY or re.fullmatch(r"-j\d+", flag):
+            index += 1 + DRIVER_ONLY.get(flag, 0)
+        elif flag == "-Xfrontend":
+            flags += following
+            index += 2
+        elif flag == "-Xcc" and following == ["-isysroot"]:
+            index += 4
+        elif flag == "-Xcc" and following == ["-g"]:
+            index += 2
+        elif flag == "-Xcc":
+            flags += [flag] + following
+            index += 2
+        else:
+            flags.append(flag)
+            index += 1
+    return flags
