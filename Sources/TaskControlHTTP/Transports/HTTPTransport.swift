@@ -31,7 +31,9 @@ public protocol HTTPTransport: Sendable {
     ///   - request: What to send. Its URL is absolute.
     ///   - receive: Called once, when the head is there, in the caller's isolation.
     /// - Returns: What `receive` returns.
-    /// - Throws: What `receive` throws, as it is; what the network gives, as the transport's own error.
+    /// - Throws: What `receive` throws, as it is; what the network gives, as the transport's own error; `URLError` with the code `unsupportedURL`
+    ///   or `badURL` for a request whose URL is not one of HTTP or has a port outside 1...65535, and `redirectToNonExistentLocation` for
+    ///   a redirect to such a port.
     nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value

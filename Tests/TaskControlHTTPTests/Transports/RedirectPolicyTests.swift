@@ -53,7 +53,8 @@ struct RedirectPolicyTests {
     @Test(arguments: [
         ("/z", "http://a.example/z"), ("z", "http://a.example/x/z"), ("?r", "http://a.example/x/y?r"),
         ("//b.example/z", "http://b.example/z"), ("https://b.example", "https://b.example"),
-        ("../z?a=b%20c", "http://a.example/z?a=b%20c"),
+        ("../z?a=b%20c", "http://a.example/z?a=b%20c"), ("http://b.example:65535/", "http://b.example:65535/"),
+        ("http://b.example:/z", "http://b.example:/z"), ("http://u:1@[::1]/z", "http://u:1@[::1]/z"),
     ])
     func aLocationMayBeRelative(_ location: String, _ expected: String) throws {
         #expect(try follow(307, location)?.request.url?.absoluteString == expected)

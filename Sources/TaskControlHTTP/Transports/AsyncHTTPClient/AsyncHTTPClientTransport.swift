@@ -40,9 +40,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Uses a client that somebody else owns, and shuts down.
     ///
-    /// - Parameter client: Redirects that its configuration allows, it follows itself, by its own rules: the transport follows the others.
-    ///   Nor is it asked for an encoding: a request that wants one says so in `Accept-Encoding`, and the client's configuration whether it
-    ///   is taken off.
+    /// - Parameter client: Pass one whose configuration disallows redirects. Redirects that the configuration allows are followed by the client
+    ///   itself, by its own rules: a server that is not to be trusted can end the process with a redirect to a port above 65535
+    ///   (AsyncHTTPClient 1.37). `HTTPClient.shared` allows them. The client is not asked for an encoding: a request that wants one says
+    ///   so in `Accept-Encoding`, and the client's configuration whether it is taken off.
     public init(_ client: HTTPClient) {
         self.client = client
         isOwner = false

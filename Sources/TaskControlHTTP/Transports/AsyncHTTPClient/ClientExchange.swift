@@ -163,6 +163,7 @@ extension ClientExchange {
 extension ClientExchange {
     /// The request in the client's words; and whether its body is one that is sent part by part.
     private func outgoing(for client: HTTPClient, asksForEncoding: Bool) throws -> (HTTPClientRequest, isStream: Bool) {
+        try request.checkURL(schemes: ["http", "https", "http+unix", "https+unix", "unix"])
         guard let url = request.request.url else { throw URLError(.badURL) }
         var outgoing = HTTPClientRequest(url: url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.request.httpMethod ?? "GET")

@@ -7,7 +7,8 @@ struct RedirectPolicy {
 
     /// The request that the response asks for; `nil` if it asks for none, and is the answer.
     ///
-    /// - Throws: `URLError` for one redirect too many, and for one that leads nowhere: a location that is no URL, or not one of HTTP.
+    /// - Throws: `URLError` for one redirect too many, and for one that leads nowhere: a location that is no URL, is not one of HTTP, or
+    ///   has a port that does not exist.
     mutating func request(after response: HTTPURLResponse, to request: HTTPTransportRequest) throws
         -> HTTPTransportRequest?
     {
@@ -21,6 +22,9 @@ struct RedirectPolicy {
         }
         guard let scheme = target.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
             throw URLError(.unsupportedURL)
+        }
+        guard target.hasUsablePort else {
+            throw URLError(.redirectToNonExistentLocation, text: URL.unusablePort)
         }
         guard followed < Self.limit else { throw URLError(.httpTooManyRedirects) }
         followed += 1

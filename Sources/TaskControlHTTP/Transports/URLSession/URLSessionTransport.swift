@@ -59,6 +59,7 @@ public final class URLSessionTransport: HTTPTransport {
         var upload = try SessionPlatform.upload(of: request)
         var redirects = RedirectPolicy()
         while true {
+            try request.checkURL()
             let exchange = Exchange(request, upload, wires: wires)
             let end: End<Value> = try await withCancellationHandler {
                 defer { exchange.leave() }

@@ -1,0 +1,38 @@
+extension HTTPTransportRequest {
+    /// Checks what the layers below do not: that the URL has one of the given schemes, a host, and a port that exists.
+    ///
+    /// - Throws: `URLError` with the code `unsupportedURL` or `badURL`.
+    func checkURL(schemes: Set<String> = ["http", "https"]) throws {
+        guard let url = request.url else { throw URLError(.badURL) }
+        guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
+            throw URLError(.unsupportedURL, text: "The scheme of the URL is not one of HTTP.")
+        }
+        // A socket of Unix has a path only.
+        guard url.host?.isEmpty == false || scheme == "unix" else {
+            throw URLError(.badURL, text: "The URL has no host.")
+        }
+        guard url.hasUsablePort else { throw URLError(.badURL, text: URL.unusablePort) }
+    }
+}
+
+extension URL {
+    static let unusablePort = "The port of the URL is not in 1...65535."
+
+    /// Whether the port is in 1...65535, or left to the scheme.
+    ///
+    /// A larger port ends the process within SwiftNIO (2.100) if the host is an IP address, and loses its upper bits if the host is a name.
+    var hasUsablePort: Bool {
+        if let port { return (1...65_535).contains(port) }
+        // `port` is `nil` also for a number that no `Int` can hold.
+        guard let slashes = absoluteString.range(of: "//") else { return true }
+        let authority = absoluteString[slashes.upperBound...].prefix { !"/?#".contains($0) }
+        let digits = authority.reversed().prefix(while: \.isNumber)
+        return digits.isEmpty || authority.dropLast(digits.count).last != ":"
+    }
+}
+
+extension URLError {
+    init(_ code: Code, text: String) {
+        self.init(code, userInfo: [NSLocalizedDescriptionKey: text])
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import TaskControlHTTP
+import Testing
+
+/// URLs that name no server of HTTP, over both transports.
+@Suite(.timeLimit(.minutes(5)))
+struct URLTests {
+    /// Authorities whose port is not in 1...65535. At an IP address with a larger one, SwiftNIO traps.
+    private static let authorities = [
+        "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:99999", "[::1]:99999", "localhost:99999", "u:1@localhost:99999",
+        "127.0.0.1:99999999999999999999",
+    ]
+
+    @Test(arguments: TransportUnderTest.allCases, authorities)
+    func aPortThatDoesNotExistIsABadURL(_ kind: TransportUnderTest, _ authority: String) async throws {
+        let url = try #require(URL(string: "http://\(authority)/x"))
+        let error = await thrown { try await kind.make().fetch(url) }
+        #expect((error as? URLError)?.code == .badURL)
+    }
+
+    @Test(arguments: TransportUnderTest.allCases, authorities)
+    func aRedirectToAPortThatDoesNotExistIsAnError(_ kind: TransportUnderTest, _ authority: String) async throws {
+        let server = try RawServer { connection, _ in
+            try connection.respond(302, [("Location", "http://\(authority)/x")])
+        }
+        let error = await thrown { try await kind.make().fetch(server.url()) }
+        #expect((error as? URLError)?.code == .redirectToNonExistentLocation)
+    }
+
+    @Test(
+        arguments: TransportUnderTest.allCases,
+        [
+            ("ftp://127.0.0.1:1/", URLError.Code.unsupportedURL), ("foo://127.0.0.1:1/", .unsupportedURL),
+            ("file:///etc/hosts", .unsupportedURL), ("data:,x", .unsupportedURL), ("path", .unsupportedURL),
+            ("http:///path", .badURL),
+        ]
+    )
+    func aURLThatIsNotOfTheWebIsAnError(_ kind: TransportUnderTest, _ example: (String, URLError.Code)) async throws {
+        let url = try #require(URL(string: example.0))
+        let error = await thrown { try await kind.make().fetch(url) }
+        #expect((error as? URLError)?.code == example.1)
+    }
+}
