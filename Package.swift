@@ -26,10 +26,11 @@ let package = Package(
         ),
     ],
     dependencies: [
-        // Only with the trait, these three.
+        // Only with the trait, these four.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.26.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
         // Only with the traits of the same names: Logging, Metrics, Tracing.
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
@@ -72,6 +73,7 @@ let package = Package(
                     package: "swift-nio-extras",
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ]
         ),
         .target(name: "TaskControlTesting", dependencies: ["TaskControl", "CTaskControlTesting"]),
@@ -112,6 +114,8 @@ let package = Package(
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ]
         ),
         .testTarget(

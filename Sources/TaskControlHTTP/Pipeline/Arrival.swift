@@ -55,7 +55,7 @@ struct Arrival: Sendable {
         guard let policy else { return false }
         return switch stage {
         case .preparation: false
-        case .exchange: HTTPRetryPolicy.mayPass(error)
+        case .exchange: (error as? any TransportFailure)?.mayPass ?? true
         case .reading: response.map { policy.statuses.contains($0.statusCode) } ?? false
         }
     }

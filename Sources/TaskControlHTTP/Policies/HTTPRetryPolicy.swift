@@ -6,9 +6,13 @@
 /// ```
 ///
 /// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport,
-/// with what may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are left;
-/// the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding`
+/// with an error that may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are
+/// left; the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding`
 /// says.
+///
+/// Errors that another attempt cannot change are not repeated, and cost the budget nothing: a certificate that is not trusted, a URL that
+/// cannot be asked for, a redirect that leads nowhere, an upload whose length is not the given one, a header that cannot be sent. Every other
+/// error of a transport may pass.
 ///
 /// One of these statuses fails the call also at the last attempt: with what the endpoint's `validate` says of it, or with
 /// ``HTTPError/Reason/status``. To a request that can't be repeated it is an answer like any other.
@@ -63,23 +67,5 @@ public struct HTTPRetryPolicy: Sendable {
     func allows(_ request: URLRequest) -> Bool {
         methods.contains(request.httpMethod?.uppercased() ?? "GET")
             || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
-    }
-
-    /// Whether what a transport threw may be gone next time.
-    static func mayPass(_ error: any Error) -> Bool {
-        switch error {
-        case is UploadStreamConsumed, is CocoaError: false
-        case let error as URLError:
-            switch error.code {
-            case .badURL, .unsupportedURL, .cancelled, .userAuthenticationRequired, .serverCertificateHasBadDate,
-                .serverCertificateUntrusted,
-                .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-                .clientCertificateRequired,
-                .httpTooManyRedirects, .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory:
-                false
-            default: true
-            }
-        default: true
-        }
     }
 }

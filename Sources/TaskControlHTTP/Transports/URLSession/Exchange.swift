@@ -148,7 +148,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         let head = (task.response as? HTTPURLResponse).flatMap { 300..<400 ~= $0.statusCode ? $0 : nil }
         if error == nil, let head { perform { $0.receive(head: head) } }
         let task = state.withLock { state in state.task.take() }
-        perform { $0.end(error) }
+        perform { $0.end(error.map(SessionPlatform.failure)) }
         withExtendedLifetime(task) {}
     }
 

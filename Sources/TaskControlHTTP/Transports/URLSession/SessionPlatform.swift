@@ -49,6 +49,26 @@ enum SessionPlatform {
         try upload(of: exchange.request).map { ReaderStream($0, exchange) }
     }
 
+    /// The error as Apple's session has it. Foundation on Linux knows no code for what is wrong with a certificate, and passes on libcurl's text:
+    /// "SSL certificate problem: self-signed certificate", "SSL: no alternative certificate subject name matches target host name …".
+    static func failure(_ error: any Error) -> any Error {
+        guard let error = error as? URLError, error.code == .unknown,
+            let text = (error.userInfo[NSLocalizedDescriptionKey] as? String)?.lowercased(),
+            text.contains("certificate")
+        else { return error }
+        let code: URLError.Code =
+            if text.contains("has expired") {
+                .serverCertificateHasBadDate
+            } else if text.contains("not yet valid") {
+                .serverCertificateNotYetValid
+            } else if text.contains("self-signed") || text.contains("self signed") || text.contains("local issuer") {
+                .serverCertificateHasUnknownRoot
+            } else {
+                .serverCertificateUntrusted
+            }
+        return URLError(code, userInfo: error.userInfo)
+    }
+
     /// Seconds, whole, and not too many: Foundation on Linux cuts off what is after the point, and traps where milliseconds overflow.
     private static func sanitized(_ interval: TimeInterval) -> TimeInterval {
         interval.isNaN ? 60 : min(max(interval.rounded(.up), 1), 31_536_000)
@@ -166,6 +186,8 @@ enum SessionPlatform {
             return session.uploadTask(withStreamedRequest: request)
         }
     }
+
+    static func failure(_ error: any Error) -> any Error { error }
 
     static func newStream(for exchange: Exchange) throws -> InputStream? {
         // The one that is open, and a new one for each time that the body is sent again.

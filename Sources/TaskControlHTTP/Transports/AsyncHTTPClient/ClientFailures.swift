@@ -1,0 +1,42 @@
+#if AsyncHTTPClient
+internal import AsyncHTTPClient
+internal import NIOSSL
+
+extension HTTPClientError: TransportFailure {
+    var mayPass: Bool {
+        switch self {
+        case .readTimeout, .writeTimeout, .connectTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
+            .tlsHandshakeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout, .remoteConnectionClosed,
+            .uncleanShutdown, .invalidProxyResponse, .requestStreamCancelled:
+            true
+        // What remains is wrong in the request or in the configuration: a scheme, a header, a length.
+        default: false
+        }
+    }
+}
+
+extension NIOSSLError: TransportFailure {
+    var mayPass: Bool {
+        switch self {
+        // The two sides do not agree, on a certificate in most cases. A server that closes the connection has said nothing of that kind.
+        case .handshakeFailed(.sslError(let stack)): stack.contains(.eofDuringHandshake)
+        case .noCertificateToValidate, .unableToValidateCertificate, .failedToLoadCertificate, .failedToLoadPrivateKey,
+            .noSuchFilesystemObject, .cannotMatchULabel:
+            false
+        default: true
+        }
+    }
+}
+
+/// The certificate is of another name, or the name can be of no certificate.
+extension NIOSSLExtraError: TransportFailure {
+    var mayPass: Bool { false }
+}
+
+#if canImport(Network)
+extension HTTPClient.NWTLSError: TransportFailure {
+    /// Only if the server has closed the connection: `errSSLClosedAbort`, `errSSLClosedNoNotify`.
+    var mayPass: Bool { status == -9806 || status == -9816 }
+}
+#endif
+#endif

@@ -1,0 +1,119 @@
+import Foundation
+import TaskControl
+import TaskControlTesting
+import Testing
+
+@testable import TaskControlHTTP
+
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOSSL
+#endif
+
+/// Failures of both transports that another attempt cannot change.
+@Suite(.timeLimit(.minutes(5)))
+struct PermanentFailureTests {
+    @Test(arguments: TransportUnderTest.allCases, ["ftp://127.0.0.1:1/", "foo://127.0.0.1:1/", "http://127.0.0.1:0/"])
+    func aURLThatCannotBeAskedForIsNotRetried(_ kind: TransportUnderTest, _ url: String) async throws {
+        try await expectOneAttempt(kind) { try await $0.request(Text(path: url)) }
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aRedirectThatLeadsNowhereIsNotRetried(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, _ in try connection.respond(302, [("Location", "http://h:0/")]) }
+        try await expectOneAttempt(kind) { try await $0.request(Text(path: server.url().absoluteString)) }
+    }
+
+    /// Apple's session itself sees that a body has another length.
+    @Test(
+        arguments: TransportUnderTest.allCases.filter { $0 != .urlSession || !URLSessionTransport.isHeldBack },
+        [3, 9]
+    )
+    func anUploadOfAnotherLengthThanItWasSaidToHaveIsNotRetried(_ kind: TransportUnderTest, _ length: Int64)
+        async throws
+    {
+        let server = try RawServer { connection, request in
+            try connection.readBody(of: request)
+            try connection.respond()
+        }
+        try await expectOneAttempt(kind) { client in
+            let body = UploadEndpointBody.stream(length: length) { InputStream(data: Data("hello".utf8)) }
+            return try await client.upload(Upload(path: server.url().absoluteString, body: body))
+        }
+    }
+
+    #if AsyncHTTPClient
+    @Test(arguments: TransportUnderTest.allCases)
+    func aCertificateThatIsNotTrustedIsNotRetried(_ kind: TransportUnderTest) async throws {
+        let server = try await SelfSignedServer()
+        defer { server.close() }
+        try await expectOneAttempt(kind) { try await $0.request(Text(path: server.url)) }
+    }
+
+    @Test(arguments: [
+        HTTPClientError.invalidURL, .emptyHost, .emptyScheme, .missingSocketPath, .unsupportedScheme("foo"),
+        .invalidHeaderFieldNames(["X A"]), .invalidHeaderFieldValues(["\n"]),
+        .bodyLengthMismatch, .traceRequestWithBody, .redirectLimitReached, .redirectCycleDetected,
+        .serverOfferedUnsupportedApplicationProtocol("h9"), .alreadyShutdown, .cancelled,
+    ])
+    func whatIsWrongInTheRequestDoesNotPass(_ error: HTTPClientError) {
+        #expect(!error.mayPass)
+    }
+
+    @Test(arguments: [
+        HTTPClientError.connectTimeout, .readTimeout, .writeTimeout, .tlsHandshakeTimeout, .deadlineExceeded,
+        .getConnectionFromPoolTimeout, .remoteConnectionClosed,
+    ])
+    func whatTheNetworkDoesMayPass(_ error: HTTPClientError) {
+        #expect(error.mayPass)
+    }
+
+    @Test func aHandshakeThatIsCutShortMayPass() {
+        #expect(NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])).mayPass)
+        #expect(!NIOSSLError.handshakeFailed(.sslError([])).mayPass)
+        #expect(!NIOSSLExtraError.failedToValidateHostname.mayPass)
+    }
+    #endif
+
+    #if canImport(FoundationNetworking)
+    @Test(arguments: [
+        ("SSL certificate problem: self-signed certificate", URLError.Code.serverCertificateHasUnknownRoot),
+        ("SSL certificate problem: unable to get local issuer certificate", .serverCertificateHasUnknownRoot),
+        ("SSL certificate problem: certificate has expired", .serverCertificateHasBadDate),
+        ("SSL certificate problem: certificate is not yet valid", .serverCertificateNotYetValid),
+        ("SSL: no alternative certificate subject name matches target host name 'a'", .serverCertificateUntrusted),
+        ("Failed writing header", .unknown),
+    ])
+    func anErrorOfLibcurlHasTheCodeOfApplesPlatforms(_ text: String, _ code: URLError.Code) {
+        let error = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: text])
+        #expect((SessionPlatform.failure(error) as? URLError)?.code == code)
+        let other = URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: text])
+        #expect((SessionPlatform.failure(other) as? URLError)?.code == .timedOut)
+    }
+    #endif
+
+    private func expectOneAttempt(
+        _ kind: TransportUnderTest,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ call: (EndpointClient) async throws -> String
+    ) async throws {
+        let attempts = OrderRecorder<Int>()
+        let budget = RetryBudget()
+        let client = EndpointClient(
+            requestAdapter: Unchanged(),
+            transport: kind.make(),
+            policies: ClientPolicies(
+                retry: HTTPRetryPolicy(attempts: 3, backoff: .none, budgetPerHost: { _ in budget })
+            ),
+            responseObserver: { _, _, _, _ in attempts.record(1) }
+        )
+        let error = await #expect(throws: HTTPError.self, sourceLocation: sourceLocation) { try await call(client) }
+        #expect(error?.reason == .transport, sourceLocation: sourceLocation)
+        #expect(attempts.count == 1, "\(String(describing: error))", sourceLocation: sourceLocation)
+        #expect(budget.available == budget.capacity, sourceLocation: sourceLocation)
+    }
+
+    private struct Unchanged: RequestAdapter {
+        func adapt(_ request: URLRequest) throws -> URLRequest { request }
+    }
+}
