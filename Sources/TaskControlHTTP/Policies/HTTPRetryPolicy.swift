@@ -64,6 +64,9 @@ public struct HTTPRetryPolicy: Sendable {
         self.statuses = statuses
     }
 
+    /// The methods that are idempotent by RFC 9110 (9.2.2).
+    static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+
     func allows(_ request: URLRequest) -> Bool {
         methods.contains(request.httpMethod?.uppercased() ?? "GET")
             || request.value(forHTTPHeaderField: "Idempotency-Key") != nil

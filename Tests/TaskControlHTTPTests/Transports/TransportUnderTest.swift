@@ -26,8 +26,7 @@ enum TransportUnderTest: String, CaseIterable, Codable, CustomTestStringConverti
         #if AsyncHTTPClient
         case .asyncHTTPClient:
             var configuration = HTTPClient.Configuration.taskControl
-            // It tries to connect for as long as it may, also where nobody listens.
-            configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: .hours(1))
+            configuration.timeout = HTTPClient.Configuration.Timeout(connect: .hours(1), read: .hours(1))
             return AsyncHTTPClientTransport(configuration: configuration)
         #endif
         }

@@ -2,7 +2,7 @@ import Foundation
 import TaskControlHTTP
 import Testing
 
-/// URLs that name no server of HTTP, over both transports.
+/// URLs that name no server of HTTP, and URLs with credentials, over both transports.
 @Suite(.timeLimit(.minutes(5)))
 struct URLTests {
     /// Authorities whose port is not in 1...65535. At an IP address with a larger one, SwiftNIO traps.
@@ -39,5 +39,27 @@ struct URLTests {
         let url = try #require(URL(string: example.0))
         let error = await thrown { try await kind.make().fetch(url) }
         #expect((error as? URLError)?.code == example.1)
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aUserAndAPasswordInTheURLAreSentAsBasic(_ kind: TransportUnderTest) async throws {
+        // Apple's session waits to be asked.
+        let server = try RawServer { connection, request in
+            let isAsked = request["Authorization"] == nil
+            try connection.respond(isAsked ? 401 : 200, isAsked ? [("WWW-Authenticate", "Basic realm=\"x\"")] : [])
+        }
+        let url = try #require(URL(string: "http://us%40er:pass%20word@127.0.0.1:\(server.port)/"))
+        #expect(try await kind.make().fetch(url).head.statusCode == 200)
+        let credential = Data("us@er:pass word".utf8).base64EncodedString()
+        #expect(server.log.now.requests.last?["Authorization"] == "Basic \(credential)")
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aHeaderOfTheRequestTakesThePlaceOfTheURLsCredentials(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, _ in try connection.respond() }
+        var request = URLRequest(url: try #require(URL(string: "http://user:word@127.0.0.1:\(server.port)/")))
+        request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+        _ = try await kind.make().fetch(HTTPTransportRequest(request))
+        #expect(server.log.now.requests.map { $0["Authorization"] } == ["Bearer token"])
     }
 }

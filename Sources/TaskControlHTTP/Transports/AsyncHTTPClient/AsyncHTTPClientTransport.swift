@@ -12,14 +12,31 @@ internal import NIOHTTPCompression
 /// What its reader has not read is not received either: a body of any length needs no more memory than a few of its parts. Files and
 /// streams are sent as they are read, on a thread of their own.
 ///
-/// `timeoutInterval` is how long the server may be silent. Where it is the default of `URLRequest`, 60 seconds, the client's own limit
-/// holds instead, `Timeout.read`, which also holds beside a longer one: configure the client with a longer one for servers that take their
-/// time.
+/// ## Time limits
+/// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`, 60 seconds, the client's
+/// own limit applies instead, `Timeout.read`. The client's limit also applies beside a longer interval: configure the client with a longer one
+/// for servers that take their time. An interval other than 60 seconds includes the wait for a connection, as in `URLSession`.
+///
+/// A request that waits longer than `Timeout.connect` for a connection of the pool fails with `HTTPClientError.getConnectionFromPoolTimeout`,
+/// which an ``HTTPRetryPolicy`` repeats.
+///
+/// ## Connections that the server has closed
+/// A server may close a connection that was kept, at the moment that the next request is sent on it. The transport then sends the request
+/// again, at most twice, if its method is idempotent (RFC 9110, 9.2.2) and its body can be sent again. Any other request fails with
+/// `HTTPClientError.remoteConnectionClosed`. So does every request over a client that was passed to ``init(_:)``. `URLSession` on Linux also
+/// repeats a POST.
+///
+/// ## Credentials and cookies
+/// A user and a password in a URL are sent as `Authorization: Basic`, unless the request has such a header. There is no cookie jar: cookies
+/// that a server sets are not sent back.
 ///
 /// ## Cancellation
 /// A caller that is cancelled gets `CancellationError`, and its exchange ends; its connection is closed. A caller that is cancelled before
 /// it starts sends nothing.
 public final class AsyncHTTPClientTransport: HTTPTransport {
+    /// How often a request may meet a connection that the server has closed.
+    private static let maxResends = 2
+
     private let client: HTTPClient
     private let isOwner: Bool
 
@@ -30,7 +47,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     public init(configuration: HTTPClient.Configuration = .taskControl) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
-        StatusGuard.install(in: &configuration)
+        ConnectionGuard.install(in: &configuration)
         client = HTTPClient(
             eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup),
             configuration: configuration
@@ -63,13 +80,29 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var request = request.normalized()
         var upload = try request.body.map(UploadReader.init)
         var redirects = RedirectPolicy()
+        var resends = 0
         while true {
             let exchange = ClientExchange(request, upload)
             defer { exchange.leave() }
-            let head: HTTPURLResponse = try await withTaskCancellationHandler {
-                try await exchange.open(client, asksForEncoding: isOwner)
-            } onCancel: {
-                exchange.cancel()
+            let head: HTTPURLResponse
+            do {
+                head = try await withTaskCancellationHandler {
+                    try await exchange.open(client, asksForEncoding: isOwner)
+                } onCancel: {
+                    exchange.cancel()
+                }
+            } catch let error as NewConnectionClosed {
+                throw error.cause
+            } catch let error where isOwner && error.isClosedConnection && request.isIdempotent {
+                // The server had closed a connection that was kept, when the request came: another one may be open, or is made.
+                guard resends < Self.maxResends else { throw error }
+                do {
+                    upload = try request.body.map(UploadReader.init)
+                } catch is UploadStreamConsumed {
+                    throw error
+                }
+                resends += 1
+                continue
             }
             if let next = try redirects.request(after: head, to: request) {
                 do {
@@ -93,15 +126,34 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 }
 
+extension HTTPTransportRequest {
+    /// Whether the method is idempotent by RFC 9110 (9.2.2).
+    fileprivate var isIdempotent: Bool {
+        HTTPRetryPolicy.idempotentMethods.contains(request.httpMethod?.uppercased() ?? "GET")
+    }
+}
+
 extension HTTPClient.Configuration {
-    /// What ``AsyncHTTPClientTransport`` makes its client with by default: a server may be silent for 60 seconds, as with `URLRequest`, and
-    /// gzip and deflate are taken off. Without a limit, since a body is read part by part.
+    /// The configuration of an ``AsyncHTTPClientTransport`` by default. It behaves as `URLSession` does where a client would notice:
+    ///
+    /// - A server may be silent for 60 seconds (`timeout.read`), the default of `URLRequest`.
+    /// - A server that refuses the connection fails the attempt at once. The client's own repetition is off
+    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` repeats, with its delays and its budget.
+    /// - A connection must be available within 60 seconds (`timeout.connect`). That is the limit for making one, and for waiting for one of
+    ///   the 8 per host that HTTP/1 requests share (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise
+    ///   these for many requests to a slow server.
+    /// - An idle connection is closed after 45 seconds (`connectionPool.idleTimeout`), before the 60 seconds at which many load balancers
+    ///   close it.
+    /// - Bodies are decompressed from gzip and deflate, without a limit, since a body is read part by part.
     public static var taskControl: HTTPClient.Configuration {
-        HTTPClient.Configuration(
+        var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: Timeout(connect: .seconds(10), read: .seconds(60)),
+            timeout: Timeout(connect: .seconds(60), read: .seconds(60)),
             decompression: .enabled(limit: .none)
         )
+        configuration.connectionPool.idleTimeout = .seconds(45)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
     }
 }
 #endif

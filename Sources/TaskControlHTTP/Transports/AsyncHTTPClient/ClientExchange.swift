@@ -170,6 +170,11 @@ extension ClientExchange {
         for (name, value) in request.request.allHTTPHeaderFields ?? [:] {
             outgoing.headers.add(name: name, value: value)
         }
+        if let user = url.user(percentEncoded: false), !outgoing.headers.contains(name: "Authorization") {
+            // As Foundation on Linux does, and Foundation elsewhere when it is asked.
+            let credential = Data("\(user):\(url.password(percentEncoded: false) ?? "")".utf8).base64EncodedString()
+            outgoing.headers.add(name: "Authorization", value: "Basic \(credential)")
+        }
         if asksForEncoding, !outgoing.headers.contains(name: "Accept-Encoding") {
             outgoing.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
         }
