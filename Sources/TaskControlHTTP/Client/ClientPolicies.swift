@@ -17,10 +17,24 @@ public struct ClientPolicies: Sendable {
     /// retried. A request that is sent again with a new credential has as long again. `nil`: as long as it likes.
     public var attemptTimeLimit: Duration?
 
-    /// Whether GET requests that are alike, in URL and in all headers, share one exchange while it is in flight.
+    /// Whether GET requests that are alike share one exchange while it is in flight. Off by default.
     ///
-    /// Each caller's endpoint makes its own content, and the observer hears of each. How far it has come is only known at its end. What is
-    /// streamed or written to a file is not shared.
+    /// Requests are alike if they have the same URL, the same headers, and the same cookies of the transport's jar
+    /// (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So a response is not shared between
+    /// users, also where the session is in cookies. No caller joins an exchange that has been redirected.
+    ///
+    /// A credential that `URLSession` obtains by itself, from its delegate or its credential storage, is not compared. Leave this off where
+    /// such credentials change while the client is in use, or make a client for each user.
+    ///
+    /// ## Reading what was written
+    /// When a request with any method except GET, HEAD, OPTIONS and TRACE has ended, later GET requests of the same client do not join an
+    /// exchange that began before. So a caller whose PUT has returned reads what it has written. A write of another client, or of another
+    /// process, is not known here: a GET after it may share an exchange that began before the write, and receive the earlier content.
+    ///
+    /// ## What callers share
+    /// Each caller's endpoint makes its own content, and the observer is called for each. Progress is only known at the end of the exchange.
+    /// A response that is streamed or written to a file is not shared. A caller that is cancelled leaves; the exchange is cancelled with its
+    /// last caller.
     public var coalescesGets: Bool
 
     /// Measures the limits and the delays. By default the continuous clock.

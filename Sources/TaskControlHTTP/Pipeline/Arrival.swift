@@ -5,17 +5,22 @@ struct Outgoing: Sendable {
     /// Without it: what endpoints and observers see.
     let shown: URLRequest
     let body: UploadEndpointBody?
-    var hasCredential = false
+    /// Which credential of the authenticator it carries.
+    var credential: CredentialSerial?
+    /// Called by the transport before it follows a redirect.
+    var willFollowRedirect: (@Sendable () -> Void)?
 
     /// As a transport takes it.
     func transported(_ progress: ProgressReporter.Attempt?) -> HTTPTransportRequest {
-        HTTPTransportRequest(
+        var transported = HTTPTransportRequest(
             request,
             body: body,
             // What the authenticator attached goes nowhere else, whatever its name is.
-            credentialHeaders: hasCredential ? Set(credentials.keys) : [],
+            credentialHeaders: credential == nil ? [] : Set(credentials.keys),
             didSend: progress?.didSend
         )
+        transported.willFollowRedirect = willFollowRedirect
+        return transported
     }
 
     /// The headers that the authenticator attached.

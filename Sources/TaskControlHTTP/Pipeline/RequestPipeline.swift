@@ -112,6 +112,7 @@ final class RequestPipeline: Sendable {
         var serial: CredentialSerial?
         sent += 1
         let told = Diagnostics.isOn ? tellStarted(request, sent) : nil
+        defer { sharing.ended(request) }
         do {
             let value: Value
             if let limit = policies.attemptTimeLimit {
@@ -159,7 +160,7 @@ final class RequestPipeline: Sendable {
         var outgoing = Outgoing(request: request, shown: request, body: body)
         if let authenticator {
             serial = try await authenticator.attach(to: &outgoing.request)
-            outgoing.hasCredential = true
+            outgoing.credential = serial
             arrival.credentials = outgoing.credentials
         }
         arrival.url = outgoing.request.url
@@ -187,7 +188,7 @@ final class RequestPipeline: Sendable {
 
     /// Sends a request and gathers what comes, together with others who ask for the same if the policies say so.
     func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter.Attempt?) async throws {
-        if policies.coalescesGets, let key = ExchangeKey(outgoing) {
+        if policies.coalescesGets, let key = sharing.key(of: outgoing, over: transport) {
             arrival.shared = key
             return try await sharing.gather(outgoing, key, over: transport, &arrival, progress)
         }

@@ -38,6 +38,21 @@ public protocol HTTPTransport: Sendable {
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value
+
+    /// Returns the cookies that the transport would add to a request, of a jar for example. By default `nil`: none.
+    ///
+    /// A client with ``ClientPolicies/coalescesGets`` lets requests share an exchange only if these are equal, since they may be those of
+    /// different users. A transport that adds credentials of another kind includes them. The text is compared, kept for as long as the
+    /// exchange lasts, and shown nowhere.
+    ///
+    /// - Parameter request: A request that is about to be sent. Its URL is absolute.
+    /// - Returns: Names and values, in an order that depends on them alone.
+    func cookies(for request: URLRequest) -> String?
+}
+
+extension HTTPTransport {
+    /// Returns `nil`: the transport adds no cookies.
+    public func cookies(for request: URLRequest) -> String? { nil }
 }
 
 /// A request as a transport sends it.
@@ -54,6 +69,9 @@ public struct HTTPTransportRequest: Sendable {
     /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when
     /// the body is sent anew, after a redirect or on a new connection. From any thread, one call after another, and not after the exchange.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
+
+    /// Called before a redirect is followed.
+    var willFollowRedirect: (@Sendable () -> Void)?
 
     /// A request, and what is sent with it.
     ///

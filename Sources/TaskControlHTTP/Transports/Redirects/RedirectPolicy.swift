@@ -28,6 +28,7 @@ struct RedirectPolicy {
         }
         guard followed < Self.limit else { throw URLError(.httpTooManyRedirects) }
         followed += 1
+        request.willFollowRedirect?()
 
         var next = request
         next.request.url = target

@@ -22,6 +22,8 @@
 /// before it starts sends nothing.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
+    /// What the session adds cookies of.
+    private let jar: HTTPCookieStorage?
     /// Where tasks are cancelled, one after another.
     private let wires = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
 
@@ -42,6 +44,7 @@ public final class URLSessionTransport: HTTPTransport {
             "URLSessionTransport: a background session does not call task delegates. Use URLSessionConfiguration.default or .ephemeral."
         )
         session = SessionPlatform.session(configuration, delegate)
+        jar = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
     }
 
     deinit {
@@ -83,6 +86,12 @@ public final class URLSessionTransport: HTTPTransport {
             case .redirect(let next, let reopened): (request, upload) = (next, reopened)
             }
         }
+    }
+
+    /// Returns the cookies that the session would add to a request from its `httpCookieStorage`.
+    public func cookies(for request: URLRequest) -> String? {
+        guard let jar, let url = request.url, let cookies = jar.cookies(for: url), !cookies.isEmpty else { return nil }
+        return cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
     }
 
     /// What came of one exchange.
