@@ -109,7 +109,8 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - baseURL: Where the server is; see ``BaseRequestAdapter``.
-    ///   - configuration: What the session is made with.
+    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one cookie jar among all
+    ///     clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
     ///   - completionQueue: Where completion handlers are called.
@@ -136,7 +137,8 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - requestAdapter: Completes requests.
-    ///   - configuration: What the session is made with.
+    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one cookie jar among all
+    ///     clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
     ///   - completionQueue: Where completion handlers are called.

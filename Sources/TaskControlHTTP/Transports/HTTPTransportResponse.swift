@@ -26,7 +26,7 @@ public struct HTTPTransportResponse {
 /// To be read once, by one reader, and only inside the closure that it was given to. What is not read is not received either: the transport
 /// waits, as far as it can.
 ///
-/// A body that is cut short throws. So its end means that it was whole.
+/// A body that is cut short throws. So its end means that it was whole. ``URLSessionTransport`` names an exception: compressed bodies on Linux.
 ///
 /// ## Cancellation
 /// A reader that is cancelled while it waits for the next part gets an error: `CancellationError`, or what its transport makes of that.

@@ -8,14 +8,38 @@
 ///
 /// Bodies come out of their content encoding as the session does it: gzip, deflate, brotli.
 ///
+/// ## Cookies
+/// A session of the `default` configuration keeps cookies in a jar that it shares: with the application on Apple's platforms, and with every
+/// other client of the process on Linux, where it also sends `Secure` cookies over plain HTTP. A server that acts for several users must not
+/// mix their sessions: use `.ephemeral` there, with a jar for each client, or set `httpCookieStorage` to `nil`. On a phone, `.default` keeps
+/// a user signed in.
+///
 /// ## On Linux
-/// Foundation's session is another program there, over libcurl, with limits that this transport cannot lift:
-/// - A response is not held back: what its reader has not read yet is kept in memory. `AsyncHTTPClientTransport` waits for its reader.
-/// - A stream is read on the session's queue: while it blocks, all exchanges of this transport do.
-/// - The process traps within Foundation if a server closes the connection in the middle of a response's head, or sends trailers after a
-///   body in chunks (Swift 6.3 with libcurl 7.88). Where servers are not to be trusted, use `AsyncHTTPClientTransport`.
+/// Foundation's session on Linux is another implementation, over libcurl. This transport cannot lift the following limits (Swift 6.3 with
+/// libcurl 7.88). A server process, and everything that talks to servers that are not to be trusted, should use `AsyncHTTPClientTransport`.
+///
+/// A server can end the process, by a trap within Foundation, if it
+/// - closes the connection in the middle of a response's head,
+/// - sends trailers after a body in chunks, or
+/// - sends `Content-Length: 9223372036854775807`.
+///
+/// A server can stop every exchange of the transport:
+/// - The time that Foundation takes for a head grows with the square of the number of its lines: 8,000 lines take 2 seconds, 70,000 take more
+///   than 45 seconds. All exchanges of a transport share one queue. A time limit ends the call, and not that work.
+///
+/// Responses that are not passed on as they are:
+/// - A body of gzip that is cut short is taken for a whole one if it has the length that `Content-Length` says. An invalid body of brotli is
+///   taken for an empty one.
+/// - A header with a byte that is not UTF-8, such as `é` in Latin-1, fails the exchange with `URLError.unknown`.
 /// - A response with the status 301 to 308 that is not followed has no body.
+/// - A response is not held back: what its reader has not read yet is kept in memory.
+///
+/// Requests:
+/// - A URL with an IPv6 address, such as `http://[::1]:8080/`, fails with `URLError.badURL`.
+/// - A stream is read on the session's queue, and progress is reported there: while either blocks, all exchanges of this transport do.
 /// - `timeoutInterval` is in whole seconds, rounded up.
+/// - A certificate that is not trusted is recognized by the text of libcurl's error. The code is that of Apple's platforms, such as
+///   `URLError.serverCertificateUntrusted`.
 ///
 /// ## Cancellation
 /// A caller that is cancelled gets `CancellationError` at once, and its exchange ends; its connection is closed. A caller that is cancelled
@@ -30,9 +54,9 @@ public final class URLSessionTransport: HTTPTransport {
     /// A transport with a session of its own.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration of the session. Later changes to it have no effect. Its `httpAdditionalHeaders` are sent to every
-    ///     server, also after a redirect. Must not be a background configuration: a background session has no task delegates, which this
-    ///     transport needs, and its requests would wait forever. The initializer traps if it is one.
+    ///   - configuration: The configuration of the session: `.ephemeral` is recommended on servers. Later changes to it have no effect. Its
+    ///     `httpAdditionalHeaders` are sent to every server, also after a redirect. Must not be a background configuration: a background
+    ///     session has no task delegates, which this transport needs, and its requests would wait forever. The initializer traps if it is one.
     ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On Apple's platforms also
     ///     asked for credentials and trust, and told of metrics. Not asked about redirects.
     public init(
