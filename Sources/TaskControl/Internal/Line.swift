@@ -19,6 +19,9 @@ struct Line<Element> {
 
     var count: Int { entries.count }
 
+    /// What it holds memory for.
+    var capacity: Int { entries.capacity }
+
     var isEmpty: Bool { oldest == Self.none }
 
     /// - Complexity: O(1), amortized.

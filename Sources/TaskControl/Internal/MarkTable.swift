@@ -1,22 +1,41 @@
-/// Waiters, each with a mark, by mark and then in the order of enrolling. Pure, as the table below it.
+/// Waiters, each with a mark, resumed by mark and then in the order of enrolling. Pure.
+///
+/// A binary heap by mark and order. A waiter that leaves stays in the heap until it comes to the front, or until most of the heap has left.
 package struct MarkTable<Mark: Comparable, Waiter> {
     package typealias ID = WaiterTable<Waiter, WaitOutcome>.ID
 
+    private struct Place {
+        let mark: Mark
+        let order: UInt64
+        let id: ID
+
+        func isBefore(_ other: Place) -> Bool {
+            mark == other.mark ? order < other.order : mark < other.mark
+        }
+    }
+
     private var waiters = WaiterTable<Waiter, WaitOutcome>()
-    private var marks: [(mark: Mark, id: ID)] = []
+    private var heap: ContiguousArray<Place> = []
+    private var nextOrder: UInt64 = 0
+    /// How many of the heap have left.
+    private var staleCount = 0
 
     package init() {}
 
     /// How many wait: parked or about to.
-    package var count: Int { marks.count }
+    package var count: Int { heap.count - staleCount }
 
-    package var lowest: Mark? { marks.first?.mark }
+    /// What it holds memory for.
+    package var capacity: Int { max(heap.capacity, waiters.capacity) }
 
-    /// - Complexity: O(*n*) in the number of waiters; O(1) for a mark that is not below any other.
+    package var lowest: Mark? { heap.first?.mark }
+
+    /// - Complexity: O(log *n*); O(1) for a mark that is not below any other.
     package mutating func enroll(for mark: Mark) -> ID {
         let id = waiters.enroll()
-        let index = marks.lastIndex { $0.mark <= mark }.map { $0 + 1 } ?? 0
-        marks.insert((mark, id), at: index)
+        heap.append(Place(mark: mark, order: nextOrder, id: id))
+        nextOrder += 1
+        siftUp(from: heap.count - 1)
         return id
     }
 
@@ -24,24 +43,76 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         waiters.park(id, waiter)
     }
 
-    /// - Complexity: O(*n*) in the number of waiters.
+    /// - Complexity: O(log *n*), amortized.
     package mutating func leave(_ id: ID) -> Waiter? {
-        // It is not there any more if it was woken: the first word counts.
-        guard let index = marks.firstIndex(where: { $0.id == id }) else { return nil }
-        marks.remove(at: index)
-        return waiters.leave(id, with: .left)
+        // One that was woken is not waiting any more: the first event counts.
+        guard waiters.isWaiting(id) else { return nil }
+        let waiter = waiters.leave(id, with: .left)
+        staleCount += 1
+        tidy()
+        return waiter
     }
 
-    /// - Complexity: O(*n*) in the number of waiters.
+    /// - Complexity: O(log *n*), amortized.
     package mutating func wakeFirst() -> Waiter? {
-        waiters.leave(marks.removeFirst().id, with: .reached)
+        let waiter = waiters.leave(removeFirst().id, with: .reached)
+        tidy()
+        return waiter
     }
 
-    /// - Complexity: O(*n*) in the number of waiters.
+    /// - Complexity: O(*m* log *n*) for *m* that are woken, amortized.
     package mutating func wake(upTo value: Mark) -> [Waiter] {
-        let end = marks.firstIndex { $0.mark > value } ?? marks.count
-        let woken = marks[..<end].compactMap { waiters.leave($0.id, with: .reached) }
-        marks.removeSubrange(..<end)
+        var woken: [Waiter] = []
+        while let first = heap.first, first.mark <= value {
+            let id = removeFirst().id
+            // Tidied after each: who is first has not left.
+            if let waiter = waiters.leave(id, with: .reached) { woken.append(waiter) }
+            tidy()
+        }
         return woken
+    }
+
+    // MARK: The heap
+
+    /// Sees to it that the first has not left, and that most have not.
+    private mutating func tidy() {
+        if staleCount > heap.count / 2 {
+            heap.removeAll { !waiters.isWaiting($0.id) }
+            staleCount = 0
+            for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(from: index) }
+        }
+        while staleCount > 0, let first = heap.first, !waiters.isWaiting(first.id) {
+            _ = removeFirst()
+            staleCount -= 1
+        }
+        heap.shrinkIfMostlyEmpty(keeping: 16)
+    }
+
+    private mutating func removeFirst() -> Place {
+        heap.swapAt(0, heap.count - 1)
+        let first = heap.removeLast()
+        siftDown(from: 0)
+        return first
+    }
+
+    private mutating func siftUp(from index: Int) {
+        var index = index
+        while index > 0, heap[index].isBefore(heap[(index - 1) / 2]) {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private mutating func siftDown(from index: Int) {
+        var index = index
+        while true {
+            var first = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && heap[child].isBefore(heap[first]) {
+                first = child
+            }
+            if first == index { return }
+            heap.swapAt(index, first)
+            index = first
+        }
     }
 }

@@ -28,6 +28,17 @@ package struct WaiterTable<Waiter, Outcome> {
 
     package var count: Int { states.count }
 
+    /// What it holds memory for.
+    package var capacity: Int { states.capacity }
+
+    /// Whether a waiter has neither been woken nor left.
+    package func isWaiting(_ id: ID) -> Bool {
+        switch states[id.place] {
+        case .enrolled, .parked: true
+        case .settled, nil: false
+        }
+    }
+
     package mutating func enroll() -> ID {
         ID(place: states.append(.enrolled))
     }

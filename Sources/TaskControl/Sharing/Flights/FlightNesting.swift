@@ -7,6 +7,12 @@ struct FlightNesting<ID: Hashable> {
 
     var isEmpty: Bool { origins.isEmpty }
 
+    /// What it holds memory for.
+    var capacity: Int {
+        let inner = origins.values.map(\.capacity) + waits.values.map(\.capacity)
+        return max(waits.capacity, origins.capacity, inner.max() ?? 0)
+    }
+
     mutating func insert(from origin: ID, to target: ID, by caller: ID) {
         waits[origin, default: [:]][target, default: 0] += 1
         origins[target, default: [:]][caller] = origin
@@ -15,8 +21,10 @@ struct FlightNesting<ID: Hashable> {
     /// A caller has left.
     mutating func remove(to target: ID, by caller: ID) {
         guard let origin = origins[target]?.removeValue(forKey: caller) else { return }
+        origins[target]?.shrinkIfMostlyEmpty()
         if origins[target]?.isEmpty == true { origins[target] = nil }
         remove(from: origin, to: target)
+        shrink()
     }
 
     /// A flight is waited for no more.
@@ -24,17 +32,26 @@ struct FlightNesting<ID: Hashable> {
     /// - Complexity: O(*n*) in the number of its callers that are inside flights.
     mutating func removeAll(to target: ID) {
         for origin in (origins.removeValue(forKey: target) ?? [:]).values { remove(from: origin, to: target) }
+        shrink()
     }
 
     /// A flight has ended.
     mutating func removeAll(of flight: ID) {
         removeAll(to: flight)
         waits[flight] = nil
+        shrink()
+    }
+
+    /// A burst leaves nothing behind.
+    private mutating func shrink() {
+        waits.shrinkIfMostlyEmpty()
+        origins.shrinkIfMostlyEmpty()
     }
 
     private mutating func remove(from origin: ID, to target: ID) {
         guard let number = waits[origin]?[target] else { return }
         waits[origin]?[target] = number > 1 ? number - 1 : nil
+        waits[origin]?.shrinkIfMostlyEmpty()
         if waits[origin]?.isEmpty == true { waits[origin] = nil }
     }
 
