@@ -97,7 +97,7 @@ public final class AsyncLifetime: Sendable {
         registry.refuse()
         await withTaskGroup { group in
             group.addTask { [registry] in try? await registry.drain() }
-            group.addTask { if grace > .zero { try? await clock.sleep(for: grace) } }
+            group.addTask { if grace > .zero { try? await clock.sleep(for: grace.saturated) } }
             await group.next()
             group.cancelAll()
         }

@@ -264,5 +264,16 @@ struct AsyncLifetimeTests {
         #expect(task.isCancelled && lifetime.isEmpty)
     }
 
+    /// Also one that no clock can add to its time.
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min)])
+    func aGracePeriodMayHaveAnyLength(_ grace: Duration) async {
+        let (lifetime, gate) = (AsyncLifetime(), Gate())
+        AsyncTask { await gate.waitIgnoringCancellation() }.bind(to: lifetime)
+        let shutdown = Task { await lifetime.shutdown(grace: grace) }
+        gate.open()
+        await shutdown.value
+        #expect(lifetime.isEmpty)
+    }
+
     private final class Owner: Sendable {}
 }

@@ -110,6 +110,35 @@ struct TaskStoreTests {
         #expect(waiting.map(\.isCancelled) == [true, true, true, true, false])
     }
 
+    /// Says when it sleeps.
+    private struct AnnouncingClock: Clock {
+        let sleeps = Gate()
+
+        var now: ContinuousClock.Instant { ContinuousClock.now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            sleeps.open()
+            try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
+        }
+    }
+
+    @Test func aQuietTimeMayHaveAnyLength() async throws {
+        let clock = AnnouncingClock()
+        let store = TaskStore<String>(clock: clock)
+        let endless = store.addTask(forKey: "long", duplicateKeyBehavior: .debounce(for: .seconds(Int64.max))) {
+            Issue.record("its quiet time is over")
+        }
+        try await clock.sleeps.wait()
+        endless.cancel()
+        await endless.value
+        let hasRun = Gate()
+        await store.addTask(forKey: "negative", duplicateKeyBehavior: .debounce(for: .seconds(Int64.min))) {
+            hasRun.open()
+        }.value
+        #expect(hasRun.isOpen)
+    }
+
     @Test func debounceStartsTheNewestAfterAQuietTimeAndCancelsWhatRunsThen() async throws {
         let clock = TestClock()
         let (store, gate, log) = (TaskStore<String>(clock: clock), Gate(), OrderRecorder<String>())

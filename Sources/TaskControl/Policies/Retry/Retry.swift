@@ -37,7 +37,7 @@
 ///   - shouldRetry: Whether an error is worth another attempt. Not asked about the last attempt's. By default, every one is.
 ///   - budget: What pays for retries, shared with other calls.
 ///   - maxElapsed: From the call on, in the time of `clock`. A retry whose delay would end later is not begun. No attempt is cut short
-///     by it. `nil`: no limit. Zero allows retries only while no time has passed; a negative one traps.
+///     by it. `nil`: no limit. Zero allows retries only while no time has passed, less than zero none.
 ///   - clock: What the delays and `maxElapsed` are measured by.
 ///   - onRetry: Told of each failure that will be followed by another attempt, before the delay.
 ///   - operation: What is to succeed.

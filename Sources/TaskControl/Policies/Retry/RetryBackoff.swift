@@ -73,8 +73,8 @@ public struct RetryBackoff: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter delay: Is given the number of the attempt that failed, counted from 1, and its error. What it returns is zero or more;
-    ///   a negative duration traps. `nil`: there is no further attempt, and the error is thrown.
+    /// - Parameter delay: Receives the number of the attempt that failed, counted from 1, and its error. A negative duration means no delay;
+    ///   `nil` means that there is no further attempt, and the error is thrown.
     public static func custom(
         _ delay: @escaping @Sendable (_ attempt: Int, _ error: any Error) -> Duration?
     ) -> RetryBackoff {

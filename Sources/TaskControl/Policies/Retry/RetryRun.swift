@@ -14,7 +14,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     onRetry: (RetryEvent) -> Void,
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    if attempts < 1 || maxElapsed != nil { checkRetry(attempts: attempts, maxElapsed: maxElapsed) }
+    if attempts < 1 { trapWithoutAttempts(attempts) }
     var failure: (any Error)?
     // Where there is a limit, the time at the beginning counts. An instant of a clock that is not known here is not free to keep.
     if maxElapsed == nil {
@@ -145,13 +145,8 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
     }
 }
 
-/// Stops a program whose `retry` can make no sense.
+/// Stops a program whose `retry` would never call its operation.
 @usableFromInline
-func checkRetry(attempts: Int, maxElapsed: Duration?) {
+func trapWithoutAttempts(_ attempts: Int) {
     insist(attempts >= 1, "retry(attempts: \(attempts)): the operation would never run. Allow 1 or more.")
-    guard let maxElapsed else { return }
-    insist(
-        maxElapsed >= .zero,
-        "retry(maxElapsed: \(maxElapsed)): that is over before it begins. Give zero or more, or nil for no limit."
-    )
 }

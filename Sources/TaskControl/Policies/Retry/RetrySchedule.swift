@@ -57,13 +57,8 @@ extension RetryBackoff.Shape {
         case .exponential(let base, let factor):
             return base.saturatingMultiplied(by: factor.raised(to: attempt - 1))
         case .custom(let delay):
-            guard let delay = delay(attempt, error) else { return nil }
-            insist(
-                delay >= .zero,
-                "RetryBackoff.custom returned \(delay) for attempt \(attempt): nobody waits for less than no time. Return zero or more, "
-                    + "or nil to give up."
-            )
-            return delay.saturated
+            // Computed at run time: a negative one, such as a deadline that has passed, means no delay.
+            return delay(attempt, error).map { max(.zero, $0).saturated }
         }
     }
 

@@ -19,7 +19,8 @@
 /// caller's actor was busy.
 ///
 /// - Parameters:
-///   - duration: The limit: zero or more. With zero the operation does not begin. What is longer than 100 years is 100 years.
+///   - duration: The limit. With zero or less, such as what is left of a deadline that has passed, the operation does not begin and
+///     ``TimeoutError`` is thrown. A limit of more than 100 years is one of 100 years.
 ///   - clock: Measures the time.
 ///   - name: Of the operation's task, for diagnostics. `nil`: the caller's.
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. Where that is

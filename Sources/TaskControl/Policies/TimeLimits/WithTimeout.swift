@@ -19,7 +19,8 @@
 /// limit is over when the caller hears of it; and what it returns or throws after the limit does not count.
 ///
 /// - Parameters:
-///   - duration: The limit: zero or more. With zero the operation does not begin. What is longer than 100 years is 100 years.
+///   - duration: The limit. With zero or less, such as what is left of a deadline that has passed, the operation does not begin and
+///     ``TimeoutError`` is thrown. A limit of more than 100 years is one of 100 years.
 ///   - clock: Measures the time.
 ///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name.
 /// - Returns: What the operation returns.
@@ -91,12 +92,8 @@ enum TimeLimit {
     /// What can be said before anything has begun.
     @usableFromInline
     static func check(_ duration: Duration) throws {
-        insist(
-            duration >= .zero,
-            "A time limit of \(duration) was over before it began. Give zero or more: max(.zero, remaining) for what is left of a deadline."
-        )
         try Task.checkCancellation()
-        if duration == .zero { throw TimeoutError(duration: duration) }
+        if duration <= .zero { throw TimeoutError(duration: duration) }
     }
 
     @usableFromInline

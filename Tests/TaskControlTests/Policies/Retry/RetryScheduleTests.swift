@@ -50,6 +50,12 @@ struct RetryScheduleTests {
         }
     }
 
+    @Test func aNegativeDelayOfACustomBackoffIsNoDelay() {
+        let negative = RetryBackoff.custom { attempt, _ in .seconds(attempt == 1 ? -1 : Int64.min) }
+        #expect(delays(negative, 2) == [.zero, .zero])
+        #expect(delays(negative.jittered(.decorrelated, using: End.high), 2) == [.zero, .zero])
+    }
+
     @Test func customIsAskedWithTheAttemptAndItsError() {
         let asked = OrderRecorder<Int>()
         var schedule = RetrySchedule(

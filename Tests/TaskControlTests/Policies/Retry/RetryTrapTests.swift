@@ -23,14 +23,6 @@ struct RetryTrapTests {
         #expect(text(result).contains("retry(attempts: -1)"))
     }
 
-    @Test func aLimitThatIsOverBeforeItBegins() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await retry(attempts: 1, maxElapsed: .nanoseconds(-1)) {}
-        }
-        #expect(text(result).contains("retry(maxElapsed: -1e-09 seconds)"))
-        #expect(text(result).contains("Give zero or more, or nil"))
-    }
-
     @Test func aNegativeFixedDelay() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RetryBackoff.fixed(.seconds(-1))
@@ -68,14 +60,6 @@ struct RetryTrapTests {
             _ = RetryBackoff.none.capped(at: .seconds(-1))
         }
         #expect(text(result).contains("RetryBackoff.capped(at: -1.0 seconds)"))
-    }
-
-    @Test func aNegativeDelayOfACustomBackoff() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await retry(attempts: 3, backoff: .custom { _, _ in .seconds(-1) }) { throw MarkedError() }
-        }
-        #expect(text(result).contains("RetryBackoff.custom returned -1.0 seconds for attempt 1"))
-        #expect(text(result).contains("Return zero or more, or nil to give up."))
     }
 
     @Test func aBudgetInDebt() async {
