@@ -25,6 +25,14 @@ public struct AsyncGuardConfiguration: Sendable {
     /// lock held. `nil`: they are shown as they are.
     public var redact: (@Sendable (String) -> String)?
 
+    /// Whether mistakes are written to the system's log, in debug and release builds: errors that nobody receives, tasks that were dropped
+    /// without an owner, and continuations that were dropped or resumed twice. By default they are.
+    ///
+    /// On Apple platforms they go to `os.Logger` at the level *error*, elsewhere to standard error, one line each. Texts of errors and names
+    /// of tasks are passed to ``redact`` first; in the unified log of Apple platforms they are private data. With ``debugLogging`` they
+    /// are lines of that log instead. Observers receive mistakes in any case.
+    public var reportsMistakes: Bool
+
     /// What the time of events is taken from.
     public var clock: any Clock<Duration>
 
@@ -34,16 +42,19 @@ public struct AsyncGuardConfiguration: Sendable {
     ///   - debugLogging: Whether each event is written as a line.
     ///   - tracking: Whether ``snapshot()`` has something to show.
     ///   - redact: Takes secrets out of text.
+    ///   - reportsMistakes: Whether mistakes are written to the system's log: see ``reportsMistakes``.
     ///   - clock: What the time of events is taken from.
     public init(
         debugLogging: Bool = false,
         tracking: Bool = false,
         redact: (@Sendable (String) -> String)? = nil,
+        reportsMistakes: Bool = true,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.debugLogging = debugLogging
         self.tracking = tracking
         self.redact = redact
+        self.reportsMistakes = reportsMistakes
         self.clock = clock
     }
 

@@ -94,7 +94,9 @@ package enum Diagnostics {
     /// Of what happens within a call of an observer. A task-local would serve too, and costs more than all the rest of an event.
     static var echo: Echo? { isOn ? echoHere ?? inheritedEcho : nil }
 
-    private static func within(_ echo: Echo, _ body: () -> Void) {
+    /// Runs `body` as if the calls of these observers had caused it; `nil`: as if none had.
+    static func within(_ echo: Echo?, _ body: () -> Void) {
+        guard let echo else { return body() }
         let outer = tc_echo()
         withExtendedLifetime(echo) {
             tc_setEcho(Unmanaged.passUnretained(echo).toOpaque())
@@ -157,23 +159,22 @@ package enum Diagnostics {
         return time
     }
 
-    /// Tells of what is a mistake, most often; if there is no log that shows it, a debug build does.
+    /// Emits an incident. A mistake is also written to the system's log, in every build, unless the configuration turns that off or has a log
+    /// of its own that shows it.
     static func report(_ incident: TaskIncident, taskName: @autoclosure () -> String? = nil) {
         if isOn {
             var event = incident.event
             event.taskName = taskName()
             tell(event)
         }
-        #if DEBUG
+        guard incident.isMistake else { return }
         let setup = setup.withLock { $0 }
-        if incident.isMistake, !setup.isQuiet, setup.log == nil {
-            let redact = setup.configuration?.redact ?? { $0 }
-            within(.everybody) {
-                let name = taskName().map { " (task \(redact($0)))" } ?? ""
-                writeToStandardError("TaskControl: \(incident.text(redact))\(name)\n")
-            }
+        guard !setup.isQuiet, setup.log == nil, setup.configuration?.reportsMistakes ?? true else { return }
+        let redact = setup.configuration?.redact ?? { $0 }
+        within(.everybody) {
+            let error = incident.error.map { redact(text(of: $0)) }
+            SystemLog.report(incident.text, error: error, taskName: taskName().map(redact))
         }
-        #endif
     }
 
     static func snapshot() -> TaskSnapshot {

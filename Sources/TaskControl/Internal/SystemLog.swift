@@ -31,6 +31,21 @@ struct SystemLog: TaskObserver {
     }
     #endif
 
+    /// Writes a mistake as a line: to `os.Logger` at the level *error* where there is one, else to standard error.
+    ///
+    /// - Parameters:
+    ///   - error: May contain the program's data: on Apple platforms the unified log shows it only while a debugger is attached, or to those
+    ///     who have enabled private data.
+    ///   - taskName: As `error`.
+    static func report(_ text: String, error: String?, taskName: String?) {
+        let details = (error.map { ": \($0)" } ?? "") + (taskName.map { " (task \($0))" } ?? "")
+        #if canImport(os)
+        Logger(subsystem: "TaskControl", category: "mistakes").error("\(text, privacy: .public)\(details)")
+        #else
+        writeToStandardError("TaskControl: \(text)\(details)\n")
+        #endif
+    }
+
     static func line(of event: TaskEvent) -> String {
         "\(tc_isMainThread() ? "[main]      " : "[background]") \(event)"
     }

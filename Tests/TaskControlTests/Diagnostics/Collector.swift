@@ -13,6 +13,9 @@ final class Collector: TaskObserver {
 
     var events: [TaskEvent] { recorder.events }
 
+    /// Waits until the events are as they should be.
+    func wait(until isDone: ([TaskEvent]) -> Bool) async throws { try await recorder.wait(until: isDone) }
+
     func receive(_ event: TaskEvent) {
         if filter(event) { recorder.record(event) }
     }

@@ -236,16 +236,54 @@ struct ObserverTests {
     }
     #endif
 
-    #if DEBUG
     #if SUBPROCESSES
-    @Test func whatADebugBuildPrintsByItselfIsRedactedToo() async throws {
+    @Test func mistakesAreWrittenToTheSystemsLogInEveryBuild() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            await AsyncTask { throw MarkedError("lost") }.detached().value
+            do { _ = AsyncTask { try? await Task.sleep(for: .seconds(3_600)) } }
+            _ = try? await withCancellableContinuation(of: Int.self) { _ in {} }
+        }
+        let words = text(result)
+        #expect(words.contains("TaskControl: AsyncTask: an error was thrown and nothing handles it"))
+        #expect(words.contains(#": MarkedError(mark: "lost")"#))
+        #expect(words.contains("TaskControl: AsyncTask: dropped and cancelled"))
+        #expect(words.contains("ObserverTests.swift"))
+    }
+
+    @Test func theReportOfMistakesCanBeTurnedOff() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            AsyncGuard.configure(AsyncGuardConfiguration(reportsMistakes: false))
+            await AsyncTask { throw MarkedError("lost") }.detached().value
+        }
+        #expect(!text(result).contains("TaskControl"))
+    }
+
+    @Test func aReportOfAMistakeIsRedacted() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             AsyncGuard.configure(AsyncGuardConfiguration(redact: { $0.contains("hush") ? "…" : $0 }))
             await AsyncTask { throw MarkedError("hush") }.detached().value
         }
-        #expect(text(result).contains("nobody handles the error that a task threw: …"))
+        #expect(text(result).contains("nothing handles it: …"))
     }
-    #endif
+
+    @Test func whetherAnEventIsAMistakeDoesNotDependOnRedaction() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            AsyncGuard.configure(AsyncGuardConfiguration(redact: { _ in "…" }))
+            let collector = Collector { $0.kind == .abandonedWorkEnded }
+            AsyncGuard.addObserver(collector)
+            for error in [CancellationError() as any Error, MarkedError("late")] {
+                let (gate, ended) = (Gate(), collector.events.count)
+                _ = try? await withDetachedTimeout(.milliseconds(1)) {
+                    await gate.waitIgnoringCancellation()
+                    throw error
+                }
+                gate.open()
+                try await collector.wait { $0.count > ended }
+            }
+            precondition(collector.events.map(\.isMistake) == [false, true])
+        }
+        #expect(!text(result).contains("precondition"))
+    }
     #endif
 
     // With the trait, it is a line of swift-log.

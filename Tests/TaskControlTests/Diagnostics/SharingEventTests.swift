@@ -38,6 +38,10 @@ struct SharingEventTests {
 
     @Test func aFlightThatEverybodyLeavesIsCancelled() async throws {
         let flights = SingleFlight<Int, Int>()
+        // The flight is cancelled outside all tasks.
+        let collector = Collector { $0.owner == TaskEvent.Identity(flights.flights.number) }
+        let observation = AsyncGuard.addObserver(collector)
+        defer { observation.end() }
         try await EventLog.recording { recorder in
             let (begun, gate) = (Gate(), Gate())
             let caller = Task {
@@ -53,8 +57,9 @@ struct SharingEventTests {
             try await recorder.wait {
                 $0.named("SingleFlight.failed").count == 1 && $0.named("SingleFlight.left").count == 1
             }
+            try await collector.wait { $0.named("SingleFlight.cancelled").count == 1 }
             let lines = recorder.events.lines
-            #expect(lines.contains("SingleFlight.cancelled") && lines.contains("SingleFlight.left"))
+            #expect(lines.contains("SingleFlight.left"))
             #expect(lines.contains("SingleFlight.failed key=1 error=CancellationError() cancelled=true"))
             #expect(recorder.events.unpaired == [])
         }

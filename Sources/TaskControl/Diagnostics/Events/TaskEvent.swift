@@ -56,6 +56,8 @@ public struct TaskEvent: Sendable {
     public internal(set) var age: Duration?
     /// At an end: whether its task was cancelled by then.
     public internal(set) var isCancelled = false
+    /// Whether it reports a mistake, such as an error that nobody receives. Decided when it happens: redaction does not change it.
+    var isMistake = false
 
     /// Made with what the emitter does not know by itself: it adds time and task, and redacts what is text.
     package init(

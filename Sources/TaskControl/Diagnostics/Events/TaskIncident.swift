@@ -1,4 +1,4 @@
-/// Something that happened to a task and that nobody else is told (law 13): an event, and in debug builds a line on standard error.
+/// Something that happened to a task and that nobody else learns of: an event and, if it is a mistake, a line in the system's log.
 enum TaskIncident: Sendable {
     /// The body threw, and there is no handler for it.
     case unhandledError(any Error, in: TaskOrigin)
@@ -52,6 +52,12 @@ package enum TaskOrigin: String, Sendable {
 
 extension TaskIncident {
     var event: TaskEvent {
+        var event = plainEvent
+        event.isMistake = isMistake
+        return event
+    }
+
+    private var plainEvent: TaskEvent {
         switch self {
         case .unhandledError(let error, let origin):
             TaskEvent(origin.primitive, .unhandledError, error: Diagnostics.text(of: error), detail: origin.rawValue)
@@ -84,7 +90,7 @@ extension TaskIncident {
         }
     }
 
-    /// Whether it is worth a line. The others are what a cancellation looks like from below, mostly.
+    /// Whether it is written to the system's log. The others are nearly always what a cancellation looks like from below.
     var isMistake: Bool {
         switch self {
         case .errorAfterCancellation, .abandonedWorkEnded(nil, _), .excessCallback(_, .afterCancellation, _, _): false
@@ -93,22 +99,30 @@ extension TaskIncident {
         }
     }
 
-    func text(_ redact: (String) -> String) -> String {
-        func words(_ error: any Error) -> String { redact(Diagnostics.text(of: error)) }
-        return switch self {
-        case .unhandledError(let error, let origin):
-            "\(origin.rawValue): nobody handles the error that a task threw: \(words(error))"
+    /// What happened and what to do about it, without anything of the program's data.
+    var text: String {
+        switch self {
+        case .unhandledError(_, let origin): "\(origin.rawValue): an error was thrown and nothing handles it"
         case .droppedWithoutOwner:
-            "AsyncTask: dropped and cancelled; choose .bind(to:), .store(in:) or .detached() where it is created, or keep it."
-        case .errorAfterCancellation(let error, let origin):
-            "\(origin.rawValue): a cancelled task ended with another error than CancellationError: \(words(error))"
-        case .abandonedWorkEnded(let error, let origin):
-            "\(origin.rawValue): work that was abandoned has ended" + (error.map { ": \(words($0))" } ?? ".")
-        case .droppedContinuation(let error, _):
-            error.description
+            "AsyncTask: dropped and cancelled; call .bind(to:), .store(in:) or .detached() where it is created, or keep it"
+        case .errorAfterCancellation(_, let origin):
+            "\(origin.rawValue): a cancelled task ended with an error other than CancellationError"
+        case .abandonedWorkEnded(_, let origin):
+            "\(origin.rawValue): work that was abandoned at its time limit has ended"
+        case .droppedContinuation(let error, _): error.description
         case .excessCallback(let content, let excess, let place, _):
             "The continuation of withCancellableContinuation at \(place.text) was resumed \(excess), with "
-                + "\(content.error.map { "the error \(words($0))" } ?? content.description): ignored."
+                + "\(content.error == nil ? content.description : "an error"): ignored"
+        }
+    }
+
+    /// The error that it is about. Its text may contain the program's data.
+    var error: (any Error)? {
+        switch self {
+        case .unhandledError(let error, _), .errorAfterCancellation(let error, _): error
+        case .abandonedWorkEnded(let error, _): error
+        case .excessCallback(let content, _, _, _): content.error
+        case .droppedWithoutOwner, .droppedContinuation: nil
         }
     }
 }

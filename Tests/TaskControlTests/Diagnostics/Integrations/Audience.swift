@@ -51,7 +51,8 @@ extension TaskEvent {
         error: String? = nil,
         detail: String? = nil,
         status: Int? = nil,
-        isCancelled: Bool = false
+        isCancelled: Bool = false,
+        isMistake: Bool = false
     ) -> TaskEvent {
         var event = TaskEvent(
             primitive,
@@ -69,6 +70,7 @@ extension TaskEvent {
         event.time = .seconds(seconds)
         event.task = .current
         event.isCancelled = isCancelled
+        event.isMistake = isMistake
         return event
     }
 }

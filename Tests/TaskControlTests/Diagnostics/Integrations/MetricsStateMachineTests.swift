@@ -44,7 +44,7 @@ struct MetricsStateMachineTests {
         for primitive in TaskEvent.Primitive.allCases {
             for kind in TaskEvent.Kind.allCases where kind != .joined {
                 let event = TaskEvent.at(5, primitive, kind)
-                if event.isMistake || kind == .running { continue }
+                if kind == .running { continue }
                 #expect(measured([event]) == [[]])
                 let afterwards = measured([
                     .at(0, primitive, .added, .begins), .at(1, primitive, .completed, .ends), event,
@@ -92,14 +92,13 @@ struct MetricsStateMachineTests {
     @Test func joinersAndMistakesAreCountedWheneverTheyCome() {
         #expect(measured([.at(0, .singleFlight, .joined)]) == [["+1 joined SingleFlight"]])
         let mistakes = measured([
-            .at(0, .asyncTask, .dropped, subject: nil),
-            .at(0, .withDetachedTimeout, .abandonedWorkEnded, error: "Oops"),
+            .at(0, .asyncTask, .dropped, subject: nil, isMistake: true),
+            .at(0, .withDetachedTimeout, .abandonedWorkEnded, error: "Oops", isMistake: true),
             .at(0, .withDetachedTimeout, .abandonedWorkEnded, error: "CancellationError()"),
-            .at(0, .withDetachedTimeout, .abandonedWorkEnded),
         ])
         #expect(
             mistakes == [
-                ["+1 mistakes AsyncTask dropped"], ["+1 mistakes withDetachedTimeout abandonedWorkEnded"], [], [],
+                ["+1 mistakes AsyncTask dropped"], ["+1 mistakes withDetachedTimeout abandonedWorkEnded"], [],
             ]
         )
     }
