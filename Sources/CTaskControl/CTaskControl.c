@@ -19,6 +19,11 @@ static _Thread_local const void *echo;
 const void *tc_echo(void) { return echo; }
 void tc_setEcho(const void *value) { echo = value; }
 
+static _Thread_local bool simulated;
+
+bool tc_isSimulated(void) { return simulated; }
+void tc_setSimulated(bool isSimulated) { simulated = isSimulated; }
+
 // Of the Swift runtime, and as old as that: compiled code calls it.
 extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 

@@ -20,6 +20,10 @@ static inline void tc_setObserved(bool isObserved) {
 const void *tc_echo(void);
 void tc_setEcho(const void *echo);
 
+/// Whether this thread runs a simulation, which has no other thread.
+bool tc_isSimulated(void);
+void tc_setSimulated(bool isSimulated);
+
 /// Whether this is the thread that the program began on.
 bool tc_isMainThread(void);
 

@@ -35,6 +35,9 @@ package struct Locked<State>: @unchecked Sendable {
         }
     }
 
+    /// Whether both are copies of one reference.
+    package func isSame(as other: Self) -> Bool { storage === other.storage }
+
     /// State and lock tail-allocated together: a lock must keep its address, which a stored property does not promise.
     private final class Storage: ManagedBuffer<State, LockPrimitive> {
         static func make(_ state: State) -> Storage {

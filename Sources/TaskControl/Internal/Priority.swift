@@ -1,9 +1,9 @@
-/// Waits, and lets whatever the wait is for have the priority of the task that waits, now and when that is raised meanwhile (law 12).
+/// Waits, and escalates whatever the wait is for to the priority of the waiting task, at the start and whenever that rises.
 ///
-/// Below macOS 26 and its siblings the system offers no way to raise a task, except by awaiting it.
+/// Before macOS 26 and its siblings the system offers no way to escalate a task except to await it.
 ///
-/// - Parameter raise: Told the priority, at the start and whenever it rises; from any thread, and perhaps after the wait has ended. Escaping,
-///   so that what it captures is not in a frame of the task that waits (see `TurnBody`).
+/// - Parameter raise: Is passed the priority, at the start and whenever it rises; outside the escalation handler, on any thread, and
+///   perhaps after the wait has ended. Escaping, so that what it captures is not in a frame of the waiting task (see `TurnBody`).
 nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
     with raise: @escaping @Sendable (TaskPriority) -> Void
@@ -14,7 +14,7 @@ nonisolated(nonsending) func raising<Value: Sendable>(
         raise(Task.currentPriority)
         return await wait()
     } onPriorityEscalated: { _, priority in
-        raise(priority)
+        performOutsideHandler { raise(priority) }
     }
 }
 

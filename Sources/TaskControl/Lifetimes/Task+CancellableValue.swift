@@ -6,14 +6,14 @@ extension Task where Failure == Never {
     /// ```
     ///
     /// ## Cancellation
-    /// The caller still waits for the task to end, which a task that respects its cancellation does soon. `value`, by contrast, lets the
-    /// task go on.
+    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, which a task that respects
+    /// its cancellation does soon. `value`, by contrast, lets the task go on.
     public var cancellableValue: Success {
         get async {
             await withTaskCancellationHandler {
                 await value
             } onCancel: {
-                cancel()
+                performOutsideHandler { cancel() }
             }
         }
     }
@@ -23,7 +23,7 @@ extension Task where Failure == any Error {
     /// Awaits the task's value, and cancels the task if the one who awaits is cancelled.
     ///
     /// ## Cancellation
-    /// The caller still waits for the task to end, and gets what it ends with: a value, if it has one in spite of its cancellation.
+    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, and gets what it ends with: a value, if it has one in spite of its cancellation.
     /// `value`, by contrast, lets the task go on.
     ///
     /// - Throws: What the task throws; `CancellationError` if the caller is cancelled, in whatever words the task failed.
@@ -33,7 +33,7 @@ extension Task where Failure == any Error {
                 return try await withTaskCancellationHandler {
                     try await value
                 } onCancel: {
-                    cancel()
+                    performOutsideHandler { cancel() }
                 }
             } catch {
                 // One cancellation error (law 10).

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// Where a test is to be exact, it and its tasks are on one actor: what a sleeper does up to its next suspension then
@@ -162,7 +163,7 @@ struct TestClockTests {
     @Test func timeStandsUntilAWokenSleeperHasLeftItsSleep() async throws {
         for _ in 0..<50 {
             let (clock, other) = (TestClock(), TestClock())
-            let place = Place()
+            let place = HeldActor()
             let first = Task { try await place.sleep(until: .init(offset: .seconds(1)), on: clock) }
             let second = Task { try await clock.sleep(until: .init(offset: .seconds(2))) }
             try await clock.waitForSleepers(count: 2)
@@ -288,4 +289,11 @@ struct TestClockTests {
         #expect(text(result).contains("Advance to later"))
     }
     #endif
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension HeldActor {
+    fileprivate func sleep(until deadline: TestClock.Instant, on clock: TestClock) async throws {
+        try await clock.sleep(until: deadline)
+    }
 }

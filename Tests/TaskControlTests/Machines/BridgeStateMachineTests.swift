@@ -35,7 +35,7 @@ struct BridgeStateMachineTests {
 }
 
 private enum BridgeEvent {
-    case begin, fail, park, collect, finish, drop, cancel
+    case begin, fail, park, collect, finish, drop, cancel, cancelled
 }
 
 /// What has happened, and who was first: all that the answers follow from.
@@ -57,6 +57,8 @@ private struct BridgeModel: Hashable {
     var isDropped = false
     /// Whether the handle is the machine's.
     var hasHandle = false
+    /// Whether the handle is being cancelled: until that has returned nobody is resumed.
+    var isCancelling = false
     /// A callback that comes too late is this, once.
     var excuse: ExcessCallback?
 
@@ -66,9 +68,13 @@ private struct BridgeModel: Hashable {
     mutating func end(_ end: End) -> (handle: Int?, waiter: Int?)? {
         if first != nil || hasFailed { return nil }
         first = end
-        let waiter = caller == .parked ? 7 : nil
-        if caller == .parked { caller = .woken }
-        return (takeHandle(), waiter)
+        return (takeHandle(), isCancelling ? nil : takeWaiter())
+    }
+
+    mutating func takeWaiter() -> Int? {
+        guard first != nil, caller == .parked else { return nil }
+        caller = .woken
+        return 7
     }
 
     mutating func takeHandle() -> Int? {
@@ -99,6 +105,7 @@ private struct BridgeDriver: MachineDriver {
         case .woken: events += [.collect, .cancel]
         case .gone: if !model.hasFailed, model.first != nil { events += [.cancel] }
         }
+        if model.isCancelling { events += [.cancelled] }
         // A callback that nobody has cannot be called.
         if !model.isDropped { events += [.drop] }
         if !model.isDropped, model.callbacks < callbacks { events += [.finish] }
@@ -129,7 +136,7 @@ private struct BridgeDriver: MachineDriver {
             }
         case .park:
             let isToWait = machine.park(7)
-            #expect(isToWait == (model.first == nil))
+            #expect(isToWait == (model.first == nil || model.isCancelling))
             model.caller = isToWait ? .parked : .woken
         case .collect:
             switch (machine.collect(), model.first) {
@@ -137,7 +144,7 @@ private struct BridgeDriver: MachineDriver {
             case (.dropped, .dropped), (.left, .left): break
             case (let ending, let first): Issue.record("\(ending), not \(String(describing: first))")
             }
-            #expect(!model.hasHandle, "nothing of the caller's is left behind")
+            #expect(!model.hasHandle && !model.isCancelling, "the handle is released before the caller goes on")
             model.caller = .gone
         case .finish:
             model.callbacks += 1
@@ -161,15 +168,17 @@ private struct BridgeDriver: MachineDriver {
             let waking = machine.drop()
             #expect((waking.handle, waking.waiter) == model.end(.dropped) ?? (nil, nil))
         case .cancel:
-            let waking = machine.cancel(isLeaving: model.isLeaving)
-            guard model.isLeaving else {
-                let handle = model.first == nil ? model.takeHandle() : nil
-                #expect((waking.handle, waking.waiter) == (handle, nil), "it goes on waiting")
-                return
-            }
-            let expected = model.end(.left)
-            if expected != nil { model.excuse = .afterCancellation }
-            #expect((waking.handle, waking.waiter) == expected ?? (nil, nil))
+            let handle = machine.cancel(isLeaving: model.isLeaving)
+            let expected = model.takeHandle()
+            #expect(handle == expected, "the handle is cancelled once, and not after the end")
+            guard expected != nil else { return }
+            model.isCancelling = true
+            guard model.isLeaving else { return }
+            model.first = .left
+            model.excuse = .afterCancellation
+        case .cancelled:
+            model.isCancelling = false
+            #expect(machine.cancelled() == model.takeWaiter(), "the caller goes on when the handle is released")
         }
     }
 }

@@ -121,4 +121,14 @@ struct FlightStateMachineTests {
         #expect(machine.count == 1)
         #expect(machine.capacity < 1_000, "a burst leaves nothing behind")
     }
+
+    @Test func aFlightThatWasCancelledBeforeItsTaskBeganDoesNotBegin() {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(_, let id, _) = machine.join(0, { _ in 0 }) else { return #expect(Bool(false)) }
+        #expect(machine.mayBegin(id))
+        _ = machine.cancelAll()
+        #expect(!machine.mayBegin(id))
+        _ = machine.finish(id, of: 0)
+        #expect(!machine.mayBegin(id))
+    }
 }

@@ -275,7 +275,7 @@ struct RegistryDriver: MachineDriver {
             #expect(phase == .quiet && !isCancelled && quietTime == .seconds(1))
             places[number] = .sleeping
         case .skip(let waking):
-            #expect(phase == .skipped || isCancelled)
+            #expect(phase == .skipped || phase == .left || isCancelled)
             skipped(number, waking)
         }
     }
@@ -308,7 +308,7 @@ struct RegistryDriver: MachineDriver {
     }
 
     private mutating func skipped(_ number: Int, _ waking: [Int]) {
-        if model[number]?.phase != .skipped { _ = model.cancel([number]) }
+        model.skip(number)
         #expect(Set(waking) == model.promoteAll())
         wake(waking)
         finish(number)
@@ -373,9 +373,9 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func left(_ number: Int) -> [Int] {
         let wasParked = places[number] == .parked
-        let woken = machine.leave(ids[number])
+        let woken = machine.leave(ids[number]).map { [$0] } ?? []
         var expected = Set<Int>()
-        if model[number]?.phase == .waiting { _ = model.cancel([number]) }
+        model.leave(number)
         if wasParked {
             expected.insert(number)
             model[number]?.isParked = false

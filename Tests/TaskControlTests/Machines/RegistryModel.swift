@@ -28,7 +28,7 @@ struct RegistryModel {
         set { tasks = tasks.compactMap { $0.number == number ? newValue : $0 } }
     }
 
-    func linked(_ key: String) -> [Task] { tasks.filter { $0.key == key && $0.phase != .skipped } }
+    func linked(_ key: String) -> [Task] { tasks.filter { $0.key == key && $0.phase.isLinked } }
     func live(_ key: String) -> [Task] { linked(key).filter(\.phase.isLive) }
     var liveKeys: Set<String> { Set(tasks.filter(\.phase.isLive).compactMap(\.key)) }
     var liveCount: Int { tasks.filter(\.phase.isLive).count }
@@ -50,6 +50,18 @@ struct RegistryModel {
             if task.isAttached { jobs.append(number) }
         }
         return jobs
+    }
+
+    /// A task that waits is cancelled by its own handler, and reports that when it goes on.
+    mutating func leave(_ number: Int) {
+        if self[number]?.phase == .waiting { self[number]?.phase = .left }
+    }
+
+    /// A task that does not run goes on.
+    mutating func skip(_ number: Int) {
+        guard self[number]?.phase == .left else { return _ = cancel([number]) }
+        self[number]?.phase = .skipped
+        retired.append(number)
     }
 
     /// - Returns: Who is woken, since it is their turn.

@@ -69,6 +69,25 @@ struct TaskRegistryStateMachineTests {
         machine.checkInvariants()
     }
 
+    /// Those that wait come first, so that the last place of the tables is the survivor's.
+    @Test func aBurstOfWaitingTasksWithOneSurvivorLeavesNothingBehind() {
+        var machine = RegistryMachine()
+        let ids = (0..<10_000).compactMap { _ -> RegistryMachine.ID? in
+            guard case .added(let id, _, _) = machine.add(key: "a", behavior: .wait) else { return nil }
+            return id
+        }
+        for (number, id) in ids.enumerated().dropFirst() {
+            let isParked = machine.park(id, number)
+            #expect(isParked)
+        }
+        for id in ids.dropFirst(2) {
+            let waiter = machine.leave(id)
+            #expect(waiter != nil)
+            _ = machine.finish(id)
+        }
+        #expect(machine.capacity <= 256)
+    }
+
     @Test func aBurstLeavesNothingBehind() {
         var machine = RegistryMachine()
         var ids: [RegistryMachine.ID] = []

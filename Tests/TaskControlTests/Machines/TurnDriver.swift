@@ -287,9 +287,9 @@ struct TurnDriver: MachineDriver {
         hasLeft: Bool
     ) {
         #expect(departure.calling == calling && departure.leaving == leaving && departure.isPinned == isPinned)
-        guard hasLeft else { return #expect(!departure.hasDrainers) }
+        guard hasLeft else { return #expect(!departure.hasDrained) }
         let woken = model.takeDrained()
-        let drained = departure.hasDrainers ? machine.takeDrained() : []
+        let drained = departure.hasDrained ? machine.takeDrained() : []
         #expect(drained == woken)
     }
 

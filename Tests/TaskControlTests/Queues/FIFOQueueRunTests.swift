@@ -235,6 +235,35 @@ struct QueueRaisingTests {
 
     private actor Place {}
 
+    /// Each step is sent to a queue of its own from inside the turn of the step before.
+    @Test func aChainOfTasksThroughNewQueuesCarriesOnlyTurnsThatHaveNotEnded() async {
+        let (longest, isOver) = (Locked(0), Gate())
+        @Sendable func step(_ number: Int) {
+            longest.withLock { $0 = max($0, HeldTurn.current?.outer.count ?? 0) }
+            if number == 1_000 { return isOver.open() }
+            Task(on: FIFOQueue()) { step(number + 1) }
+        }
+        step(0)
+        await isOver.waitIgnoringCancellation()
+        #expect(longest.withLock { $0 } < 10)
+    }
+
+    /// A task that was made inside a turn keeps the mark of that turn, and not the queue.
+    @Test func aTaskThatOutlivesItsTurnDoesNotKeepTheQueue() async {
+        let gate = Gate()
+        weak var turns: TurnStorage?
+        var later: Task<Void, Never>?
+        do {
+            let queue = FIFOQueue()
+            turns = queue.turns
+            later = await Task(on: queue) { Task { await gate.waitIgnoringCancellation() } }.value
+            try? await queue.drain()
+        }
+        #expect(turns == nil)
+        gate.open()
+        await later?.value
+    }
+
     /// Raised between its place and its making, as from another thread.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskWhoseHandleComesLateIsRaisedThen() async {

@@ -182,7 +182,8 @@ final class OwnerWorld: Sendable {
                 cancelled(older.map(\.number), &state)
                 state.model[number]?.phase = .running
             case .waiting: return "\(number) waits for its turn, with \(state.model.tasks)"
-            case .cancelled, .skipped, nil: return "\(number) was cancelled before it started, and does not start"
+            case .cancelled, .skipped, .left, nil:
+                return "\(number) was cancelled before it started, and does not start"
             }
             state.owed.remove(number)
             return nil

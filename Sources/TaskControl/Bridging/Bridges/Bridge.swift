@@ -12,6 +12,8 @@ struct Bridge: Sendable {
         var machine = Machine()
         /// What is told of it, if somebody listened when it began. In here, so that a task that waits does not have it in its frame.
         var told: CallEvents?
+        /// A cancellation that observers have not been notified of yet.
+        var owesCancellation = false
     }
 
     @usableFromInline
@@ -67,11 +69,9 @@ struct Bridge: Sendable {
             }
         } onCancel: {
             // May come before the waiter has parked, as one does that came while the API was called; and more than once.
-            var waking = state.withLock { $0.machine.cancel(isLeaving: behavior == .resume) }
-            if Diagnostics.isOn, waking.handle != nil { told?.tell(.cancelled, isInside: false) }
-            waking.handle?()
-            Self.wake(&waking)
+            cancel(isLeaving: behavior == .resume)
         }
+        if Diagnostics.isOn { tellCancelled() }
         switch state.withLock({ $0.machine.collect() }) {
         case .finished(let token):
             return token
@@ -86,6 +86,31 @@ struct Bridge: Sendable {
             try Task.checkCancellation()
             throw error
         }
+    }
+
+    /// Cancels the API, inside the cancellation handler of the caller, which is the only task that is resumed here.
+    private func cancel(isLeaving: Bool) {
+        var handle = state.withLock { contents in
+            let handle = contents.machine.cancel(isLeaving: isLeaving)
+            contents.owesCancellation = handle != nil && contents.told != nil
+            return handle
+        }
+        guard handle != nil else { return }
+        // A caller that leaves now says so itself.
+        if Diagnostics.isOn, !isLeaving { performOutsideHandler { tellCancelled() } }
+        handle?()
+        // Before the caller goes on.
+        handle = nil
+        state.withLock { $0.machine.cancelled() }?.resume()
+    }
+
+    /// Notifies observers of the cancellation, once: soon after it, and before the end of the call.
+    private func tellCancelled() {
+        let told = state.withLock { contents in
+            defer { contents.owesCancellation = false }
+            return contents.owesCancellation ? contents.told : nil
+        }
+        told?.tell(.cancelled, isInside: false)
     }
 
     // MARK: The callback

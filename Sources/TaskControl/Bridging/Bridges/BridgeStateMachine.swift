@@ -1,16 +1,17 @@
 /// One call of a callback API, and the caller that waits for its callback. Pure: it knows neither the value, nor how to cancel, nor how to wake.
 ///
-///     calling ──begin──▶ waiting ──park──▶ waiting (parked)
-///        │                  │                  │
-///        │ finish, drop     │ finish, drop, cancel: the handle and the waiter are handed out
-///        ▼                  ▼                  ▼
-///        └───────────────▶ ended ◀─────────────┘
+///     calling ──begin──▶ waiting ──park──▶ waiting (parked) ──cancel──▶ cancelling
+///        │                  │                  │                           │
+///        │ finish, drop     │ finish, drop: the handle and the waiter      │ cancelled: the waiter is handed out,
+///        ▼                  ▼               are handed out                 ▼          if it has ended
+///        └───────────────▶ ended ◀─────────────┴───────────────────────────┴──▶ waiting (without a handle)
 ///                           │ begin, fail, collect: the caller hears of it
 ///                           ▼
 ///     calling ──fail──▶   over
 ///
-/// The first to end it wins. The handle is handed out once: to be cancelled, or to be let go. The caller begins with the handle in its hand,
-/// and its cancellation is listened to from then on: one that came before is noticed then, since a cancelled task stays cancelled.
+/// The first to end it wins. The handle is handed out once: to be cancelled, or to be released. While it is being cancelled the caller is not
+/// resumed, so the handle is always released before the caller goes on. The caller begins with the handle in its hand, and its cancellation
+/// is listened to from then on: one that came before is noticed then, since a cancelled task stays cancelled.
 struct BridgeStateMachine<Handle, Waiter, Outcome> {
     /// What the caller is to hear.
     enum Ending {
@@ -26,6 +27,8 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         case calling
         /// No handle: it has been cancelled. No waiter: it has not parked yet.
         case waiting(Handle?, Waiter?)
+        /// The handle is being cancelled. What ends the wait meanwhile is kept until that has returned.
+        case cancelling(Waiter?, Ending?)
         case ended(Ending)
         case over
     }
@@ -50,7 +53,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
             return outcome
         case .ended:
             return nil
-        case .waiting, .over:
+        case .waiting, .cancelling, .over:
             preconditionFailure("The API is called once.")
         }
     }
@@ -71,7 +74,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
             // That nobody is left to call back is no surprise.
             state = .over
             return nil
-        case .waiting, .over:
+        case .waiting, .cancelling, .over:
             preconditionFailure("The API is called once.")
         }
     }
@@ -82,9 +85,12 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         case .waiting(let handle, nil):
             state = .waiting(handle, waiter)
             return true
+        case .cancelling(nil, let ending):
+            state = .cancelling(waiter, ending)
+            return true
         case .ended:
             return false
-        case .calling, .waiting, .over:
+        case .calling, .waiting, .cancelling, .over:
             preconditionFailure("The caller parks once, when the API has been called.")
         }
     }
@@ -99,7 +105,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     // MARK: What happens to it
 
     struct Waking {
-        /// To be let go; after a cancellation, to be cancelled.
+        /// To be released, before the waiter is resumed.
         var handle: Handle?
         var waiter: Waiter?
     }
@@ -118,7 +124,10 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         case .waiting(let handle, let waiter):
             state = .ended(.finished(outcome))
             return .first(Waking(handle: handle, waiter: waiter))
-        case .ended, .over:
+        case .cancelling(let waiter, nil):
+            state = .cancelling(waiter, .finished(outcome))
+            return .first(Waking())
+        case .cancelling, .ended, .over:
             defer { excess = .again }
             return .excess(excess)
         }
@@ -133,7 +142,10 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         case .waiting(let handle, let waiter):
             state = .ended(.dropped)
             return Waking(handle: handle, waiter: waiter)
-        case .ended, .over:
+        case .cancelling(let waiter, nil):
+            state = .cancelling(waiter, .dropped)
+            return Waking()
+        case .cancelling, .ended, .over:
             return Waking()
         }
     }
@@ -141,21 +153,33 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     /// The caller has been cancelled; perhaps more than once, and perhaps when all is over.
     ///
     /// - Parameter isLeaving: It does not wait for the callback.
-    mutating func cancel(isLeaving: Bool) -> Waking {
+    /// - Returns: What is to be cancelled and released, and then reported by `cancelled`.
+    mutating func cancel(isLeaving: Bool) -> Handle? {
         switch state {
-        case .waiting(let handle, let waiter):
-            guard isLeaving else {
-                state = .waiting(nil, waiter)
-                return Waking(handle: handle)
-            }
-            excess = .afterCancellation
-            state = .ended(.left)
-            return Waking(handle: handle, waiter: waiter)
+        case .waiting(let handle?, let waiter):
+            if isLeaving { excess = .afterCancellation }
+            state = .cancelling(waiter, isLeaving ? .left : nil)
+            return handle
         case .calling:
             preconditionFailure("A cancellation is listened to when the API has been called.")
-        case .ended, .over:
-            return Waking()
+        case .waiting, .cancelling, .ended, .over:
+            return nil
         }
+    }
+
+    /// The handle has been cancelled and released.
+    ///
+    /// - Returns: The waiter, if it has ended meanwhile.
+    mutating func cancelled() -> Waiter? {
+        guard case .cancelling(let waiter, let ending) = state else {
+            preconditionFailure("A handle is cancelled once, when the caller has been cancelled.")
+        }
+        guard let ending else {
+            state = .waiting(nil, waiter)
+            return nil
+        }
+        state = .ended(ending)
+        return waiter
     }
 }
 

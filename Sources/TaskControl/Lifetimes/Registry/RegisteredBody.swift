@@ -43,7 +43,7 @@ struct FollowingBody: TaskBody {
         await withTaskCancellationHandler {
             await registry.job(of: followed)?.value
         } onCancel: {
-            registry.cancel(followed)
+            performOutsideHandler { registry.cancel(followed) }
         }
     }
 }

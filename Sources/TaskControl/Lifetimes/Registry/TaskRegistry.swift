@@ -303,7 +303,7 @@ final class TaskRegistry: Sendable {
             case .quiet(let quietTime):
                 if Diagnostics.isOn { tell(.waiting, .goesOn, id, delay: quietTime, isInside: true) }
                 // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
-                try? await clock.sleep(for: quietTime)
+                try? await clock.sleep(for: quietTime.saturated)
                 return quietTimeEnded(id)
             case .skip(let waking):
                 carryOut(waking: waking, news)
@@ -335,8 +335,9 @@ final class TaskRegistry: Sendable {
                 raise(state.withLock { $0.raise(before: id, to: priority.rawValue) }, to: priority)
             }
         } onCancel: {
-            let (waking, news) = change { $0.leave(id) }
-            carryOut(waking: waking, news)
+            let (waiter, news) = change { $0.leave(id) }
+            waiter?.resume(returning: .reached)
+            if news.isNews { performOutsideHandler { [self] in onChange?() } }
         }
     }
 

@@ -23,7 +23,7 @@ extension TaskRegistryStateMachine {
             switch entries[slot].phase {
             case .ready, .running: return existing(slot)
             case .waiting, .quiet: if newestToCome == Self.none { newestToCome = slot }
-            case .cancelled, .skipped: break
+            case .cancelled, .skipped, .left: break
             }
             slot = entries[slot].older
         }
@@ -85,7 +85,7 @@ extension TaskRegistryStateMachine {
             unlink(slot)
             retire(slot, .skipped)
             return entries[slot].job
-        case .cancelled, .skipped:
+        case .cancelled, .skipped, .left:
             return nil
         }
     }
@@ -95,6 +95,19 @@ extension TaskRegistryStateMachine {
         unlink(slot)
         retire(slot, .skipped)
         return entries[slot].key.map { promote($0) } ?? []
+    }
+
+    /// A task that waits leaves its lane, and reports that itself.
+    mutating func leave(_ slot: Slot) {
+        unlink(slot)
+        entries[slot].phase = .left
+        liveCount -= 1
+    }
+
+    /// A task that has left reports it.
+    mutating func report(_ slot: Slot) {
+        entries[slot].phase = .skipped
+        if retired != nil { retired?.append(ID(serial: entries[slot].serial, slot: slot)) }
     }
 
     /// If it is the turn of the lane's first, it is ready.

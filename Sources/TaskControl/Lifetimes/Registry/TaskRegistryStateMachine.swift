@@ -42,9 +42,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     enum Phase: UInt8 {
         case waiting, quiet, ready, running, cancelled, skipped
+        /// Skipped by the cancellation of its own task, which reports that when it is resumed.
+        case left
 
         var isLive: Bool { rawValue <= Phase.running.rawValue }
-        var isLinked: Bool { self != .skipped }
+        var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
     }
 
     /// Packed, for there may be a million of them.
@@ -197,7 +199,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     private mutating func takeFollowers(_ slot: Slot) -> [Waiter] {
         guard !followers.isEmpty, let waiters = followers.removeValue(forKey: slot) else { return [] }
-        if followers.isEmpty { followers = [:] }
+        followers.shrinkIfMostlyEmpty()
         return waiters
     }
 
@@ -253,6 +255,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .quiet where !isCancelled: return .quiet(quietTimes[id.slot] ?? .zero)
         case .ready, .waiting, .quiet: return .skip(waking: skip(id.slot))
         case .skipped: return .skip(waking: [])
+        case .left:
+            report(id.slot)
+            return .skip(waking: [])
         case .running, .cancelled, nil:
             preconditionFailure("A task begins once, and only if it had something to wait for.")
         }
@@ -265,19 +270,23 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             let other = parked.updateValue(waiter, forKey: id.slot)
             precondition(other == nil, "A task parks once at a time.")
             return true
-        case .ready, .skipped:
+        case .ready, .skipped, .left:
             return false
         case .quiet, .running, .cancelled, nil:
             preconditionFailure("A task parks while it waits for its turn.")
         }
     }
 
-    /// The task was cancelled, perhaps while it was parked.
-    mutating func leave(_ id: ID) -> [Waiter] {
+    /// The task was cancelled, perhaps while it was parked. Nobody else's turn comes by that: a task that waits is never first in its lane.
+    ///
+    /// - Returns: Its own waiter, if it was parked.
+    mutating func leave(_ id: ID) -> Waiter? {
         switch phase(of: id) {
-        case .waiting: takeParked(id.slot) + skip(id.slot)
-        case .skipped: takeParked(id.slot)
-        case .quiet, .ready, .running, .cancelled, nil: []
+        case .waiting:
+            leave(id.slot)
+            return takeParked(id.slot).first
+        case .skipped: return takeParked(id.slot).first
+        case .quiet, .ready, .running, .cancelled, .left, nil: return nil
         }
     }
 
@@ -296,7 +305,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             return .run(cancelling: cancelling)
         case .skipped:
             return .skip(waking: [])
-        case .waiting, .ready, .running, .cancelled, nil:
+        case .waiting, .ready, .running, .cancelled, .left, nil:
             preconditionFailure("Only a task that waits for a quiet time sees its end.")
         }
     }
@@ -315,7 +324,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         if phase.isLive { liveCount -= 1 }
         if !quietTimes.isEmpty {
             quietTimes[id.slot] = nil
-            if quietTimes.isEmpty { quietTimes = [:] }
+            quietTimes.shrinkIfMostlyEmpty()
         }
         if !followers.isEmpty { waking += takeFollowers(id.slot) }
         let entry = entries.remove(id.slot)
@@ -401,6 +410,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     // MARK: Inside
 
+    /// What it holds memory for, in entries, keys and those who wait.
+    var capacity: Int {
+        max(entries.capacity, lanes.capacity, max(parked.capacity, followers.capacity, quietTimes.capacity))
+    }
+
     /// `nil`: finished.
     @inline(__always)
     func phase(of id: ID) -> Phase? {
@@ -410,7 +424,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     mutating func takeParked(_ slot: Slot) -> [Waiter] {
         guard !parked.isEmpty, let waiter = parked.removeValue(forKey: slot) else { return [] }
-        if parked.isEmpty { parked = [:] }
+        parked.shrinkIfMostlyEmpty()
         return [waiter]
     }
 

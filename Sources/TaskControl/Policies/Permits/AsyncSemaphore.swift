@@ -117,7 +117,11 @@ public final class AsyncSemaphore: Sendable {
             // May come before the waiter has parked: then it does not.
             let leaving = state.withLock { $0.leave(id) }
             leaving.waiter?.resume(returning: .left)
-            for waiter in leaving.granted { waiter.resume(returning: .reached) }
+            let granted = leaving.granted
+            guard !granted.isEmpty else { return }
+            performOutsideHandler {
+                for waiter in granted { waiter.resume(returning: .reached) }
+            }
         }
         let isLeaving = outcome == .left || Task.isCancelled
         if holding.number != 0 { tellWaited(weight, holding, isLeaving ? .left : .acquired) }

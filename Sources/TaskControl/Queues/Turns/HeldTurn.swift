@@ -1,27 +1,49 @@
-/// A turn as it is seen from inside: a task-local, so that child tasks see it too.
+/// A turn as code inside it sees it: a task-local, so that child tasks see it too.
 ///
-/// Each queue has a task-local of its own. So a turn inside another queue's turn hides nothing, and nothing is allocated for a turn.
+/// All queues share one task-local. A turn inside another queue's turn carries the outer turns along, but only those that have not ended: a
+/// chain of tasks, each sent to another queue from inside the turn before, does not grow. A turn that is inside no other allocates nothing.
 @usableFromInline
 struct HeldTurn: Sendable {
-    /// Where it is marked. The runtime knows a task-local by its address: a mark keeps it, in tasks that outlive the queue too, so
-    /// that no other task-local gets that address and takes the mark for its own.
-    @usableFromInline let local: TaskLocal<HeldTurn?>
-    let id: TurnStorage.ID
+    let place: TurnPlace
+    /// The turns that it was taken in.
+    let outer: [TurnPlace]
+
+    @TaskLocal static var current: HeldTurn?
+
+    @usableFromInline static var local: TaskLocal<HeldTurn?> { $current }
+
+    /// - Parameter place: The caller's new turn.
+    init(_ place: TurnPlace) {
+        self.place = place
+        outer = Self.current.map { held in (held.outer + [held.place]).filter(\.isHeld) } ?? []
+    }
 
     @inlinable
     nonisolated(nonsending) func holding<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async rethrows -> Value {
-        try await local.withValue(self, operation: body)
+        try await Self.local.withValue(self, operation: body)
+    }
+
+    /// Whether the caller, or a task that it stems from, holds a turn of a queue.
+    static func isHeld(of queue: TurnPlace.Queue) -> Bool {
+        guard let current else { return false }
+        return current.place.isHeld(of: queue) || current.outer.contains { $0.isHeld(of: queue) }
     }
 }
 
-/// Where one queue's turns are marked.
-struct HeldTurns: Sendable {
-    private let local = TaskLocal<HeldTurn?>(wrappedValue: nil)
+/// The place of a turn in its queue.
+///
+/// It refers to the state of the queue and not to the queue: tasks that outlive the turn keep what they inherit, and the queue is to be
+/// deallocated without them.
+struct TurnPlace: Sendable {
+    typealias Queue = Locked<TurnStorage.Machine>
 
-    func turn(_ id: TurnStorage.ID) -> HeldTurn { HeldTurn(local: local, id: id) }
+    let queue: Queue
+    let id: TurnStorage.ID
 
-    /// The turn that the caller, or a task that it stems from, was given. It may be over.
-    var current: TurnStorage.ID? { local.get()?.id }
+    /// Whether the turn has begun and not ended.
+    var isHeld: Bool { queue.withLock { $0.isRunning(id) } }
+
+    func isHeld(of queue: Queue) -> Bool { self.queue.isSame(as: queue) && isHeld }
 }

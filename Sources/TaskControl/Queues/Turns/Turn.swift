@@ -54,7 +54,7 @@ struct Turn: Sendable {
     @usableFromInline
     func enter() -> HeldTurn? {
         if Diagnostics.isOn { tellInside(.started) }
-        return turns.held?.turn(id)
+        return turns.holdsTurns ? turns.held(id) : nil
     }
 }
 

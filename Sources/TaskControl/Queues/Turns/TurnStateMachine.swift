@@ -163,10 +163,13 @@ struct TurnStateMachine<Waiter, Job> {
         var calling: Waiter?
         /// The one that has left, if it was parked.
         var leaving: Waiter?
-        /// Somebody may have drained: the caller goes on with `takeDrained`.
-        var hasDrainers = false
+        /// All that a drainer waited for has left: the caller goes on with `takeDrained`.
+        var hasDrained = false
         /// The guest is being raised at this moment: it must park with `parkPinned` before it goes on.
         var isPinned = false
+
+        /// Whether it resumes tasks other than the one that has left.
+        var concernsOthers: Bool { calling != nil || hasDrained }
     }
 
     /// Ends a turn. A second report, or a late one, finds nothing.
@@ -194,7 +197,8 @@ struct TurnStateMachine<Waiter, Job> {
     private mutating func depart(_ slot: Slot) -> Departure {
         let isPinned = entries[slot].pins > 0
         remove(slot)
-        return Departure(calling: callNext(), hasDrainers: drainers.count > 0, isPinned: isPinned)
+        let hasDrained = drainers.lowest.map { $0 <= drainedMark } ?? false
+        return Departure(calling: callNext(), hasDrained: hasDrained, isPinned: isPinned)
     }
 
     /// Takes an entry out of line, and out of the table unless it is pinned there.
@@ -300,10 +304,13 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     /// - Returns: Those who have nobody to wait for any more.
-    /// - Complexity: O(*n*) in the number of drainers.
+    /// - Complexity: O(*n* log *m*) for *n* of *m* drainers.
     mutating func takeDrained() -> [Waiter] {
-        drainers.wake(upTo: oldest == Self.none ? .max : entries[oldest].serial - 1)
+        drainers.wake(upTo: drainedMark)
     }
+
+    /// The last serial before which nothing is in line.
+    private var drainedMark: UInt64 { oldest == Self.none ? .max : entries[oldest].serial - 1 }
 
     // MARK: Looking
 
@@ -323,6 +330,8 @@ struct TurnStateMachine<Waiter, Job> {
         entries.isOccupied(id.slot) && id.has(serial: entries[id.slot].serial)
     }
 }
+
+extension TurnStateMachine.Departure: Sendable where Waiter: Sendable, Job: Sendable {}
 
 extension TurnStateMachine {
     /// Traps if an invariant does not hold. O(*n*).

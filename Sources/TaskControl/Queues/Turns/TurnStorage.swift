@@ -10,8 +10,8 @@ final class TurnStorage: Sendable {
     typealias ID = Machine.ID
 
     private let state: Locked<Machine>
-    /// `nil`: whoever has begun has no turn to hold.
-    let held: HeldTurns?
+    /// Whether a task holds its turn until it ends. If not, it leaves the line when it begins.
+    let holdsTurns: Bool
 
     /// Whose engine it is, and what events know it by.
     let face: TaskEvent.Primitive
@@ -25,7 +25,7 @@ final class TurnStorage: Sendable {
         self.face = face
         self.name = name
         state = Locked(Machine(capacity: capacity))
-        held = capacity == nil ? nil : HeldTurns()
+        holdsTurns = capacity != nil
         if isTold, Diagnostics.isOn { tell(.created) }
     }
 
@@ -75,7 +75,7 @@ final class TurnStorage: Sendable {
         }
     }
 
-    /// As the other; a task that is cancelled leaves, at once.
+    /// Returns when it is the turn of a task, which then can begin, or when it has left; a task that is cancelled leaves at once.
     nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
         await withTaskCancellationHandler {
             await waitUntilCalled(id)
@@ -85,24 +85,27 @@ final class TurnStorage: Sendable {
         }
     }
 
+    /// Leaves the line before the turn. Called by the cancellation handler of the task itself, so only that task is resumed here.
     func leave(_ id: ID) {
-        carryOut(state.withLock { $0.leave(id) })
+        let departure = state.withLock { $0.leave(id) }
+        departure.leaving?.resume(returning: .reached)
+        if departure.concernsOthers { performOutsideHandler { self.carryOut(departure) } }
     }
 
     // MARK: Holding a turn
 
     /// Whether the caller, or a task that it stems from, holds a turn.
-    var isHeldByCaller: Bool {
-        guard let id = held?.current else { return false }
-        return state.withLock { $0.isRunning(id) }
-    }
+    var isHeldByCaller: Bool { HeldTurn.isHeld(of: state) }
+
+    /// A turn as code inside it sees it, for a caller who is about to run that code.
+    func held(_ id: ID) -> HeldTurn { HeldTurn(TurnPlace(queue: state, id: id)) }
 
     // MARK: Ending
 
     /// Passes the turn of one of the queue's tasks on.
     @inline(__always)
     func finish(_ id: ID) {
-        if held != nil { carryOut(state.withLock { $0.finish(id) }) }
+        if holdsTurns { carryOut(state.withLock { $0.finish(id) }) }
     }
 
     // MARK: Guests
@@ -112,7 +115,7 @@ final class TurnStorage: Sendable {
     /// - Returns: `nil`: the caller was cancelled before its turn.
     @usableFromInline
     nonisolated(nonsending) func beginGuest() async -> Guest? {
-        guard let held, !Task.isCancelled else { return nil }
+        if Task.isCancelled { return nil }
         let (level, job) = (Task.currentPriority.rawValue, Job.current)
         let (place, mustWait) = state.withLock { machine in
             let place = machine.enqueue(level: level, guest: job, isGuest: true)
@@ -121,7 +124,7 @@ final class TurnStorage: Sendable {
             if !place.isUrgent, case .run = machine.begin(place.id) { return (place, false) }
             return (place, true)
         }
-        let guest = Guest(turns: self, id: place.id, turn: held.turn(place.id))
+        let guest = Guest(turns: self, id: place.id, turn: held(place.id))
         if Diagnostics.isOn { tellGuest(place.id, mustWait) }
         guard mustWait else { return guest }
         if place.isUrgent { raise(before: place.id, to: level) }
@@ -189,8 +192,7 @@ final class TurnStorage: Sendable {
     @inline(__always)
     private func carryOut(_ departure: Machine.Departure) {
         departure.calling?.resume(returning: .reached)
-        departure.leaving?.resume(returning: .reached)
-        if departure.hasDrainers {
+        if departure.hasDrained {
             for drainer in state.withLock({ $0.takeDrained() }) { drainer.resume(returning: .reached) }
         }
     }

@@ -65,8 +65,11 @@ class Flight: @unchecked Sendable {
     }
 
     /// Its task is about to do its work.
+    ///
+    /// - Throws: `CancellationError` if the flight was cancelled before.
     @usableFromInline
-    final func run() {
+    final func begin() throws {
+        guard !Task.isCancelled, flights.mayBegin(id) else { throw CancellationError() }
         if Diagnostics.isOn { flights.tellRunning(id, key) }
     }
 
@@ -120,10 +123,8 @@ struct FlightBody<Value: Sendable>: TaskBody {
         var failure: (any Error)?
         var hasBegun = false
         do {
-            // Law 8: what everybody has left before it began does not begin.
-            try Task.checkCancellation()
+            try flight.begin()
             hasBegun = true
-            flight.run()
             flight.result = .success(try await flight.holding(operation))
         } catch {
             flight.result = .failure(error)

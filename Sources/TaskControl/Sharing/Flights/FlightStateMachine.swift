@@ -146,6 +146,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return Attachment(isCancelled: flights[id.slot].phase == .cancelled, level: owed > level ? owed : 0)
     }
 
+    /// Whether the work of a flight whose task has begun may begin: not if the flight was cancelled.
+    func mayBegin(_ id: ID) -> Bool { isThere(id) && flights[id.slot].phase != .cancelled }
+
     // MARK: Waiting
 
     /// - Returns: With what the waiter is to be resumed at once.
@@ -318,7 +321,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Looking
 
     /// What it holds memory for, in flights, callers and keys.
-    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity) }
+    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity) }
 
     /// Whether it has not ended.
     func isThere(_ id: ID) -> Bool {
@@ -328,6 +331,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     private func isWaiting(_ id: ID) -> Bool {
         waits.isOccupied(id.slot) && id.has(serial: waits[id.slot].serial)
     }
+}
+
+extension FlightStateMachine.Leaving: Sendable where Key: Sendable, Payload: Sendable, Waiter: Sendable, Job: Sendable {
 }
 
 extension FlightStateMachine {

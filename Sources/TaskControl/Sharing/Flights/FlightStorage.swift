@@ -86,6 +86,10 @@ final class FlightStorage: Sendable {
         }
     }
 
+    /// Whether the task of a flight may begin its work. The task's own flag does not suffice: a cancellation that came before the task's
+    /// handle did reaches that later.
+    func mayBegin(_ id: ID) -> Bool { state.withLock { $0.mayBegin(id) } }
+
     /// Brings the handle of the task that has been made for a flight.
     fileprivate func attach(_ id: ID, _ task: TaskHandle, level: UInt8) {
         let attachment = state.withLock { $0.attach(id, Job(task), level: level) }
@@ -106,14 +110,22 @@ final class FlightStorage: Sendable {
         if let task { TaskControl.raise([task], to: priority) }
     }
 
+    /// A caller leaves. Called by its cancellation handler, so only the caller is resumed here.
+    ///
+    /// The last one cancels the flight: in the books at once, so that work that has not begun does not begin; its task soon after.
     func leave(_ caller: Machine.Caller, of key: ErasedKey?) {
         let (leaving, task) = state.withLock { machine in
             let leaving = machine.leave(caller, of: key)
             return (leaving, leaving.cancelling?.owned)
         }
-        if Diagnostics.isOn, let cancelled = leaving.cancelled { tell(.cancelled, .goesOn, cancelled) }
         leaving.waiter?.resume(returning: .left)
-        task?.cancel()
+        guard let cancelled = leaving.cancelled else { return }
+        performOutsideHandler { [self] in
+            // A flight that has ended meanwhile has reported its end.
+            if Diagnostics.isOn, isInTheAir(cancelled) { tell(.cancelled, .goesOn, cancelled) }
+            task?.cancel()
+            withExtendedLifetime(leaving.payload) {}
+        }
     }
 
     // MARK: Ending

@@ -89,7 +89,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 head = try await withTaskCancellationHandler {
                     try await exchange.open(client, asksForEncoding: isOwner)
                 } onCancel: {
-                    exchange.cancel()
+                    performOutsideHandler { exchange.cancel() }
                 }
             } catch let error as NewConnectionClosed {
                 throw error.cause

@@ -82,6 +82,8 @@ public final class URLSessionTransport: HTTPTransport {
         to request: HTTPTransportRequest,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
+        // The handler below acts a moment after a cancellation.
+        try Task.checkCancellation()
         var request = request.normalized()
         var upload = try SessionPlatform.upload(of: request)
         var redirects = RedirectPolicy()

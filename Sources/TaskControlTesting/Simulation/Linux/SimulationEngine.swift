@@ -88,7 +88,9 @@ final class SimulationEngine: SimulationHost, @unchecked Sendable {
         return try withUnsafeMutablePointer(to: &runtime) { runtime in
             tc_enter(runtime)
             tc_setNow(schedule.now)
+            performHandlerActionsInTasks(true)
             defer {
+                performHandlerActionsInTasks(false)
                 tc_enter(nil)
                 tc_setNow(-1)
                 if isOnMain { tc_unlockMain() }
