@@ -24,6 +24,9 @@ public protocol Endpoint: Sendable {
 
     /// The request, without what all requests have in common: the server, and who asks.
     ///
+    /// A GET with a body, and a method or a header that is not valid, fail the call with ``HTTPError/Reason/request``. `Content-Length` is
+    /// ignored. Note that Foundation's `setValue` drops a value with a line break without an error, before the client can see it.
+    ///
     /// Called once a call of the client, also when the request is sent again: an idempotency key that is made here is the same in all
     /// attempts.
     func makeRequest() throws -> URLRequest

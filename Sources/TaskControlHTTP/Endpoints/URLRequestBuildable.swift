@@ -36,7 +36,8 @@ extension URLRequestBuildable {
         request.httpMethod = method
         if let body {
             request.httpBody = body.data
-            request.setValue(body.contentType, forHTTPHeaderField: "Content-Type")
+            // Not `setValue`, which drops an invalid value without an error: so the client finds it.
+            request.allHTTPHeaderFields = ["Content-Type": body.contentType]
         }
         return request
     }

@@ -3,7 +3,8 @@ public enum UploadEndpointBody: Sendable {
     /// What is in memory.
     case data(Data)
 
-    /// A file, which is read while it is sent. Its length is sent as `Content-Length`.
+    /// A regular file, which is read while it is sent. Its length is sent as `Content-Length`. Any other kind of file, such as a device, a
+    /// pipe or a folder, fails the upload with ``HTTPError/Reason/request``: use ``stream(length:open:)``.
     case file(URL)
 
     /// A stream, as the two functions of that name make it: for transports.

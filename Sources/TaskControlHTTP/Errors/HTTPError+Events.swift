@@ -12,6 +12,11 @@ extension Redaction {
     /// A request in an event, as in `GET https://books.example/v1/search?q=…`.
     static func text(of request: URLRequest) -> String {
         let url = request.url.map { text(of: $0) } ?? ""
-        return (request.httpMethod ?? "GET") + " " + url
+        return (request.shownMethod ?? "GET") + " " + url
     }
+}
+
+extension URLRequest {
+    /// The method; `nil` if it is none: what else is in there may be anything.
+    var shownMethod: String? { httpMethod.flatMap { HeaderField.isToken($0) ? $0 : nil } }
 }

@@ -13,7 +13,8 @@
 public struct HTTPError: Error, Sendable {
     /// What failed.
     public enum Reason: Sendable, Hashable {
-        /// The request can't be sent: its URL is of no use, or leads out of the client's base URL.
+        /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header is invalid; it is a
+        /// GET with a body; its upload is a file that is not a regular file; or its credential could not be attached.
         case request
         /// The exchange broke off, or did not come about. ``HTTPError/underlyingError`` is the transport's: a `URLError`, an
         /// `HTTPClientError` and the like.
@@ -115,7 +116,7 @@ extension HTTPError {
         let headers: [String: String]
 
         init(_ request: URLRequest) {
-            method = request.httpMethod
+            method = request.shownMethod
             url = request.url
             headers = request.allHTTPHeaderFields ?? [:]
         }

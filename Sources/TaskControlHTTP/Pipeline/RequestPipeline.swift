@@ -163,6 +163,8 @@ final class RequestPipeline: Sendable {
             outgoing.credential = serial
             arrival.credentials = outgoing.credentials
         }
+        // Here also for transports of others, which need not know what is valid.
+        try HTTPTransportRequest(outgoing.request, body: body).check()
         arrival.url = outgoing.request.url
         arrival.stage = .exchange
         return try await exchange(outgoing, &arrival)

@@ -26,18 +26,23 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
-    ///   - attach: Puts the credential into a request.
+    ///   - attach: Puts the credential into a request. What it throws fails the call, as it is. A request that it leaves unchanged is not
+    ///     sent: the call throws ``HTTPError/Reason/request``, since Foundation drops a header whose value contains a line break or NUL
+    ///     without an error. Only an authenticator whose credential is `Void`, such as one whose session is in cookies, may attach nothing.
     ///   - refresh: Gets a new credential, given the rejected one, or `nil` if there was none. Not by a client that has this authenticator:
     ///     that would wait for itself, and throws. Runs in a task of its own.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
-        attach: @escaping @Sendable (Credential, inout URLRequest) -> Void,
+        attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (_ rejected: Credential?) async throws -> Credential
     ) {
         source = CredentialStorage(initial, attach: attach, refresh: refresh)
     }
 
     /// Attaches tokens as `Authorization: Bearer …` (RFC 6750).
+    ///
+    /// A token that cannot be the value of a header, such as one that ends in the line break of the file that it was read from, is not sent:
+    /// the call throws ``HTTPError/Reason/request``.
     ///
     /// - Parameters:
     ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
@@ -47,6 +52,7 @@ public final class Authenticator: Sendable {
         refresh: @escaping @Sendable (_ rejected: String?) async throws -> String
     ) -> Authenticator {
         Authenticator(initial: initial) { token, request in
+            guard HeaderField.isValid(value: token) else { throw HeaderField.invalidValue(of: "Authorization") }
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         } refresh: { rejected in
             try await refresh(rejected)
@@ -86,12 +92,12 @@ private struct RefreshKey: Hashable, Sendable, CustomStringConvertible {
 private final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private let state: Locked<CredentialStateMachine<Credential>>
     private let refreshes = SingleFlight<RefreshKey, Void>(abandonment: .runToCompletion)
-    private let attach: @Sendable (Credential, inout URLRequest) -> Void
+    private let attach: @Sendable (Credential, inout URLRequest) throws -> Void
     private let refresh: @Sendable (Credential?) async throws -> Credential
 
     init(
         _ initial: Credential?,
-        attach: @escaping @Sendable (Credential, inout URLRequest) -> Void,
+        attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (Credential?) async throws -> Credential
     ) {
         state = Locked(CredentialStateMachine(initial))
@@ -103,7 +109,9 @@ private final class CredentialStorage<Credential: Sendable>: CredentialSource {
         while true {
             switch state.withLock({ $0.use() }) {
             case .attach(let credential, let serial):
-                attach(credential, &request)
+                let bare = request
+                try attach(credential, &request)
+                if request.isSent(like: bare), Credential.self != Void.self { throw Self.attachedNothing }
                 return serial
             case .refresh(let serial):
                 do {
@@ -118,6 +126,16 @@ private final class CredentialStorage<Credential: Sendable>: CredentialSource {
                 }
             }
         }
+    }
+
+    /// Silence here would be a request without a credential, a 401, and a refresh that changes nothing.
+    private static var attachedNothing: HTTPError {
+        HTTPError(
+            .request,
+            detail:
+                "the authenticator's attach closure left the request unchanged: Foundation drops a header whose value contains a line break "
+                + "or NUL. Check the credential"
+        )
     }
 
     private func renew(_ serial: CredentialSerial) async throws {
@@ -142,5 +160,13 @@ private final class CredentialStorage<Credential: Sendable>: CredentialSource {
     func forget() {
         let old = state.withLock { $0.forget() }
         withExtendedLifetime(old) {}
+    }
+}
+
+extension URLRequest {
+    /// Whether what is sent is the same. Equality of requests is not that: Foundation on Linux does not look at the headers.
+    fileprivate func isSent(like other: URLRequest) -> Bool {
+        url == other.url && allHTTPHeaderFields == other.allHTTPHeaderFields && httpMethod == other.httpMethod
+            && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
     }
 }

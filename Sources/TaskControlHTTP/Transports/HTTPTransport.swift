@@ -61,6 +61,10 @@ public struct HTTPTransportRequest: Sendable {
     public var request: URLRequest
 
     /// What is sent instead of the request's own body; `nil`: that.
+    ///
+    /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a token (RFC 9110,
+    /// 5.6.2), if the value of a header contains a control character other than the tabulator, or if a GET has a body. They ignore
+    /// `Content-Length` and `Transfer-Encoding`, which follow from the body.
     public var body: UploadEndpointBody?
 
     /// The names of headers that are credentials, beyond those that always are: a redirect does not take them to another origin.

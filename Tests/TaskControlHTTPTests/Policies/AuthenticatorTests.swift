@@ -336,4 +336,57 @@ struct AuthenticatorTests {
         _ = try await client.request(Text(headers: ["X": "y"]))
         #expect(seen.events == [["X": "y"]])
     }
+
+    /// As a file has it that an editor wrote: Foundation drops such a header without an error.
+    @Test(arguments: ["hush\n", "hu\r\nsh", "hush\u{0}"])
+    func aTokenThatCannotBeAHeaderIsAnError(_ token: String) async throws {
+        let refreshes = OrderRecorder<Int>()
+        let own: @Sendable (String, inout URLRequest) -> Void = { $1.setValue($0, forHTTPHeaderField: "X-Mine") }
+        for authenticator in [
+            Authenticator.bearer(initial: token) { _ in refreshed() },
+            .bearer { _ in token },
+            Authenticator(initial: token, attach: own) { _ in refreshed() },
+            Authenticator(attach: own) { _ in token },
+        ] {
+            let transport = ScriptedTransport(.status(401))
+            let policies = ClientPolicies(authenticator: authenticator, retry: HTTPRetryPolicy(backoff: .none))
+            let error = await #expect(throws: HTTPError.self) {
+                try await EndpointClient(transport, policies: policies).request(Text())
+            }
+            #expect(error?.reason == .request)
+            #expect(error.map { "\($0)".contains("hu") } == false)
+            #expect(transport.sent.count == 0)
+        }
+        #expect(refreshes.count == 0)
+
+        @Sendable func refreshed() -> String {
+            refreshes.record(0)
+            return "good"
+        }
+    }
+
+    @Test func whatAttachThrowsArrivesAsItIs() async throws {
+        let transport = ScriptedTransport(.ok("in"))
+        let authenticator = Authenticator(initial: "a") { _, _ in
+            throw Mishap()
+        } refresh: { _ in
+            "a"
+        }
+        let client = EndpointClient(transport, policies: ClientPolicies(authenticator: authenticator))
+        await #expect(throws: Mishap()) { try await client.request(Text()) }
+        #expect(transport.sent.count == 0)
+    }
+
+    /// For a session that is in cookies.
+    @Test func aCredentialOfNothingNeedNotBeAttached() async throws {
+        let transport = ScriptedTransport(.status(401), .ok("in"))
+        let refreshes = OrderRecorder<Int>()
+        let authenticator = Authenticator(initial: ()) { _, _ in
+        } refresh: { _ in
+            refreshes.record(0)
+        }
+        let client = EndpointClient(transport, policies: ClientPolicies(authenticator: authenticator))
+        #expect(try await client.request(Text()) == "in")
+        #expect(refreshes.count == 1)
+    }
 }

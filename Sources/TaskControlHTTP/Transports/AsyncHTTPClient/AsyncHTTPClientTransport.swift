@@ -77,7 +77,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        var request = request.normalized()
+        var request = try request.normalized()
         var upload = try request.body.map(UploadReader.init)
         var redirects = RedirectPolicy()
         var resends = 0

@@ -84,7 +84,7 @@ public final class URLSessionTransport: HTTPTransport {
     ) async throws -> Value {
         // The handler below acts a moment after a cancellation.
         try Task.checkCancellation()
-        var request = request.normalized()
+        var request = try request.normalized()
         var upload = try SessionPlatform.upload(of: request)
         var redirects = RedirectPolicy()
         while true {

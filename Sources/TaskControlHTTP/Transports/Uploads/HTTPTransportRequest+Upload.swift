@@ -1,9 +1,17 @@
 extension HTTPTransportRequest {
-    /// The same request, with whatever body it has in `body`, and a method that has one.
-    func normalized() -> HTTPTransportRequest {
-        // To change a request copies it.
-        if request.httpBody == nil, request.httpBodyStream == nil { return self }
+    /// The same request, checked, with whatever body it has in `body`, and without the headers that say how long a body is: those are the
+    /// transport's.
+    ///
+    /// - Throws: What ``check()`` throws.
+    func normalized() throws -> HTTPTransportRequest {
+        try check()
         var normalized = self
+        for name in ["Content-Length", "Transfer-Encoding"] where request.value(forHTTPHeaderField: name) != nil {
+            normalized.request.setValue(nil, forHTTPHeaderField: name)
+        }
+        if case .data(let data) = body, data.isEmpty, request.isGET { normalized.body = nil }
+        // To change a request copies it.
+        if request.httpBody == nil, request.httpBodyStream == nil { return normalized }
         normalized.request.httpBody = nil
         normalized.request.httpBodyStream = nil
         if body == nil {
@@ -17,5 +25,52 @@ extension HTTPTransportRequest {
             }
         }
         return normalized
+    }
+
+    /// Refuses what transports would drop, misread, or send as something else, each in its own way.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``.
+    func check() throws {
+        let method = request.httpMethod ?? "GET"
+        guard HeaderField.isToken(method) else { throw HeaderField.invalidMethod(method) }
+        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+            guard HeaderField.isToken(name) else { throw HeaderField.invalidName(name) }
+            guard HeaderField.isValid(value: value) else { throw HeaderField.invalidValue(of: name) }
+        }
+        if request.isGET, hasBody {
+            throw HTTPError(
+                .request,
+                detail:
+                    "a GET request cannot have a body, which URLSession refuses and servers ignore: use POST, or the query of the URL"
+            )
+        }
+        if case .file(let file) = body, !file.mayBeRegularFile {
+            throw HTTPError(
+                .request,
+                detail:
+                    "the upload's file \"\(file.path)\" is not a regular file, and has no length: send it with .stream(length:open:)"
+            )
+        }
+    }
+
+    private var hasBody: Bool {
+        switch body {
+        case .data(let data): !data.isEmpty
+        case .file, .stream: true
+        case nil: request.httpBody?.isEmpty == false || request.httpBodyStream != nil
+        }
+    }
+}
+
+extension URLRequest {
+    fileprivate var isGET: Bool { httpMethod?.uppercased() ?? "GET" == "GET" }
+}
+
+extension URL {
+    /// Whether it leads to a regular file, or to none at all: then opening it says what is wrong.
+    fileprivate var mayBeRegularFile: Bool {
+        var status = stat()
+        guard isFileURL, stat(path, &status) == 0 else { return true }
+        return status.st_mode & S_IFMT == S_IFREG
     }
 }

@@ -1,0 +1,57 @@
+/// The syntax of a request's head (RFC 9110, 5.5 and 5.6.2).
+///
+/// Checked before a transport sees the request: Foundation drops some of what is invalid without an error, and sends the rest as it is, so
+/// that a name or a method with a line break adds headers of its own.
+enum HeaderField {
+    /// Whether a text is a token: a method, or the name of a header.
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenCharacter)
+    }
+
+    /// Whether a text has no control character but the tabulator.
+    static func isValid(value: String) -> Bool {
+        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
+    }
+
+    /// Names the header, and never shows its value.
+    static func invalidValue(of name: String) -> HTTPError {
+        HTTPError(
+            .request,
+            detail:
+                "the value of the header \"\(name)\" contains a line break, NUL, or another control character: remove it, for example with "
+                + "trimmingCharacters(in: .whitespacesAndNewlines)"
+        )
+    }
+
+    /// Shows the characters before the first invalid one: what follows may be a value.
+    static func invalidName(_ name: String) -> HTTPError {
+        HTTPError(
+            .request,
+            detail: name.isEmpty
+                ? "a header has an empty name"
+                : "the name of the header \"\(token(beginning: name))…\" contains a character that is not allowed in names (RFC 9110, 5.1)"
+        )
+    }
+
+    static func invalidMethod(_ method: String) -> HTTPError {
+        HTTPError(
+            .request,
+            detail: method.isEmpty
+                ? "the method is empty"
+                : "the method \"\(token(beginning: method))…\" contains a character that is not allowed in methods (RFC 9110, 9.1)"
+        )
+    }
+
+    private static func token(beginning text: String) -> String {
+        String(decoding: text.utf8.prefix(while: isTokenCharacter), as: UTF8.self)
+    }
+
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}
