@@ -4,9 +4,12 @@
 /// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
 /// ```
 ///
-/// It can be shown and logged: the URL is without user, password and fragment, and has the names of its query items and not their values;
-/// in the first bytes of the body, what looks like a credential is replaced by `…`. All that it says of itself, `dump` included, is without
-/// them.
+/// It can be shown and logged. The URL is without user, password and fragment, and has the names of its query items and not their values.
+/// The body of a response with a 2xx status is not shown at all, since it may be a credential as a whole. In the first bytes of any other
+/// body, and in the text of ``underlyingError``, `…` replaces what the request carried as a credential and what looks like one: a value whose
+/// name says so (`token`, `password`, `private_key` and the like), in JSON, XML, HTML, forms, headers and lines of a configuration, and, whatever its
+/// name, a JSON Web Token, a block of PEM, and what follows `Bearer` or `Basic`. `description`, `dump` and the other texts of the error
+/// are made that way. A credential without any of these marks is not recognized.
 ///
 /// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are the `CancellationError` of a caller that
 /// is cancelled, and `TimeoutError`.
@@ -51,8 +54,8 @@ public struct HTTPError: Error, Sendable {
     /// The status of the response, if there is one.
     public private(set) var statusCode: Int?
 
-    /// The first bytes of the response's body as one line of text, at most 512 of them, without its secrets; of what is not text, how many
-    /// there are. `nil`: nothing has arrived.
+    /// The first bytes of the response's body as one line of text, at most 512 of them, without credentials; of what is not text, how many
+    /// there are. `nil` if nothing has arrived, or if the status is 2xx.
     public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
 
     /// What the authenticator attached, by its headers' names: not to be shown if the body echoes it.
@@ -105,7 +108,9 @@ extension HTTPError {
         error.credentials.merge(credentials) { $1 }
         error.asked = asked ?? request.map(Asked.init)
         error.statusCode = statusCode ?? response?.statusCode
-        error.body = body ?? data.flatMap(Redaction.Excerpt.init)
+        // A body of a success is what was asked for: often the credential itself.
+        let isSuccess = error.statusCode.map((200..<300).contains) ?? false
+        error.body = isSuccess ? nil : body ?? data.flatMap(Redaction.Excerpt.init)
         error.retryAfter = retryAfter ?? response?.retryAfter()
         return error
     }

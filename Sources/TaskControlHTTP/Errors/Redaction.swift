@@ -12,16 +12,44 @@ enum Redaction {
             .sorted { $0.count > $1.count }
     }
 
-    /// Whether what has this name, a header, a field or a member, is nobody's business.
+    /// Whether a header, a field or a member with this name carries a credential.
+    ///
+    /// Rather one name too many: what is hidden wrongly costs a look at the server's log, what is shown wrongly a new key.
     static func isSecret(_ name: some StringProtocol) -> Bool {
-        let name = name.lowercased()
-        return secretNames.contains { name.contains($0) }
+        let lowercased = name.lowercased()
+        return secretParts.contains { lowercased.contains($0) } || words(of: name).contains(where: secretWords.contains)
     }
 
-    private static let secretNames = [
-        "authorization", "cookie", "token", "secret", "passw", "api-key", "api_key", "apikey", "signature",
-        "credential", "session", "jwt",
+    /// Anywhere in a name.
+    private static let secretParts = [
+        "authorization", "authentication", "bearer", "cookie", "credential", "csrf", "hmac", "jwt", "passcode",
+        "passphrase", "passw",
+        "secret", "session", "signature", "token", "xsrf", "apikey",
     ]
+
+    /// As a word of a name: `auth` is not in "author", and `key` not in "monkey".
+    private static let secretWords: Set = [
+        "access", "assertion", "auth", "key", "keys", "mfa", "nonce", "otp", "pass", "pin", "private", "pwd", "refresh",
+        "saml", "sid", "sig",
+        "totp",
+    ]
+
+    /// The words of a name, in lower case: of `X-Auth-Key`, `private_key`, `accessCode` and `APIKey`.
+    private static func words(of name: some StringProtocol) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var last: Character = " "
+        for character in name {
+            let begins = character.isUppercase && last.isLowercase
+            if begins || !(character.isLetter || character.isNumber) {
+                words.append(word)
+                word = ""
+            }
+            if character.isLetter || character.isNumber { word += character.lowercased() }
+            last = character
+        }
+        return words + [word]
+    }
 
     /// The URL without user, password and fragment, and without the values of its query items.
     static func text(of url: URL) -> String {
@@ -65,7 +93,9 @@ enum Redaction {
             if count > bytes.count, let cut = Redaction.beginning(ofAny: secrets, atEndOf: shown) {
                 shown = shown.dropLast(cut) + mark
             }
-            return redacted(shown, secrets) + (count > bytes.count ? " (\(count) bytes)" : "")
+            for secret in secrets { shown = shown.replacingOccurrences(of: secret, with: mark) }
+            return withoutCredentials(in: shown).split(whereSeparator: \.isNewline).joined(separator: " ")
+                + (count > bytes.count ? " (\(count) bytes)" : "")
         }
     }
 
@@ -79,28 +109,12 @@ enum Redaction {
         return nil
     }
 
-    private static func redacted(_ body: String, _ secrets: [String]) -> String {
-        var text = body
-        for secret in secrets { text = text.replacingOccurrences(of: secret, with: mark) }
-        // Members of JSON. A value may be cut off at the end of the text; one that is nested takes all that follows along.
-        let member = /("([^"]*)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^,}\]\s])[^,}\]\s"]*/
-        for match in text.matches(of: member) where isSecret(match.2) && "[{".contains(match.3) {
-            text = String(text[..<match.3.startIndex]) + mark
-            break
-        }
-        text = text.replacing(member) { isSecret($0.2) ? $0.1 + mark : $0.0 }
-        // The same within a string of JSON, where quotes are escaped.
-        text = text.replacing(/(\\"([^"\\]*)\\"\s*:\s*\\")[^"\\]*/) { isSecret($0.2) ? $0.1 + mark : $0.0 }
-        // Fields of forms.
-        text = text.replacing(/([\w\-]+)=([^&\s;]+)/) { isSecret($0.1) ? $0.1 + "=" + mark : $0.0 }
-        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
-    }
-
     /// An error in words, without what it keeps beside them: a `URLError` knows its URL.
     static func text(of error: any Error) -> String {
         if let error = error as? URLError { return "URLError \(error.errorCode): \(error.localizedDescription)" }
         if let error = error as? DecodingError { return error.inWords }
-        return type(of: error) is NSError.Type ? error.localizedDescription : String(describing: error)
+        let text = type(of: error) is NSError.Type ? error.localizedDescription : String(describing: error)
+        return withoutCredentials(in: text)
     }
 }
 
@@ -108,7 +122,8 @@ extension DecodingError {
     fileprivate var inWords: String {
         func place(_ context: Context) -> String {
             let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-            return path.isEmpty ? "" : " at \(path)"
+            // A key of a dictionary is the server's.
+            return path.isEmpty ? "" : " at \(Redaction.withoutCredentials(in: path))"
         }
         return switch self {
         case .keyNotFound(let key, let context): "the key \"\(key.stringValue)\" is missing" + place(context)

@@ -124,7 +124,7 @@ struct ContentTests {
         #expect(error?.method == "GET")
         #expect(error?.url == "http://h/api/numbers?token=…")
         #expect(error?.statusCode == 200)
-        #expect(error?.bodyPrefix == #"{"token": …}"#)
+        #expect(error?.bodyPrefix == nil, "a successful body may be the credential itself")
     }
 
     @Test func whatTheAdapterThrowsArrivesAsItIs() async throws {

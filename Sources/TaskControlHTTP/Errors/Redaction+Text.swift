@@ -1,0 +1,121 @@
+// Credentials in text of any notation: JSON, XML, HTML, forms, YAML, headers, prose. Whether it is whole, nobody knows: it may be cut off.
+
+extension Redaction {
+    /// The text without what looks like a credential, by its name or by its shape.
+    static func withoutCredentials(in text: String) -> String {
+        var text = text.replacing(pem, with: mark)
+        text = withoutValues(ofSecretsIn: text)
+        text = withoutElements(ofSecretsIn: text)
+        text = text.replacing(scheme) { $0.1 + " " + mark }
+        return text.replacing(jwt, with: mark)
+    }
+
+    // MARK: Shapes
+
+    /// A block of PEM. Its end may be cut off.
+    private static var pem: Regex<Substring> { /-----BEGIN [\s\S]*?(?:-----END [^\-]*-----|$)/ }
+
+    /// What HTTP sends as `Authorization`.
+    private static var scheme: Regex<(Substring, Substring)> {
+        /(?i)\b(bearer|basic|digest|negotiate)\s+(?!…)[^\s"'<>,;\\]+/
+    }
+
+    /// A JSON Web Token, or the beginning of one: `eyJ` is `{"` in Base64.
+    private static var jwt: Regex<Substring> { /eyJ[A-Za-z0-9_\-+\/=]{8,}(?:\.[A-Za-z0-9_\-+\/=]*)*/ }
+
+    // MARK: Names and values
+
+    /// A name and the separator behind it, in any notation: `"name":`, `\"name\":`, `'name':`, `name=`, `name: `, `name => `.
+    private static var name: Regex<(Substring, Substring?, Substring?, Substring)> {
+        /(?:["']([^"'\n]{1,80})["']|([\w.\-\\]{1,80}))(\s*(?::=|=>|[:=])\s*)/
+    }
+
+    /// Names that announce a name: `{"name": "token", "value": "…"}`, `<input name="token" value="…">`.
+    private static let announcements: Set = [
+        "name", "key", "field", "header", "param", "parameter", "property", "id", "k", "n",
+    ]
+
+    /// Names of what belongs to a name that was announced.
+    private static let announced: Set = ["value", "values", "val", "content", "text", "data", "default", "v"]
+
+    private static func withoutValues(ofSecretsIn text: String) -> String {
+        let pairs = text.matches(of: name).map { match in
+            Pair(
+                name: unescaped(match.1 ?? match.2 ?? ""),
+                isQuoted: match.1 != nil || match.2?.hasSuffix("\\") == true,
+                separator: match.3,
+                value: text[match.range.upperBound...]
+            )
+        }
+        let announcesSecret = pairs.contains { pair in
+            announcements.contains(pair.name.lowercased()) && isSecret(unescaped(pair.string ?? pair.bare))
+        }
+        var shown = ""
+        var rest = text[...]
+        for pair in pairs where pair.value.startIndex >= rest.startIndex {
+            guard isSecret(pair.name) || announcesSecret && announced.contains(pair.name.lowercased()) else { continue }
+            let hidden = pair.hidden
+            guard !hidden.isEmpty else { continue }
+            shown += text[rest.startIndex..<hidden.startIndex] + mark
+            rest = text[hidden.endIndex...]
+        }
+        return shown + rest
+    }
+
+    /// A name, and the text from its value on.
+    private struct Pair {
+        let name: String
+        let isQuoted: Bool
+        let separator: Substring
+        let value: Substring
+
+        /// The value, if it is in quotes, without them. Its end may be cut off.
+        var string: Substring? {
+            value.prefixMatch(of: /\\*(["'])((?:[^"'\\\n]|\\[^"']|(?!\1)["'])*)/).map(\.2)
+        }
+
+        /// The value, if it is not in quotes.
+        var bare: Substring { value.prefix { !$0.isWhitespace && !"&;,<>\"')]}".contains($0) } }
+
+        /// What of the text is not to be shown.
+        var hidden: Substring {
+            // Of what is nested, where it ends is not looked for; nor of a block of YAML.
+            if let first = value.first, "[{|>".contains(first) { return value }
+            // Quotes stay where they are escaped: the string around them stays whole.
+            if let match = value.prefixMatch(of: /(\\+["'])([^"'\\]*)/) { return match.2 }
+            if let match = value.prefixMatch(of: /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?/) { return match.0 }
+            // A number, or what is cut off.
+            if isQuoted { return value.prefix { !$0.isWhitespace && !",}]".contains($0) } }
+            // A field of a form, or an attribute.
+            if separator == "=" { return value.prefix { !$0.isWhitespace && !"&;,<>\"'".contains($0) } }
+            // A header, a line of a configuration: a value may have blanks, commas and semicolons.
+            return value.prefix { !$0.isNewline && $0 != "<" }
+        }
+    }
+
+    /// A name as it is meant: JSON may write any character of it as `\u` and four digits.
+    private static func unescaped(_ name: Substring) -> String {
+        String(name).replacing(/\\u([0-9a-fA-F]{4})/) { match in
+            UInt32(match.1, radix: 16).flatMap(Unicode.Scalar.init).map(String.init) ?? ""
+        }
+        .replacing("\\", with: "")
+    }
+
+    // MARK: Elements
+
+    private static func withoutElements(ofSecretsIn text: String) -> String {
+        var shown = ""
+        var rest = text[...]
+        for match in text.matches(of: /<(?:[\w.\-]+:)?([\w.\-]+)[^<>]*>/)
+        where match.range.lowerBound >= rest.startIndex {
+            guard isSecret(match.1), !match.0.hasSuffix("/>") else { continue }
+            let value = text[match.range.upperBound...]
+            // To its end; of what is nested, to the end of all.
+            let hidden = value.prefixMatch(of: /\s*(?:<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|[^<])*(?=<\/)/)?.0 ?? value
+            guard !hidden.isEmpty else { continue }
+            shown += text[rest.startIndex..<hidden.startIndex] + mark
+            rest = text[hidden.endIndex...]
+        }
+        return shown + rest
+    }
+}

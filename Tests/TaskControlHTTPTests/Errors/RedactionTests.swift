@@ -1,0 +1,102 @@
+import Testing
+
+@testable import TaskControlHTTP
+
+/// That a credential of a response's body is not in the text of an error.
+@Suite(.timeLimit(.minutes(5)))
+struct RedactionTests {
+    /// All credentials are `hush` in one form or another.
+    @Test(arguments: [
+        // By name, in JSON.
+        #"{"refresh": "hush1", "access": "hush2", "user": "ann"}"#,
+        #"{"type": "service_account", "private_key": "hush", "client": "ann"}"#,
+        #"{"pwd": "hush"}"#, #"{"auth": "hush"}"#, #"{"bearer": "hush"}"#, #"{"otp": "hush", "x": 1}"#,
+        #"{"passphrase": "correct hush"}"#, #"{"key": "hush"}"#, #"{"apiKey": "hush"}"#, #"{"X-Auth": "hush"}"#,
+        #"{"to\u006ben": "hush"}"#, #"{"\u0074oken" : "hush"}"#,
+        #"{'token': 'hush', 'user': 'ann'}"#, #"{"token": 'hush'}"#, #"{token: "hush"}"#,
+        #"{"name": "token", "value": "hush"}"#, #"{"value": "hush", "key": "Authorization"}"#,
+        #"{"message": "{\"password\": \"hush\", \"user\": \"ann\"}"}"#,
+        #"{"message": "{\\\"password\\\": \\\"hush\\\"}"}"#,
+        #"{"token": "a\"hush"}"#, #"{"tokens": [{"a": "hush"}], "b": "hush"}"#, #"{"token": "hush"#, #"{"pass":hush}"#,
+        // By name, elsewhere.
+        "<token>hush</token>", "<wsse:Password Type=\"x\">hush</wsse:Password>", "<token><![CDATA[hush]]></token>",
+        "<credentials><user>ann</user><x>hush</x></credentials>", "<access_token>hush", #"<a token="hush"/>"#,
+        #"<input type="hidden" name="csrf" value="hush">"#, #"<input value="hush" name='_token'>"#,
+        "token: hush", "Invalid password: correct hush battery", "token = hush", "token = correct hush",
+        "password=hush&user=ann",
+        "user=ann;pwd=hush;", "db_password:\n  hush", "secret: |\n  hush\n  hush", "api_key => hush", "auth := hush",
+        "Cookie: a=1; b=hush", "Set-Cookie: a=hush; Path=/", "X-Auth-Key: hush, hush",
+        // By shape.
+        "Authorization: Bearer hush", "it says Bearer hush, which is bad", "it says basic aHVzaDpodXNo",
+        #"{"sent": "Bearer hush"}"#, #"["Authorization", "Bearer hush"]"#,
+        "eyJhbGciOiJIUzI1NiJ9.eyJodXNoIjoxfQ.hush", #"{"data": "eyJhbGciOiJIUzI1NiJ9.hush"}"#,
+        "token eyJhbGciOiJIUzI1NiJ9hush",
+        "-----BEGIN RSA PRIVATE KEY-----\nhush\nhush\n-----END RSA PRIVATE KEY-----",
+        #"{"pem": "-----BEGIN PRIVATE KEY-----\nhush\nhu-sh"}"#, "-----BEGIN CERTIFICATE-----\nhush",
+    ])
+    func aCredentialIsNotShown(_ body: String) throws {
+        let shown = try excerpt(of: body)
+        #expect(
+            !shown.contains("hush") && !shown.contains("hu-sh") && !shown.contains("aHVz") && !shown.contains("eyJ")
+        )
+        #expect(shown.contains("…"))
+    }
+
+    @Test(arguments: [
+        #"{"error": "try later", "code": 17, "id": "b7"}"#, #"{"author": "Mary", "title": "Monkeys and keyboards"}"#,
+        #"{"message": "a \"quoted\" word", "path": "/a=b"}"#, "<error><code>17</code><author>Mary</author></error>",
+        "line 3: unexpected '}'", #"{"name": "title", "value": "Emma"}"#, "a=1&b=2", "https://h/a?b=c#d", "50 % of 2",
+        #"{"errors": [{"field": "title", "message": "is missing"}]}"#, "it's Ann's book: \"Emma\"",
+        #"{"name": "Emma", "value": 12, "accessible": true, "refreshed": false}"#,
+    ])
+    func whatIsNoCredentialIsShown(_ body: String) throws {
+        #expect(try excerpt(of: body) == body)
+    }
+
+    @Test(arguments: [
+        #"{"access_token": "hush", "user": "ann"}"#: #"{"access_token": …, "user": "ann"}"#,
+        #"{'pwd': 'hush', 'user': 'ann'}"#: "{'pwd': …, 'user': 'ann'}",
+        "<a><token>hush</token><user>ann</user></a>": "<a><token>…</token><user>ann</user></a>",
+        "user=ann&pwd=hush&page=2": "user=ann&pwd=…&page=2",
+        "token: hush\nuser: ann": "token: … user: ann",
+        "Bearer hush was sent by ann": "Bearer … was sent by ann",
+        #"{"name": "token", "value": "hush", "user": "ann"}"#: #"{"name": "token", "value": …, "user": "ann"}"#,
+    ])
+    func whatIsBesideACredentialStays(_ body: String, _ shown: String) throws {
+        #expect(try excerpt(of: body) == shown)
+    }
+
+    @Test(arguments: [200, 201, 204, 299])
+    func theBodyOfASuccessIsNotShown(_ status: Int) throws {
+        let response = try response(status)
+        for error in [HTTPError(.content), HTTPError(.status), HTTPError(.transport)] {
+            let error = error.completed(request: nil, response: response, data: Data("whatever it is".utf8))
+            #expect(error.bodyPrefix == nil && !"\(error)".contains("whatever"))
+        }
+    }
+
+    @Test func aKeyInAnErrorOfTheDecoderIsNotShown() throws {
+        let body = Data(#"{"eyJhbGciOiJIUzI1NiJ9.hush": {"a": "not a number"}}"#.utf8)
+        let error = try #require(throws: HTTPError.self) {
+            try HTTPError.decode([String: [String: Int]].self, from: body)
+        }
+        #expect(!"\(error)".contains("hush"))
+    }
+
+    @Test func theTextOfAnUnderlyingErrorHasNoCredential() {
+        struct Chatty: Error { let said = "Authorization: Bearer hush" }
+        #expect(!"\(HTTPError(.transport, underlyingError: Chatty()))".contains("hush"))
+    }
+
+    private func excerpt(of body: String) throws -> String {
+        let error = HTTPError(.status).completed(request: nil, response: try response(500), data: Data(body.utf8))
+        #expect(!"\(error)".contains("hush") || !body.contains("hush"))
+        return try #require(error.bodyPrefix)
+    }
+
+    private func response(_ status: Int) throws -> HTTPURLResponse {
+        try #require(
+            HTTPURLResponse(url: URL(string: "http://h")!, statusCode: status, httpVersion: nil, headerFields: nil)
+        )
+    }
+}
