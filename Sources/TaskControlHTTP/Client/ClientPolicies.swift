@@ -37,6 +37,14 @@ public struct ClientPolicies: Sendable {
     /// last caller.
     public var coalescesGets: Bool
 
+    /// The largest body of a response that ``Client/request(_:)`` and ``Client/upload(_:)`` collect, in bytes, as it comes out of its content
+    /// encoding. A larger one ends the exchange, and the call throws ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
+    ///
+    /// By default 32 MiB: three times what the gateways of large clouds let through (AWS: 10 MB), and little enough for the memory of an app's
+    /// extension. Without a limit, half a megabyte of gzip can become half a gigabyte. What is streamed or written to a file is not
+    /// collected, and has no limit.
+    public var bodyLimit: Int?
+
     /// Measures the limits and the delays. By default the continuous clock.
     public var clock: any Clock<Duration>
 
@@ -48,6 +56,7 @@ public struct ClientPolicies: Sendable {
     ///   - timeLimit: How long a call may take.
     ///   - attemptTimeLimit: How long an attempt may take.
     ///   - coalescesGets: Whether GET requests that are alike share one exchange.
+    ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
     ///   - clock: Measures the limits and the delays.
     public init(
         authenticator: Authenticator? = nil,
@@ -55,6 +64,7 @@ public struct ClientPolicies: Sendable {
         timeLimit: Duration? = nil,
         attemptTimeLimit: Duration? = nil,
         coalescesGets: Bool = false,
+        bodyLimit: Int? = 32 << 20,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.authenticator = authenticator
@@ -62,6 +72,7 @@ public struct ClientPolicies: Sendable {
         self.timeLimit = timeLimit
         self.attemptTimeLimit = attemptTimeLimit
         self.coalescesGets = coalescesGets
+        self.bodyLimit = bodyLimit
         self.clock = clock
     }
 }

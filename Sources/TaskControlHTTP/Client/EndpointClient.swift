@@ -67,7 +67,8 @@ public final class EndpointClient: Client {
 
     /// Sends a request and gets its content.
     ///
-    /// The whole body is in memory. For large ones, see ``download(_:to:onProgress:)`` and ``withResponse(to:_:)``.
+    /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see ``download(_:to:onProgress:)`` and
+    /// ``withResponse(to:_:)``.
     public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
         try await pipeline.content(of: endpoint, onProgress: nil)
     }

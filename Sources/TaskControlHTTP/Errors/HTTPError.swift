@@ -26,8 +26,10 @@ public struct HTTPError: Error, Sendable {
         case status
         /// The credential was rejected, and so was the one that took its place; or there was none, since the body could be sent only once.
         case unauthorized
-        /// The body is not what it was to be. ``HTTPError/underlyingError`` is the decoder's.
+        /// The body could not be decoded. ``HTTPError/underlyingError`` is the decoder's.
         case content
+        /// The body is larger than ``ClientPolicies/bodyLimit``.
+        case bodyTooLarge
     }
 
     /// What failed.
@@ -156,6 +158,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         case .status: nil
         case .unauthorized: "the credential was rejected"
         case .content: "the body is not what was expected"
+        case .bodyTooLarge: "the body is too large"
         }
     }
 }

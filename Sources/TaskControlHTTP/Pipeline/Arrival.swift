@@ -83,15 +83,36 @@ struct FailedAttempt: Error, RetryAfterProviding {
 
 extension HTTPTransport {
     /// Sends a request and gathers what comes.
-    func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter.Attempt?) async throws {
+    ///
+    /// - Parameter limit: The most bytes of a body; more end the exchange.
+    func gather(
+        _ outgoing: Outgoing,
+        _ arrival: inout Arrival,
+        limit: Int?,
+        _ progress: ProgressReporter.Attempt?
+    ) async throws {
         try await withResponse(to: outgoing.transported(progress)) { response in
             arrival.response = response.head
             progress?.expect(response.head)
+            var rest = limit
             for try await chunk in response.body {
+                rest = rest.map { $0 - chunk.count }
+                if let limit, let rest, rest < 0 { throw HTTPError.bodyTooLarge(limit) }
                 arrival.append(chunk)
                 progress?.didReceive(chunk.count)
             }
             if arrival.data == nil { arrival.data = Data() }
         }
+    }
+}
+
+extension HTTPError {
+    fileprivate static func bodyTooLarge(_ limit: Int) -> HTTPError {
+        HTTPError(
+            .bodyTooLarge,
+            detail:
+                "more than \(limit) bytes, the limit of ClientPolicies.bodyLimit: raise it, or use download(_:to:) or withResponse(to:), which "
+                + "have none"
+        )
     }
 }

@@ -60,6 +60,7 @@ final class ExchangeSharing: Sendable {
         _ key: ExchangeKey,
         over transport: any HTTPTransport,
         _ arrival: inout Arrival,
+        limit: Int?,
         _ progress: ProgressReporter.Attempt?
     ) async throws {
         // What arrives is everybody's; where it was sent, and with what, is known to the caller alone.
@@ -72,7 +73,7 @@ final class ExchangeSharing: Sendable {
                 if transport.cookies(for: outgoing.request) != key.cookies { flights.forget(key) }
                 var arrival = Arrival(stage: .exchange)
                 do {
-                    try await transport.gather(outgoing, &arrival, nil)
+                    try await transport.gather(outgoing, &arrival, limit: limit, nil)
                 } catch {
                     throw Broken(error: error, arrival: arrival)
                 }

@@ -192,9 +192,16 @@ final class RequestPipeline: Sendable {
     func gather(_ outgoing: Outgoing, _ arrival: inout Arrival, _ progress: ProgressReporter.Attempt?) async throws {
         if policies.coalescesGets, let key = sharing.key(of: outgoing, over: transport) {
             arrival.shared = key
-            return try await sharing.gather(outgoing, key, over: transport, &arrival, progress)
+            return try await sharing.gather(
+                outgoing,
+                key,
+                over: transport,
+                &arrival,
+                limit: policies.bodyLimit,
+                progress
+            )
         }
-        try await transport.gather(outgoing, &arrival, progress)
+        try await transport.gather(outgoing, &arrival, limit: policies.bodyLimit, progress)
     }
 
     /// What the caller is to see of an error (law 10), with what is known of the request.

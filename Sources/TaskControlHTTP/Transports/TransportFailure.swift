@@ -31,3 +31,8 @@ extension UploadStreamConsumed: TransportFailure {
 extension UploadReader.Mismatch: TransportFailure {
     var mayPass: Bool { false }
 }
+
+/// Of the client's own making: what it cannot send, and what is larger than it may collect, is the same next time.
+extension HTTPError: TransportFailure {
+    var mayPass: Bool { reason != .request && reason != .bodyTooLarge }
+}
