@@ -15,8 +15,11 @@
 /// ```
 ///
 /// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16
-/// and takes credentials off a request that leaves its origin: `Authorization`, `Cookie`, `Proxy-Authorization`, whatever else is named
-/// like a secret, and the request's ``HTTPTransportRequest/credentialHeaders``.
+/// and removes headers from a request that leaves its origin (scheme, host and port), also if it comes back later. Only these go to another
+/// origin, since any other may be a credential: `Accept`, `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`; `Cache-Control`,
+/// `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`; `User-Agent`; and, with a body that is
+/// sent again, `Content-Type`, `Content-Encoding`, `Content-Language`, `Content-Location`, `Content-Disposition`, `Content-Digest`,
+/// `Content-MD5` and `Content-Range`. None of the request's ``HTTPTransportRequest/credentialHeaders`` do, whatever their names are.
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and hands over its response as it arrives.
     ///
@@ -58,16 +61,16 @@ extension HTTPTransport {
 /// A request as a transport sends it.
 public struct HTTPTransportRequest: Sendable {
     /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.
-    public var request: URLRequest
-
-    /// What is sent instead of the request's own body; `nil`: that.
     ///
     /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a token (RFC 9110,
     /// 5.6.2), if the value of a header contains a control character other than the tabulator, or if a GET has a body. They ignore
     /// `Content-Length` and `Transfer-Encoding`, which follow from the body.
+    public var request: URLRequest
+
+    /// What is sent instead of the request's own body; `nil`: that.
     public var body: UploadEndpointBody?
 
-    /// The names of headers that are credentials, beyond those that always are: a redirect does not take them to another origin.
+    /// The names of headers that a redirect does not take to another origin, although ``HTTPTransport`` lists them as harmless.
     public var credentialHeaders: Set<String>
 
     /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when
@@ -82,7 +85,7 @@ public struct HTTPTransportRequest: Sendable {
     /// - Parameters:
     ///   - request: Its URL is absolute.
     ///   - body: What is sent instead of the request's own body.
-    ///   - credentialHeaders: The names of headers that are credentials, beyond those that always are.
+    ///   - credentialHeaders: The names of headers that a redirect never takes to another origin.
     ///   - didSend: Told how much of the body has been sent.
     public init(
         _ request: URLRequest,

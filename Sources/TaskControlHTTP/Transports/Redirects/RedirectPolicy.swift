@@ -40,9 +40,9 @@ struct RedirectPolicy {
         }
         if Origin(target) != Origin(origin) {
             // For good: what comes back to the first origin later does so at another's word.
-            // Whatever sounds like a secret, too: an adapter's key is as secret as an authenticator's.
-            let secrets = (request.request.allHTTPHeaderFields ?? [:]).keys.filter(Redaction.isSecret)
-            for name in Self.originHeaders.union(request.credentialHeaders).union(secrets) {
+            let credentials = Set(request.credentialHeaders.map { $0.lowercased() })
+            for name in (next.request.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() })
+            where !Self.harmlessHeaders.contains(name) || credentials.contains(name) {
                 next.request.setValue(nil, forHTTPHeaderField: name)
             }
         }
@@ -63,6 +63,18 @@ struct RedirectPolicy {
         "Transfer-Encoding",
     ]
 
-    /// Secrets that were meant for one origin, and its name.
-    private static let originHeaders: Set = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
+    /// What another origin is given. A list of what is harmless, since no list of what is secret is complete: keys have names such as
+    /// `Ocp-Apim-Subscription-Key` or `X-Auth`.
+    private static let harmlessHeaders: Set = [
+        // What the response may be.
+        "accept", "accept-charset", "accept-encoding", "accept-language", "range",
+        // Whether it is needed, and how fresh it must be.
+        "cache-control", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma",
+        // What the body is, where it is sent again.
+        "content-digest", "content-disposition", "content-encoding", "content-language", "content-location",
+        "content-md5", "content-range",
+        "content-type",
+        // Who asks, for statistics.
+        "user-agent",
+    ]
 }
