@@ -63,7 +63,7 @@ public struct HTTPError: Error, Sendable {
     /// What the authenticator attached, by its headers' names: not to be shown if the body echoes it.
     private var credentials: [String: String] = [:]
 
-    /// The value of `Retry-After`, if there is one. So `retry` honors it.
+    /// How long the server asks to wait before the next attempt: its `Retry-After`, if there is one, counted from the response. `retry` honors it.
     public private(set) var retryAfter: Duration?
 
     /// An error of an endpoint's own making. The client adds what it knows: the request and the response.

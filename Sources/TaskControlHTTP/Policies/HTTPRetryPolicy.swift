@@ -8,7 +8,8 @@
 /// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport,
 /// with an error that may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are
 /// left; the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding`
-/// says.
+/// says. One that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once with an error whose
+/// ``HTTPError/retryAfter`` says when to come back.
 ///
 /// Errors that another attempt cannot change are not repeated, and cost the budget nothing: a certificate that is not trusted, a URL that
 /// cannot be asked for, a redirect that leads nowhere, an upload whose length is not the given one, a header that cannot be sent. Every other

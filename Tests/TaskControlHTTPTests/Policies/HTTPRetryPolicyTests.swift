@@ -103,6 +103,15 @@ struct HTTPRetryPolicyTests {
         #expect(try await text == "there")
     }
 
+    @Test func aHintBeyondTheCapFailsAtOnceAndTheErrorHasIt() async throws {
+        let transport = ScriptedTransport(.status(429, headers: ["Retry-After": "3600"]), .ok("there"))
+        // 20 s, by default.
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(), clock: TestClock()))
+        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        #expect(error?.statusCode == 429 && error?.retryAfter == .seconds(3_600))
+        #expect(transport.sent.count == 1)
+    }
+
     @Test func whatCanBeSentOnceFailsWithWhatCameOfIt() async throws {
         let retried = OrderRecorder<Int>()
         let transport = ScriptedTransport(.status(503, "busy"), .ok("there"))

@@ -55,7 +55,7 @@ struct RetryProgram: Sendable {
                 ending: ending,
                 milliseconds: Bool.random(using: &random) ? 0 : even(0..<500),
                 isPatient: .random(using: &random),
-                hint: [-2, 0, 100, 2_000, 4_000, 10_000].randomElement(using: &random)!
+                hint: [-2, 0, 100, 2_000, 4_000, 10_000, 70_000].randomElement(using: &random)!
             )
         }
         switch Int.random(in: 0..<4, using: &random) {
@@ -96,7 +96,10 @@ struct RetryProgram: Sendable {
             events.append(.asked(attempt: number))
             guard attempt.ending != .fatal, var delay = delay(number) else { return end(.threw(attempt.ending)) }
             let isThrottled = attempt.ending == .throttled
-            if isThrottled { delay = max(delay, min(attempt.hint, delay + 5_000)) }
+            if isThrottled, attempt.hint > delay {
+                guard attempt.hint <= longestHint else { return end(.threw(attempt.ending)) }
+                delay = attempt.hint
+            }
             if let maxElapsed, now + delay > maxElapsed { return end(.threw(attempt.ending)) }
             if tokens != nil {
                 spent = isThrottled ? Self.throttledCost : Self.cost
@@ -111,6 +114,10 @@ struct RetryProgram: Sendable {
             now += delay
         }
         return events
+    }
+
+    private var longestHint: Int {
+        if case .exponential(_, let cap) = backoff { cap } else { 60_000 }
     }
 
     private func delay(_ attempt: Int) -> Int? {

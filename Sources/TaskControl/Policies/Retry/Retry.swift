@@ -22,7 +22,7 @@
 ///
 /// ## Ordering
 /// Attempts follow one another. After one that failed, this is asked in turn, and the first *no* ends it: is the caller not cancelled; are
-/// attempts left; does `shouldRetry` want it; does the `backoff` have a delay, which the error's hint may lift; would the delay be over by `maxElapsed`;
+/// attempts left; does `shouldRetry` want it; does the `backoff` have a delay, and does the error's hint, if it has one, end by its cap; would the delay be over by `maxElapsed`;
 /// can the `budget` pay for it. Then `onRetry` is called, and the delay begins. Without a delay the next attempt begins at once, and the clock does not sleep.
 ///
 /// ## Cancellation

@@ -7,14 +7,16 @@
 /// }
 /// ```
 ///
-/// The delay of the ``RetryBackoff`` is lifted to the hint, and by 5 seconds at most: it ends up between the backoff's own delay and that
-/// plus 5 s, as in the AWS SDKs (retry behavior 2.1). So no server can make its clients hang, and none can make them come back sooner than they
-/// meant to. A cap limits the backoff's own delay: the hint may go beyond it, by those 5 s.
+/// The next attempt is not made before the hint is over: the delay of the ``RetryBackoff`` is lifted to it (RFC 9110, 10.2.3). A hint that is
+/// longer than the backoff's cap, or than one minute if it has none, ends the retries at once, and the error is thrown: an earlier attempt
+/// would be refused again, and a server must not make its clients hang. The caller finds the hint in ``retryAfter``, and may come back
+/// then. The AWS SDKs (retry behavior 2.1) differ: they wait at most 5 seconds more than they meant to, and ask too early.
 ///
 /// A hint that lifts a delay takes its jitter away: those who were given the same hint at the same time come back together. A server that wants
 /// them apart gives them different hints.
 ///
-/// To honor longer waits, say so in ``RetryBackoff/custom(_:)``: its closure sees the error.
+/// To wait for longer hints, raise the cap with ``RetryBackoff/capped(at:)``, or return the hint in ``RetryBackoff/custom(_:)``, whose closure
+/// sees the error.
 ///
 /// An error that gives a hint counts as throttled: its retry takes less from a ``RetryBudget``.
 public protocol RetryAfterProviding: Error {

@@ -28,6 +28,9 @@ public struct RetryBackoff: Sendable {
     private(set) var cap = Duration.longestWait
     private(set) var jitter: Jitter?
 
+    /// The longest hint that is waited for.
+    var longestHint: Duration { cap < .longestWait ? cap : .seconds(60) }
+
     private init(_ shape: Shape) {
         self.shape = shape
     }
@@ -90,6 +93,8 @@ public struct RetryBackoff: Sendable {
     }
 
     /// The same delays, none longer than this. Of several caps, the lowest holds.
+    ///
+    /// A cap is also the longest hint of an error that is waited for: see ``RetryAfterProviding``.
     ///
     /// - Parameter cap: Zero or more; a negative one traps.
     public func capped(at cap: Duration) -> RetryBackoff {

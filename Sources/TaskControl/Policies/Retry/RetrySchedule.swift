@@ -6,9 +6,6 @@ struct RetrySchedule {
     /// The last delay of the backoff itself. Without a hint: that is a server's wish of one moment.
     private var last: Duration?
 
-    /// What a hint may add to a delay.
-    static var longestLift: Duration { .seconds(5) }
-
     init(_ backoff: RetryBackoff) {
         self.backoff = backoff
         random = backoff.jitter
@@ -21,8 +18,9 @@ struct RetrySchedule {
         guard let plain = backoff.shape.delay(afterAttempt: attempt, error: error) else { return nil }
         let own = jittered(min(plain, backoff.cap))
         last = own
-        guard let hint else { return own }
-        return max(own, min(hint, own.saturatingAdding(Self.longestLift)))
+        guard let hint, hint > own else { return own }
+        // To come back sooner would be refused again (RFC 9110, 10.2.3).
+        return hint <= backoff.longestHint ? hint : nil
     }
 
     private mutating func jittered(_ delay: Duration) -> Duration {

@@ -190,38 +190,36 @@ struct RetryScheduleTests {
 
     // MARK: Hints
 
-    @Test func aHintLiftsTheDelayByFiveSecondsAtMost() {
-        let owns: [Duration] = [.zero, .milliseconds(1), .seconds(1), .seconds(10), .longestWait]
-        let hints: [Duration] = [
-            .seconds(-100), .zero, .milliseconds(1), .seconds(1), .seconds(3), .seconds(5), .seconds(6), .seconds(10),
-            .seconds(15),
-            .seconds(16), .seconds(100), .seconds(Int64.max),
-        ]
-        for own in owns {
-            for hint in hints {
-                let delay = delays(.fixed(own), 1, hint: hint)[0]
-                let ceiling = own == .longestWait ? own : own + .seconds(5)
-                #expect(delay == max(own, min(hint, ceiling)), "\(own), hint \(hint)")
-            }
-            #expect(delays(.fixed(own), 1) == [own])
+    private static let hints: [Duration] = [
+        .seconds(-100), .zero, .milliseconds(1), .seconds(1), .seconds(10), .seconds(60), .seconds(61), .seconds(100),
+        .seconds(Int64.max),
+    ]
+
+    @Test(arguments: [Duration.zero, .milliseconds(1), .seconds(1), .seconds(10), .seconds(100), .longestWait])
+    func aHintLiftsTheDelayAndEndsTheRetriesBeyondAMinute(_ own: Duration) {
+        for hint in Self.hints {
+            let expected = hint <= own ? own : hint <= .seconds(60) ? hint : nil
+            #expect(delays(.fixed(own), 1, hint: hint) == [expected].compactMap(\.self), "hint \(hint)")
+        }
+        #expect(delays(.fixed(own), 1) == [own])
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(1), .seconds(20), .seconds(3_600)])
+    func aHintEndsTheRetriesBeyondTheCap(_ cap: Duration) {
+        for hint in Self.hints {
+            let expected = hint <= .zero ? .zero : hint <= cap ? hint : nil
+            #expect(delays(.none.capped(at: cap), 1, hint: hint) == [expected].compactMap(\.self), "hint \(hint)")
         }
     }
 
-    @Test func aHintMayPassTheCapByFiveSeconds() {
-        let capped = RetryBackoff.fixed(.seconds(30)).capped(at: .seconds(20))
-        #expect(delays(capped, 1, hint: .seconds(60)) == [.seconds(25)])
-        #expect(delays(capped, 1, hint: .seconds(22)) == [.seconds(22)])
-        #expect(delays(capped, 1, hint: .seconds(10)) == [.seconds(20)])
-    }
-
-    @Test func aHintIsMeasuredAgainstTheJitteredDelay() {
+    @Test func aHintIsNotJittered() {
         let backoff = RetryBackoff.fixed(.seconds(10)).jittered(.full, using: End.low)
-        #expect(delays(backoff, 1, hint: .seconds(60)) == [.seconds(5)])
+        #expect(delays(backoff, 1, hint: .seconds(5)) == [.seconds(5)])
     }
 
     @Test func aHintIsForgottenByTheNextDecorrelatedDelay() {
         let backoff = RetryBackoff.fixed(.seconds(1)).jittered(.decorrelated, using: End.high)
-        #expect(delays(backoff, 3, hint: .seconds(60)) == [3 + 5, 9 + 5, 27 + 5].map { .seconds($0) })
+        #expect(delays(backoff, 3, hint: .seconds(20)) == [20, 20, 27].map { .seconds($0) })
     }
 
     // MARK: The absurd
@@ -244,8 +242,8 @@ struct RetryScheduleTests {
                     var schedule = RetrySchedule(backoff)
                     for attempt in Array(1...70) + [1_000, .max - 1] {
                         for hint in [nil, .seconds(Int64.max)] as [Duration?] {
-                            let delay = schedule.delay(afterAttempt: attempt, error: Failure(), hint: hint)!
-                            guard delay < .zero || delay > .longestWait else { continue }
+                            let delay = schedule.delay(afterAttempt: attempt, error: Failure(), hint: hint)
+                            guard let delay, delay < .zero || delay > .longestWait else { continue }
                             Issue.record("\(backoff) after attempt \(attempt): \(delay)")
                         }
                     }

@@ -66,7 +66,21 @@ struct RetryTests {
             begun.record(clock.now.offset)
             throw Throttled(retryAfter: [.seconds(1), .seconds(3), .seconds(60), nil][attempt - 1])
         }
-        #expect(begun.events == [0, 2, 5, 12].map { .seconds($0) })
+        #expect(begun.events == [0, 2, 5, 65].map { .seconds($0) })
+    }
+
+    /// An attempt before the server's time would be refused again.
+    @Test(arguments: [RetryBackoff.none, .fixed(.seconds(1)).capped(at: .seconds(60)), .exponential(base: .seconds(1))])
+    func aHintBeyondTheCapFailsAtOnceAndTheErrorHasIt(_ backoff: RetryBackoff) async {
+        let budget = RetryBudget(capacity: 5)
+        let error = await #expect(throws: Throttled.self) {
+            try await retry(attempts: 3, backoff: backoff, budget: budget, clock: clock) {
+                begun.record(clock.now.offset)
+                throw Throttled(retryAfter: .seconds(61))
+            }
+        }
+        #expect(error?.retryAfter == .seconds(61))
+        #expect(begun.events == [.zero] && clock.now.offset == .zero && budget.available == 5)
     }
 
     @Test func anAbsurdDelayIsACentury() async {
