@@ -27,13 +27,18 @@ extension EndpointClient {
 
     /// Sends a request, and writes the body of its response to a file, as it arrives.
     ///
-    /// The file appears when all is there: until then the body is in a file beside it, which is removed if the call fails. A file that is
-    /// there already is replaced.
+    /// The file appears when all is there: until then the body is in a hidden file in the same folder, which is removed if the call fails. A
+    /// file that is there already is replaced in one step, and passes its permissions on. A symbolic link is followed, and stays. Anything
+    /// but a regular file, such as a device or a pipe, is written to directly, as the body arrives; a pipe blocks the caller's thread while nobody
+    /// reads from it.
+    ///
+    /// A process that is killed leaves the hidden file, whose name begins with `.taskcontrol-` and ends in `.part`. Nothing removes it.
     ///
     /// - Parameters:
     ///   - endpoint: What to ask for. It validates the response; its `content(from:with:)` is not called.
     ///   - file: Where to, in a folder that exists.
-    ///   - onProgress: Called when more has arrived, one call after another, from any thread.
+    ///   - onProgress: Called when more has arrived, one call after another, from any thread. It should return quickly: one that blocks
+    ///     holds up the download, and may hold up others.
     /// - Returns: The head of the response.
     /// - Throws: What ``request(_:)`` throws, and what the file system gives, as it is. A status that is not 2xx throws too, also where the
     ///   endpoint takes it.
@@ -45,56 +50,35 @@ extension EndpointClient {
     ) async throws -> HTTPURLResponse {
         try await pipeline.withResponse(to: endpoint, onProgress: onProgress) { response in
             guard (200..<300).contains(response.head.statusCode) else { throw HTTPError(.status) }
-            let part = try PartFile(for: file)
             do {
-                for try await chunk in response.body { try part.write(chunk) }
-                try part.finish()
-            } catch {
-                part.remove()
-                throw error
+                let output = try OutputFile(file.path)
+                do {
+                    for try await chunk in response.body { try chunk.withUnsafeBytes { try output.write($0) } }
+                } catch {
+                    output.discard()
+                    throw error
+                }
+                try output.finish()
+            } catch let error as OutputFile.SystemError {
+                throw error.ofFoundation(file)
             }
             return response.head
         }
     }
 }
 
-/// A file that is not whole yet, beside the one that it is to become.
-private struct PartFile {
-    private let file: URL
-    private let part: URL
-    private let handle: FileHandle
-
-    init(for file: URL) throws {
-        self.file = file
-        part = file.deletingLastPathComponent()
-            .appendingPathComponent(".\(UUID().uuidString).part")
-        try Data().write(to: part, options: .withoutOverwriting)
-        do {
-            handle = try FileHandle(forWritingTo: part)
-        } catch {
-            try? FileManager.default.removeItem(at: part)
-            throw error
-        }
-    }
-
-    func write(_ chunk: Data) throws {
-        try handle.write(contentsOf: chunk)
-    }
-
-    func finish() throws {
-        try handle.close()
-        // rename(2), which replaces in one step: Foundation's `moveItem` refuses to replace.
-        guard rename(part.path, file.path) == 0 else {
-            let reason = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-            throw CocoaError(
-                .fileWriteUnknown,
-                userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: reason]
-            )
-        }
-    }
-
-    func remove() {
-        try? handle.close()
-        try? FileManager.default.removeItem(at: part)
+extension OutputFile.SystemError {
+    /// As Foundation's own functions say it.
+    fileprivate func ofFoundation(_ file: URL) -> CocoaError {
+        let reason = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        let cocoaCode: CocoaError.Code =
+            switch reason.code {
+            case .ENOENT, .ENOTDIR: .fileNoSuchFile
+            case .EACCES, .EPERM: .fileWriteNoPermission
+            case .ENOSPC, .EDQUOT: .fileWriteOutOfSpace
+            case .EROFS: .fileWriteVolumeReadOnly
+            default: .fileWriteUnknown
+            }
+        return CocoaError(cocoaCode, userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: reason])
     }
 }

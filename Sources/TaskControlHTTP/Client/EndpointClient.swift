@@ -78,7 +78,8 @@ public final class EndpointClient: Client {
     /// - Parameters:
     ///   - endpoint: What to ask for.
     ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
-    ///     sent again begins again.
+    ///     sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the
+    ///     session, so that one that blocks holds up every exchange of the transport.
     public func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void
@@ -96,7 +97,8 @@ public final class EndpointClient: Client {
     /// - Parameters:
     ///   - endpoint: What to upload.
     ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
-    ///     sent again begins again.
+    ///     sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the
+    ///     session, so that one that blocks holds up every exchange of the transport.
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void

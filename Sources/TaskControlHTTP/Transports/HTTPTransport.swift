@@ -75,6 +75,7 @@ public struct HTTPTransportRequest: Sendable {
 
     /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when
     /// the body is sent anew, after a redirect or on a new connection. From any thread, one call after another, and not after the exchange.
+    /// With ``URLSessionTransport`` on Linux it is called on the queue of the session: one that blocks holds up every exchange there.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
     /// Called before a redirect is followed.

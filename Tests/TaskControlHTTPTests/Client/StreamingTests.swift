@@ -105,6 +105,70 @@ struct StreamingTests {
         }
     }
 
+    @Test(arguments: [0o600, 0o640, 0o755, 0o444])
+    func aDownloadKeepsThePermissionsOfWhatItReplaces(_ mode: Int) async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("book.txt")
+            try Data("before".utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            try await EndpointClient(ScriptedTransport(Self.reply)).download(Checked(), to: file)
+            #expect(try Data(contentsOf: file) == Data("onetwo".utf8))
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode)
+        }
+    }
+
+    /// Links of links, also to where nothing is yet.
+    @Test(arguments: [true, false])
+    func aDownloadFollowsALink(_ exists: Bool) async throws {
+        try await withFolder { folder in
+            let inner = folder.appendingPathComponent("inner")
+            try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+            let file = inner.appendingPathComponent("book.txt")
+            if exists { try Data("before".utf8).write(to: file) }
+            let (link, other) = (
+                folder.appendingPathComponent("link").path, folder.appendingPathComponent("other").path
+            )
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "other")
+            try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: file.path)
+            try await EndpointClient(ScriptedTransport(Self.reply)).download(Checked(), to: URL(fileURLWithPath: link))
+            #expect(try Data(contentsOf: file) == Data("onetwo".utf8))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "other")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: other) == file.path)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: inner.path) == ["book.txt"])
+        }
+    }
+
+    @Test func aDownloadIntoALinkThatLeadsToItselfFails() async throws {
+        try await withFolder { folder in
+            let link = folder.appendingPathComponent("link")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "link")
+            let error = await #expect(throws: CocoaError.self) {
+                try await EndpointClient(ScriptedTransport(Self.reply)).download(Text(), to: link)
+            }
+            #expect((error?.underlying as? POSIXError)?.code == .ELOOP)
+        }
+    }
+
+    @Test func aDownloadIntoADeviceOrAPipeGoesThrough() async throws {
+        try await withFolder { folder in
+            let pipe = folder.appendingPathComponent("pipe").path
+            try #require(mkfifo(pipe, 0o600) == 0)
+            // For both, so that neither waits for the other.
+            let reader = try #require(FileHandle(forUpdatingAtPath: pipe))
+            for path in [pipe, "/dev/null"] {
+                try await EndpointClient(ScriptedTransport(Self.reply))
+                    .download(Text(), to: URL(fileURLWithPath: path))
+            }
+            #expect(try reader.read(upToCount: 6) == Data("onetwo".utf8))
+            for (path, kind) in [(pipe, FileAttributeType.typeUnknown), ("/dev/null", .typeCharacterSpecial)] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(attributes[.type] as? FileAttributeType == kind)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["pipe"])
+        }
+    }
+
     @Test func aDownloadThatCannotTakeItsPlaceSaysWhy() async throws {
         try await withFolder { folder in
             let taken = folder.appendingPathComponent("taken")

@@ -9,9 +9,10 @@ extension TraceRecorder {
 
     /// Writes what was recorded into a file. Recording goes on meanwhile.
     ///
-    /// The file is there when it is whole: it is written under another name beside its own and renamed, so what was there before is
-    /// replaced at once, and a symbolic link is replaced rather than followed. What is no regular file, as `/dev/stdout`, is written to
-    /// directly. It blocks the thread, for about a second a million events.
+    /// The file appears when it is whole: it is written under another name in the same folder and renamed, so a file that was there before is
+    /// replaced in one step. A symbolic link is followed, and stays. Anything but a regular file, such as `/dev/stdout`, is written to
+    /// directly. A process that is killed leaves a hidden file whose name begins with `.taskcontrol-`. The call blocks its thread, for about a
+    /// second per million events.
     ///
     /// - Parameters:
     ///   - format: A page for people, or JSON for Perfetto.
@@ -20,8 +21,22 @@ extension TraceRecorder {
     /// - Complexity: O(*n* log *n*) in the number of events.
     public func write(_ format: Format, to path: String, title: String = "Trace") throws(TraceWriteError) {
         let model = model
-        try OutputFile.write(to: path) { (sink: OutputFile.Sink) throws(TraceWriteError) in
-            try model.write(as: format, title: title, to: sink)
+        do throws(OutputFile.SystemError) {
+            let file = try OutputFile(path)
+            do throws(OutputFile.SystemError) {
+                try model.write(as: format, title: title) { (bytes) throws(OutputFile.SystemError) in
+                    let written = bytes.withUnsafeBytes { bytes in
+                        Result { () throws(OutputFile.SystemError) in try file.write(bytes) }
+                    }
+                    try written.get()
+                }
+            } catch {
+                file.discard()
+                throw error
+            }
+            try file.finish()
+        } catch {
+            throw TraceWriteError(path: path, step: error.step, code: error.code)
         }
     }
 

@@ -81,7 +81,15 @@ final class TraceRecorderTests {
         #expect(throws: TraceWriteError.self) { try recorder().write(.html, to: folder.path) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
         let siblings = try FileManager.default.contentsOfDirectory(atPath: folder.deletingLastPathComponent().path)
-        #expect(!siblings.contains { $0.hasPrefix(folder.lastPathComponent + ".") })
+        #expect(!siblings.contains { $0.hasPrefix(".taskcontrol-\(getpid())-") })
+    }
+
+    @Test func aSymbolicLinkIsFollowedAndStays() throws {
+        let (file, link) = (folder.appendingPathComponent("trace").path, folder.appendingPathComponent("link").path)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "trace")
+        try recorder().write(.perfetto, to: link)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == recorder().text(as: .perfetto))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "trace")
     }
 
     @Test func whatIsNoRegularFileIsWrittenToAndStays() throws {
