@@ -6,6 +6,7 @@
 /// | `https://h/api/v1/` | `/books` | `https://h/api/v1/books` |
 /// | `https://h/api/v1?key=1` | `books?page=2` | `https://h/api/v1/books?key=1&page=2` |
 /// | `https://h/api/v1` | `../admin` | throws |
+/// | `https://h/api/v1` | `..%2fadmin`, `..%5cadmin`, `..;/admin` | throws: some servers read these as `../admin` |
 /// | `https://h/api/v1` | `https://elsewhere/books` | throws, unless it was asked for |
 /// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | as it is: such links come from the server |
 ///

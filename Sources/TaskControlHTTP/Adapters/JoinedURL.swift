@@ -79,6 +79,7 @@ enum JoinedURL {
     private static func climbed(_ path: String, from base: [Substring]) -> [Substring]? {
         var segments = base
         for segment in Self.segments(of: path) {
+            if hidesClimb(segment) { return nil }
             switch isDots(segment) {
             case 1: continue
             case 2:
@@ -107,6 +108,18 @@ enum JoinedURL {
         case "..": 2
         default: 0
         }
+    }
+
+    /// Whether a segment climbs for servers that take an encoded slash or a backslash for a slash, or cut off what follows a semicolon:
+    /// `..%2f..%2fadmin`, `..%5cadmin`, `..;x`.
+    private static func hidesClimb(_ segment: Substring) -> Bool {
+        guard segment.utf8.contains(where: { "%;\\".utf8.contains($0) }) else { return false }
+        var plain = segment.lowercased()
+        for (code, character) in [("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("\\", "/"), ("%3b", ";")] {
+            plain = plain.replacingOccurrences(of: code, with: character)
+        }
+        let isSeveral = plain.contains("/") || plain.contains(";")
+        return isSeveral && plain.split(separator: "/").contains { $0.prefix { $0 != ";" } == ".." }
     }
 
     private enum Refusal {

@@ -23,6 +23,7 @@ struct BaseRequestAdapterTests {
         ("https://h/api", "./books/../authors", "https://h/api/authors"),
         ("https://h/api", "books/..", "https://h/api/"),
         ("https://h/api", "...", "https://h/api/..."),
+        ("https://h/api", "a..b%2f...%2fc;d", "https://h/api/a..b%2f...%2fc;d"),
         ("https://h/api//v1/", "logs//2026", "https://h/api//v1/logs//2026"),
         ("https://h/api", "proxy/https://x", "https://h/api/proxy/https://x"),
         ("https://h/api", "https://h/api/books?page=2", "https://h/api/books?page=2"),
@@ -38,7 +39,9 @@ struct BaseRequestAdapterTests {
         "//elsewhere/api/books", "http://h/api/books",
         "https://h:444/api/books", "https://h/apiary", "https://h/api/../admin", "https://h/",
         "https://h@elsewhere/api", "file:///etc/passwd",
-        "https:/api/books",
+        "https:/api/books", "..%2f..%2fadmin", "%2E%2e%2Fadmin", "books%2f..%2f..%2fadmin", "books/..%2F", "..%5cadmin",
+        "..;/admin",
+        "..;a=b/admin", "..%3b/admin", "https://h/api/..%2fadmin",
     ])
     func theBaseIsNotLeft(_ endpoint: String) throws {
         let error = #expect(throws: HTTPError.self) { try adapt(endpoint, base: "https://h/api") }
