@@ -15,6 +15,7 @@ struct Recording {
         task: String? = nil,
         key: String? = nil,
         error: String? = nil,
+        detail: String? = nil,
         isCancelled: Bool = false
     ) {
         var event = TaskEvent(
@@ -26,7 +27,8 @@ struct Recording {
             ownerName: ownerName,
             taskName: task,
             key: key,
-            error: error
+            error: error,
+            detail: detail
         )
         event.time = .milliseconds(milliseconds)
         event.isCancelled = isCancelled

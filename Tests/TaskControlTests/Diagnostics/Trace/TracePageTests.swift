@@ -225,6 +225,49 @@ struct TracePageTests {
         #expect(visit.document.contains("up to 5,000 at once") && visit.document.contains("5 failed"))
     }
 
+    /// Lanes full of bars that are all wide enough to be seen.
+    @Test func anOpenedGroupOfManyLanesHasFewElements() async throws {
+        var recording = Recording()
+        for lane in 0..<60 {
+            for place in 0..<200 {
+                let (subject, begin) = (UInt64(lane * 200 + place), place * 10)
+                recording.turn(subject, (begin, begin, begin + 8), in: 1, named: "crowd", task: "a \(subject)")
+            }
+        }
+        let model = recording.model()
+        #expect(model.bars.count == 12_000 && model.groups.map(\.laneCount) == [60])
+        let visit = try await Browser.visit(
+            model.text(as: .html, title: "Many"),
+            script: """
+                one(".group button").click();
+                await until(() => all(".bar.column").length === 0 && all(".bar").length > 0);
+                const open = all(".bar").length;
+                for (let i = 0; i < 12; i += 1) { const before = scale(); press("+"); await until(() => scale() < before); }
+                await until(() => all(".bar.single").length > 0);
+                return { open, near: all(".bar.single").length };
+                """
+        )
+        #expect(visit.console == [] && visit.result["error"] == nil, "\(visit.result)")
+        #expect((visit.result["open"] as? Int ?? .max) <= 1_500)
+        #expect((visit.result["near"] as? Int ?? 0) > 0)
+    }
+
+    @Test func aRequestSaysItsPathBeforeItsHost() async throws {
+        var recording = Recording()
+        recording.tell(
+            .http,
+            .started,
+            .begins,
+            at: 0,
+            of: 1,
+            in: 2,
+            detail: "GET https://books.example:8080/v1/search?q=…"
+        )
+        recording.tell(.http, .completed, .ends, at: 50, of: 1, in: 2)
+        let visit = try await Browser.visit(recording.model().text(as: .html, title: "One"))
+        #expect(visit.document.contains(">GET /v1/search?q=… · books.example:8080<"))
+    }
+
     @Test func whateverANameHoldsItIsTextAndNoScriptOfItRuns() async throws {
         var recording = Recording()
         for (index, name) in TracePerfettoTests.nasty.enumerated() {

@@ -18,13 +18,19 @@ function read(raw) {
                 task: text[task], key: text[key], error: text[error], detail: text[detail], first: text[first], last: text[last],
                 attempt, status, count, delay, age, segments, marks: marks ? marks.map(readMark) : [],
             };
-            bar.label = (noun(bar.primitive) === "flight" ? bar.key : "") || bar.task || bar.key || bar.detail || defaultLabel(bar);
+            bar.label = (noun(bar.primitive) === "flight" ? bar.key : "") || bar.task || bar.key || detailLabel(bar) || defaultLabel(bar);
             bars.push(bar);
             group.bars.push(bar);
         }
         return group;
     });
     return { title: raw.title, lost: raw.lost, events: raw.events, length: raw.length, groups, bars };
+}
+
+/// Of a request, method and path before the host, which often is the same for all.
+function detailLabel(bar) {
+    const parts = bar.primitive === "HTTP" ? /^(\S+) [a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/i.exec(bar.detail) : null;
+    return parts ? `${parts[1]} ${parts[3] || "/"} · ${parts[2]}` : bar.detail;
 }
 
 function defaultLabel(bar) {

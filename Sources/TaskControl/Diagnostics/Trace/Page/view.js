@@ -78,12 +78,10 @@ function draw() {
     // Some more than is seen, so that scrolling meets no empty place.
     const top = chart.scrollTop - overscan, bottom = chart.scrollTop + chart.clientHeight + overscan;
     drawGroups(top, bottom);
-    const wanted = new Map();
     const first = firstIndex(layout.rows, (row) => row.top + row.height > top);
-    for (let i = first; i < layout.rows.length && layout.rows[i].top < bottom; i += 1) {
-        const row = layout.rows[i];
-        if (row.lane < 0) columnsOf(row, wanted); else barsOf(row, wanted);
-    }
+    const rows = layout.rows.slice(first, firstIndex(layout.rows, (row) => row.top >= bottom));
+    const wanted = barsInView(rows.filter((row) => row.lane >= 0));
+    for (const row of rows) if (row.lane < 0) columnsOf(row, wanted);
     keep(drawn, wanted, () => {
         const node = document.createElement("div");
         node.setAttribute("role", "button");
@@ -114,10 +112,20 @@ const side = () => element("axis-caption").offsetWidth;
 
 // MARK: Bars
 
-const narrowest = 3;
+/// More elements than this make a page slow.
+const mostBars = 1500;
+
+/// The bars of lanes that are in view. If they are too many, wider ones count as too narrow.
+function barsInView(rows) {
+    for (let narrowest = 3; ; narrowest *= 2) {
+        const wanted = new Map();
+        for (const row of rows) barsOf(row, wanted, narrowest);
+        if (wanted.size <= mostBars || narrowest > view.width) return wanted;
+    }
+}
 
 /// Each bar of a lane that is in view; those that are too narrow to be seen one by one are drawn as one, with their number.
-function barsOf(row, wanted) {
+function barsOf(row, wanted, narrowest) {
     const { bars } = row;
     let i = firstIndex(bars, (bar) => bar.end >= view.from);
     while (i < bars.length && bars[i].begin <= view.to) {
@@ -129,7 +137,7 @@ function barsOf(row, wanted) {
             while (last + 1 < bars.length && bars[last + 1].begin <= view.to) {
                 const next = bars[last + 1];
                 const [begin, end] = [x(next.begin), x(next.end)];
-                if (end - begin >= narrowest || begin > right + 1) break;
+                if (end - begin >= narrowest || begin > right + narrowest / 3) break;
                 right = Math.max(end, begin + 1.5);
                 last += 1;
             }
