@@ -34,6 +34,10 @@ struct TourCommand: AsyncParsableCommand {
     var trace: [TraceFile] = []
 
     func run() async throws {
+        for obstacle in trace.compactMap(\.obstacle) {
+            Terminal.complain("the trace cannot be written: \(obstacle)")
+            throw ExitCode(EX_IOERR)
+        }
         let seed = seed ?? UInt64.random(in: 1...999_999)
         let chapters = Chapters.all.filter { one in chapter.isEmpty || chapter.contains { $0.name == one.name } }
         let watchdog = Watchdog(limit: .seconds(90 * chapters.count))

@@ -20,11 +20,13 @@ final class Bookshelf: Sendable {
     private let messages = Pipe()
     private let ended: AsyncStream<Int32>
 
-    init(_ arguments: [String]) throws {
+    /// - Parameter output: Where its standard output goes; `nil`: into what ``end()`` returns.
+    init(_ arguments: [String], output redirected: FileHandle? = nil) throws {
         process.executableURL = Self.executable
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
+        process.standardOutput = redirected ?? output
+        if redirected != nil { try output.fileHandleForWriting.close() }
         process.standardError = messages
         let (ended, continuation) = AsyncStream<Int32>.makeStream()
         self.ended = ended

@@ -54,6 +54,17 @@ struct ProcessTests {
         }
     }
 
+    #if os(Linux)
+    @Test func resultsThatCannotBeWrittenAreAFailure() async throws {
+        try await BookServer.whileRunning { server in
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            let ending = try await Bookshelf(["list", "--server", "\(server.address)"], output: full).end()
+            #expect(ending.status == 1)
+            #expect(ending.messages.contains("the results could not be written: No space left on device"))
+        }
+    }
+    #endif
+
     @Test func uploadsArriveWholeAndAreToldInQuarters() async throws {
         let folder = try TestFolder()
         let (a, b) = (try folder.file("a.png", bytes: 500_000), try folder.file("b.png", bytes: 0))

@@ -54,6 +54,15 @@ struct ReportTests {
         #expect(!text.contains("\n"))
     }
 
+    @Test func aServerWithoutTLSIsNotAskedMoreOften() async throws {
+        try await BookServer.whileRunning { server in
+            let port = try #require(server.address.port)
+            let ending = try await Bookshelf.run("list", "--retries", "0", "--server", "https://127.0.0.1:\(port)")
+            #expect(ending.status == 1)
+            #expect(ending.messages.contains("begins with http://") && !ending.messages.contains("--retries"))
+        }
+    }
+
     @Test func whatTheServerSaysIsPassedOn() async throws {
         try await BookServer.whileRunning { server in
             let result = await Result.of { try await server.client().request(PageEndpoint(page: 99)) }

@@ -80,6 +80,18 @@ struct LiveRegionTests {
 
 @Suite(.timeLimit(.minutes(1)))
 struct BookTableTests {
+    @Test func aLongTitleDoesNotFillUpTheOthers() {
+        let long = String(repeating: "long ", count: 20_000)
+        let titles = ["Emma", "Persuasion", long]
+        let books = titles.enumerated().map { Book(id: $0, title: $1, author: "Jane Austen", year: nil, cover: nil) }
+        #expect(
+            BookTable.lines(books, width: nil) == [
+                "0  Emma        Jane Austen", "1  Persuasion  Jane Austen", "2  \(long)  Jane Austen",
+            ]
+        )
+        #expect(BookTable.lines(books, width: 40).allSatisfy { $0.columns <= 40 })
+    }
+
     @Test func aTableIsCutInATerminalAndWholeInAFile() {
         let books = [
             Book(id: 9, title: "我是猫", author: "夏目漱石", year: 1905),

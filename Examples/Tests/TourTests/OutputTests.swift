@@ -52,6 +52,17 @@ struct OutputTests {
         #expect(throws: (any Error).self) { try TourCommand.parse(["--trace", "trace.txt"]) }
     }
 
+    @Test(arguments: [
+        ("/nowhere/trace.html", "there is no folder /nowhere"),
+        ("/dev/null/trace.html", "there is no folder /dev/null"),
+    ])
+    func aTraceThatCannotBeWrittenIsFoundOutBeforeTheChapters(_ path: String, _ words: String) async throws {
+        let command = try TourCommand.parse(["--trace", path])
+        #expect(command.trace.map(\.obstacle) == [words])
+        await #expect(throws: ExitCode(EX_IOERR)) { try await command.run() }
+        #expect(try TourCommand.parse(["--trace", "trace.html"]).trace.map(\.obstacle) == [nil])
+    }
+
     @Test func aTraceThatCannotBeWrittenSaysSo() throws {
         let recording = try #require(TraceRecording(for: TourCommand.parse(["--trace", "/nowhere/trace.html"]).trace))
         #expect(throws: TraceWriteError.self) { try recording.write(title: "a tour") }

@@ -62,7 +62,11 @@ actor Errand {
         _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
         switch await Errand().run(announce: announce, work) {
-        case .done: return
+        case .done:
+            // Results that did not arrive are not done.
+            guard let code = Screen.output.failure() else { return }
+            Screen.messages.complain("the results could not be written: \(String(cString: strerror(code)))")
+            throw ExitCode.failure
         case .failed(let error as Unfinished):
             for complaint in error.report.complaints { Screen.messages.complain(complaint) }
             Screen.messages.print(error.report.sentence)

@@ -25,6 +25,11 @@ struct Complaint: Sendable {
             case .timedOut?:
                 return "nothing more from \(server): give it more time with --timeout"
             default:
+                guard server.scheme?.lowercased() != "https" else {
+                    return
+                        "no secure connection to \(server): if the server speaks plain HTTP, as `bookshelf serve` does, give --server an "
+                        + "address that begins with http://"
+                }
                 return
                     "the connection to \(server) broke off, and trying again did not help: more attempts with --retries"
             }
@@ -40,7 +45,7 @@ struct Complaint: Sendable {
             // A shelf says what is wrong; others speak HTML.
             guard let title = error.title else { fallthrough }
             return "\(server) answered \(error.statusCode ?? 0): \(title)"
-        case .content:
+        case .content, .bodyTooLarge:
             return "what answers at \(server) is not a bookshelf: say where one is with --server"
         case .request:
             return "\(server) is not a server's address: give --server one like http://127.0.0.1:8080"

@@ -12,6 +12,8 @@ struct Screen: Sendable {
     /// Whether colors are wanted.
     var hasColors: Bool
     var write: @Sendable (String) -> Void
+    /// The `errno` of the first text that could not be written, such as that of a full disk.
+    var failure: @Sendable () -> Int32? = { nil }
 
     @Sendable func print(_ line: String) { write(line + "\n") }
 
@@ -37,7 +39,9 @@ extension Screen {
         let wantsNoColors = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         size = { isTerminal ? Self.size(of: descriptor) : nil }
         hasColors = isTerminal && !wantsNoColors
-        write = { Self.write($0, to: descriptor) }
+        let first = FirstFailure()
+        write = { if let code = Self.write($0, to: descriptor) { first.note(code) } }
+        failure = { first.code }
     }
 
     /// 80 × 24 for a terminal that doesn't say.
@@ -49,10 +53,12 @@ extension Screen {
         return Size(width: Int(size.ws_col), height: Int(size.ws_row))
     }
 
-    /// Unbuffered: what is said is seen at once, also in a pipe. What nobody reads any more is lost without a word.
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// Unbuffered: what is said is seen at once, also in a pipe.
+    ///
+    /// - Returns: The `errno`, if not all of it was written.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var text = text
-        text.withUTF8 { bytes in
+        return text.withUTF8 { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = Foundation.write(
@@ -60,9 +66,20 @@ extension Screen {
                     UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[rest.startIndex...]).baseAddress!,
                     rest.count
                 )
-                if count < 0 && errno != EINTR { return }
+                if count < 0 && errno != EINTR { return errno }
                 rest = rest.dropFirst(max(0, count))
             }
+            return nil
         }
     }
+}
+
+/// Sendable: its state is under the lock.
+private final class FirstFailure: @unchecked Sendable {
+    private let lock = NSLock()
+    private var first: Int32?
+
+    var code: Int32? { lock.withLock { first } }
+
+    func note(_ code: Int32) { lock.withLock { first = first ?? code } }
 }

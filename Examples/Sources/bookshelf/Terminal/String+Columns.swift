@@ -23,8 +23,12 @@ extension String {
 
     /// Cut or filled with spaces, to exactly some columns.
     func fitted(to width: Int) -> String {
-        let text = cut(to: width)
-        return text + String(repeating: " ", count: max(0, width - text.columns))
+        cut(to: width).filled(to: width)
+    }
+
+    /// Filled with spaces, to at least some columns.
+    func filled(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - columns))
     }
 }
 

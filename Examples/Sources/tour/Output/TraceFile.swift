@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TaskControl
 
 /// A file that what all tasks of a tour did is written to: its name says in which form.
@@ -15,6 +16,21 @@ struct TraceFile: ExpressibleByArgument {
         } else {
             return nil
         }
+    }
+
+    /// What will keep it from being written, if that can be known before; a tour takes minutes.
+    var obstacle: String? {
+        let files = FileManager.default
+        var isFolder: ObjCBool = false
+        if files.fileExists(atPath: path, isDirectory: &isFolder) {
+            if isFolder.boolValue { return "\(path) is a folder" }
+            return files.isWritableFile(atPath: path) ? nil : "\(path) may not be written to"
+        }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard files.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            return "there is no folder \(folder)"
+        }
+        return files.isWritableFile(atPath: folder) ? nil : "the folder \(folder) may not be written to"
     }
 }
 
