@@ -145,6 +145,15 @@ struct RequestCheckTests {
         #expect(sent["Content-Length"] == (body == nil ? nil : "15") && sent["Transfer-Encoding"] == nil)
     }
 
+    @Test(arguments: TransportUnderTest.allCases, ["", " ", " \t "])
+    func aBlankValueIsSentAsAnEmptyOne(_ kind: TransportUnderTest, _ value: String) async throws {
+        let server = try RawServer { connection, _ in try connection.respond() }
+        var request = URLRequest(url: server.url())
+        request.allHTTPHeaderFields = ["X-Mine": value]
+        _ = try await kind.make().fetch(HTTPTransportRequest(request))
+        #expect(server.log.now.requests.first?["X-Mine"] == "")
+    }
+
     private func refusal(_ make: @escaping @Sendable (inout URLRequest) -> Void) async throws -> HTTPError {
         try await refusal(of: Made(make: make))
     }

@@ -9,6 +9,11 @@ extension HTTPTransportRequest {
         for name in ["Content-Length", "Transfer-Encoding"] where request.value(forHTTPHeaderField: name) != nil {
             normalized.request.setValue(nil, forHTTPHeaderField: name)
         }
+        // Equal on the wire; but blanks are how libcurl is told to leave a header out.
+        for (name, value) in request.allHTTPHeaderFields ?? [:] where !value.isEmpty && value.allSatisfy(\.isWhitespace)
+        {
+            normalized.request.setValue("", forHTTPHeaderField: name)
+        }
         if case .data(let data) = body, data.isEmpty, request.isGET { normalized.body = nil }
         // To change a request copies it.
         if request.httpBody == nil, request.httpBodyStream == nil { return normalized }
