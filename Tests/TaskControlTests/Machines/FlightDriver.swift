@@ -139,6 +139,11 @@ struct FlightDriver: MachineDriver {
         #expect(machine.count == model.flights.count { $0.phase != .cancelled })
         #expect(machine.flights.count == model.flights.count)
         #expect(machine.callerCount == model.flights.reduce(0) { $0 + model.callers(on: $1.number).count })
+        #expect(machine.waits.count == model.callers.count, "a caller that has gone on leaves no place behind")
+        for (number, id) in flights.enumerated() {
+            let isWanted = model.flight(number).map { $0.phase != .cancelled } ?? false
+            #expect(machine.mayBegin(id) == isWanted)
+        }
         machine.checkInvariants()
     }
 
@@ -204,6 +209,7 @@ struct FlightDriver: MachineDriver {
         if model.callers[index].isParked { model.callers.remove(at: index) } else { model.callers[index].isLeft = true }
         let isLast = model.callers(on: flight.number).isEmpty && !model.runsToCompletion
         #expect(leaving.cancelling == (isLast && flight.hasJob ? flight.number : nil))
+        #expect(leaving.cancelled == (isLast ? flights[flight.number] : nil))
         if isLast { model.update(flight.number) { $0.phase = .cancelled } }
     }
 
@@ -223,6 +229,7 @@ struct FlightDriver: MachineDriver {
         let clearing = machine.cancelAll()
         let (jobs, waiters) = (clearing.jobs, clearing.waiters)
         let live = model.flights.filter { $0.phase != .cancelled }
+        #expect(Set(clearing.ids) == Set(live.map { flights[$0.number] }) && clearing.ids.count == live.count)
         #expect(Set(jobs) == Set(live.filter(\.hasJob).map(\.number)) && jobs.count == Set(jobs).count)
         let there = live.flatMap { model.callers(on: $0.number) }
         #expect(Set(waiters) == Set(there.filter(\.isParked).map(\.number)) && waiters.count == Set(waiters).count)

@@ -7,6 +7,9 @@ struct FlightNesting<ID: Hashable> {
 
     var isEmpty: Bool { origins.isEmpty }
 
+    /// The flights that it knows as waiting or waited for.
+    var flights: Set<ID> { Set(waits.keys).union(waits.values.flatMap(\.keys)).union(origins.keys) }
+
     /// What it holds memory for.
     var capacity: Int {
         let inner = origins.values.map(\.capacity) + waits.values.map(\.capacity)

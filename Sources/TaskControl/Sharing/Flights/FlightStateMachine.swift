@@ -62,7 +62,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     let runsToCompletion: Bool
 
     private(set) var flights = SlotTable<Entry>()
-    private var waits = SlotTable<Wait>()
+    private(set) var waits = SlotTable<Wait>()
     private var current: [Key: (slot: Slot, payload: Payload)] = [:]
     /// Which flight waits for which, because a caller inside it does; and which caller that is.
     private var nesting = FlightNesting<ID>()
@@ -364,5 +364,6 @@ extension FlightStateMachine {
         precondition(current.count == linked, "to each current flight leads one key")
         precondition(count == inTheAir && callerCount == callers, "what is in the air is counted")
         precondition(!nesting.isCircular, "no flight waits for itself")
+        precondition(nesting.flights.allSatisfy(isThere), "a flight that has ended neither waits nor is waited for")
     }
 }
