@@ -24,6 +24,11 @@ static _Thread_local bool simulated;
 bool tc_isSimulated(void) { return simulated; }
 void tc_setSimulated(bool isSimulated) { simulated = isSimulated; }
 
+static _Thread_local bool insideHandler;
+
+bool tc_isInsideHandler(void) { return insideHandler; }
+void tc_setInsideHandler(bool isInside) { insideHandler = isInside; }
+
 // Of the Swift runtime, and as old as that: compiled code calls it.
 extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 

@@ -24,6 +24,10 @@ void tc_setEcho(const void *echo);
 bool tc_isSimulated(void);
 void tc_setSimulated(bool isSimulated);
 
+/// Whether this thread calls code of others inside a handler of the runtime.
+bool tc_isInsideHandler(void);
+void tc_setInsideHandler(bool isInside);
+
 /// Whether this is the thread that the program began on.
 bool tc_isMainThread(void);
 

@@ -19,7 +19,7 @@
 /// ## Cancellation
 /// A caller that is cancelled beforehand calls nothing. Later the handle is cancelled, once at most, by the thread that cancels the caller; if
 /// that was while `body` ran, then as soon as it has returned. It runs inside the cancellation handler of the caller's task: it must not wait
-/// for another task, nor cancel one that cancels the caller. The caller then leaves at once, or waits for the callback:
+/// for another task, nor resume or cancel a task that awaits or cancels the caller, or is its parent; do that in a `Task { }`. The caller then leaves at once, or waits for the callback:
 /// see ``ContinuationCancelBehavior``. In a tie between a callback and a cancellation the first to come wins: a value stays a value.
 ///
 /// ## Ordering

@@ -134,7 +134,13 @@ package enum Diagnostics {
             within(.everybody) { event.redactText(redact) }
         }
         let finished = event
-        for listener in setup.everybody { hand(finished, to: listener, echo) }
+        // The runtime holds a lock of its task there, and observers may do anything.
+        if isInsideHandler { return performOutsideHandler { hand(finished, setup, echo) } }
+        hand(finished, setup, echo)
+    }
+
+    private static func hand(_ event: TaskEvent, _ setup: Setup, _ echo: Echo?) {
+        for listener in setup.everybody { hand(event, to: listener, echo) }
     }
 
     private static func hand(_ event: TaskEvent, to listener: Listener, _ echo: Echo?) {

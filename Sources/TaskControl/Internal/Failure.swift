@@ -4,10 +4,13 @@
 /// Nobody wants an alert for that, so in a cancelled task no handler is called, and only observers hear of another error than
 /// `CancellationError`. A `CancellationError` that comes without a cancellation is an error like others.
 ///
-/// - Parameter handler: Called from inside the task; returns whether there was somebody to take the error.
+/// - Parameters:
+///   - isCancelled: Whether the work was cancelled.
+///   - handler: Called from inside the task; returns whether there was somebody to take the error.
 package nonisolated(nonsending) func settle(
     _ error: any Error,
     in origin: TaskOrigin,
+    isCancelled: Bool = Task.isCancelled,
     handler: (() async -> Bool)?
 ) async {
     if Diagnostics.isOn, origin.isForOwner {
@@ -15,7 +18,7 @@ package nonisolated(nonsending) func settle(
         Diagnostics.tell(TaskEvent(origin.primitive, .workFailed, error: text, detail: origin.rawValue), isInside: true)
     }
     if !Task.isCancelled, let handler, await handler() { return }
-    if !Task.isCancelled {
+    if !isCancelled, !Task.isCancelled {
         Diagnostics.report(.unhandledError(error, in: origin), taskName: Diagnostics.currentTaskName)
     } else if !(error is CancellationError) {
         Diagnostics.report(.errorAfterCancellation(error, in: origin), taskName: Diagnostics.currentTaskName)

@@ -8,13 +8,14 @@ private import Dispatch
 /// performs everything else here: actions on other tasks, and calls of observers, which may do anything.
 ///
 /// The action runs soon after this function has returned, on a thread that is not of the pool of tasks: when all of those are busy with work
-/// that ends only when it is cancelled, that work is still cancelled. Actions run one at a time, in the order of the calls.
+/// that ends only when it is cancelled, that work is still cancelled. An action that blocks, as a slow handler of a task that it cancels can
+/// make it, does not hold up others.
 package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
     if tc_isSimulated() {
         _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
     } else {
         let echo = Diagnostics.echo
-        handlerActions.async { Diagnostics.within(echo, action) }
+        HandlerActions.shared.perform { Diagnostics.within(echo, action) }
     }
 }
 
@@ -23,10 +24,55 @@ package func performHandlerActionsInTasks(_ isSimulated: Bool) {
     tc_setSimulated(isSimulated)
 }
 
-private let handlerActions = DispatchQueue(label: "TaskControl.handlers", qos: .userInteractive)
+/// Whether this thread calls code of others inside a handler, whose events are reported outside it.
+var isInsideHandler: Bool { tc_isInsideHandler() }
+
+/// Calls code of others inside a handler.
+func insideHandler(_ body: () -> Void) {
+    let outer = tc_isInsideHandler()
+    tc_setInsideHandler(true)
+    body()
+    tc_setInsideHandler(outer)
+}
 
 private struct HandlerAction: TaskBody {
     let action: @Sendable () -> Void
 
     nonisolated(nonsending) func run() async { action() }
+}
+
+/// Actions, and the workers that take them, in the order of the calls. Each worker is a serial queue, which has a thread whatever the pool does.
+private final class HandlerActions: Sendable {
+    static let shared = HandlerActions()
+
+    private struct State {
+        var actions = Line<@Sendable () -> Void>()
+        var idle = (1...8).map { DispatchQueue(label: "TaskControl.handlers.\($0)", qos: .userInteractive) }
+    }
+
+    private let state = Locked(State())
+
+    func perform(_ action: @escaping @Sendable () -> Void) {
+        let worker = state.withLock { state in
+            _ = state.actions.append(action)
+            return state.idle.popLast()
+        }
+        worker?.async { [self] in work(worker) }
+    }
+
+    private func work(_ worker: DispatchQueue?) {
+        while let action = next(worker) { action() }
+    }
+
+    /// - Returns: `nil`: the worker is idle from now on.
+    private func next(_ worker: DispatchQueue?) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            guard let (id, action) = state.actions.first else {
+                if let worker { state.idle.append(worker) }
+                return nil
+            }
+            state.actions.remove(id)
+            return action
+        }
+    }
 }

@@ -23,7 +23,11 @@ struct SystemLog: TaskObserver {
 
     func receive(_ event: TaskEvent) {
         // Public: who asks for these lines is to be able to read them, and says with `redact` what is not to be in them.
-        logger.debug("\(Self.line(of: event), privacy: .public)")
+        if event.isMistake {
+            logger.error("\(Self.line(of: event), privacy: .public)")
+        } else {
+            logger.debug("\(Self.line(of: event), privacy: .public)")
+        }
     }
     #else
     func receive(_ event: TaskEvent) {

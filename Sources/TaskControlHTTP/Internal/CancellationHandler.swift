@@ -10,6 +10,8 @@ func withCancellationHandler<Value>(
     try await withTaskCancellationHandler {
         // Captured, it isolates this closure.
         _ = isolation
+        // The handler acts a moment after a cancellation, also after one that came before.
+        try Task.checkCancellation()
         return try await operation()
     } onCancel: {
         performOutsideHandler(onCancel)

@@ -55,155 +55,116 @@ private struct Race {
 
     /// `a` has been called and its actor is busy; `b` waits behind it.
     private mutating func queueTasks() {
-        let (queue, actor, runner) = (FIFOQueue(), held(), Runner())
-        Task(priority: .low, on: queue) { await runner.park() }
-        let a = Task(priority: .low, on: queue, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
-        let b = Task(priority: .low, on: queue, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
-        runAll(2, on: actor)
+        let (queue, actor, runner) = (FIFOQueue(), HeldActor.held(), Runner())
+        Task(priority: .medium, on: queue) { await runner.park() }
+        let a = Task(priority: .medium, on: queue, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
+        let b = Task(priority: .medium, on: queue, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
+        actor.runAll(2)
         runner.resume()
         actor.executor.blockUntilHeld()
         (cancel, escalate) = ({ a.cancel() }, { b.escalatePriority(to: .high) })
-        end = { Self.end(actor) { _ = await (a.result, b.result) } }
+        end = { actor.end { _ = await (a.result, b.result) } }
     }
 
     private mutating func queueRun() {
-        let (queue, actor, runner) = (FIFOQueue(), held(), Runner())
-        Task(priority: .low, on: queue) { await runner.park() }
-        let a = Task(priority: .low) { try? await actor.run(queue) }
+        let (queue, actor, runner) = (FIFOQueue(), HeldActor.held(), Runner())
+        Task(priority: .medium, on: queue) { await runner.park() }
+        let a = Task(priority: .medium) { try? await actor.run(queue) }
         actor.executor.blockUntilHeld()
         actor.executor.runHeld()
-        let b = Task(priority: .low) { try? await actor.run(queue) }
+        let b = Task(priority: .medium) { try? await actor.run(queue) }
         actor.executor.blockUntilHeld()
         actor.executor.runHeld()
         runner.resume()
         actor.executor.blockUntilHeld()
         (cancel, escalate) = ({ a.cancel() }, { b.escalatePriority(to: .high) })
-        end = { Self.end(actor) { _ = await (a.result, b.result) } }
+        end = { actor.end { _ = await (a.result, b.result) } }
     }
 
     /// `a` is the last in line; `b` waits for its end.
     private mutating func queueDrain() {
-        let (queue, actor, other, runner) = (FIFOQueue(), held(), held(), Runner())
-        Task(priority: .low, on: queue) { await runner.park() }
-        let a = Task(priority: .low, on: queue, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
-        runAll(1, on: actor)
-        let b = Task(priority: .low) { try? await other.drain(queue) }
-        runAll(1, on: other)
+        let (queue, actor, other, runner) = (FIFOQueue(), HeldActor.held(), HeldActor.held(), Runner())
+        Task(priority: .medium, on: queue) { await runner.park() }
+        let a = Task(priority: .medium, on: queue, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
+        actor.runAll(1)
+        let b = Task(priority: .medium) { try? await other.drain(queue) }
+        other.runAll(1)
         runner.resume()
         actor.executor.blockUntilHeld()
         (cancel, escalate) = ({ a.cancel() }, { b.escalatePriority(to: .high) })
         end = {
             other.executor.release()
-            Self.end(actor) { _ = await (a.result, b.result) }
+            actor.end { _ = await (a.result, b.result) }
         }
     }
 
     private mutating func cancelTasks() {
-        let (group, actor, runner) = (CancellableQueue(underlyingQueue: FIFOQueue()), held(), Runner())
-        Task(priority: .low, on: group) { await runner.park() }
-        let a = Task(priority: .low, on: group, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
-        let b = Task(priority: .low, on: group, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
-        runAll(2, on: actor)
+        let (group, actor, runner) = (CancellableQueue(underlyingQueue: FIFOQueue()), HeldActor.held(), Runner())
+        Task(priority: .medium, on: group) { await runner.park() }
+        let a = Task(priority: .medium, on: group, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
+        let b = Task(priority: .medium, on: group, isolatedTo: actor) { (_: isolated HeldActor) async throws in }
+        actor.runAll(2)
         runner.resume()
         actor.executor.blockUntilHeld()
         (cancel, escalate) = ({ group.cancelTasks() }, { b.escalatePriority(to: .high) })
-        end = { Self.end(actor) { _ = await (a.result, b.result) } }
+        end = { actor.end { _ = await (a.result, b.result) } }
     }
 
     /// The first is late, so that `a` and `b` have come before it and wait.
     private mutating func actorQueue() {
-        let (queue, actor) = (ActorQueue<HeldActor>(), held())
+        let (queue, actor) = (ActorQueue<HeldActor>(), HeldActor.held())
         queue.adoptExecutionContext(of: actor)
-        Task(priority: .low, on: queue) { (_: isolated HeldActor) async throws in }
-        let a = Task(priority: .low, on: queue) { (_: isolated HeldActor) async throws in }
-        let b = Task(priority: .low, on: queue) { (_: isolated HeldActor) async throws in }
+        Task(priority: .medium, on: queue) { (_: isolated HeldActor) async throws in }
+        let a = Task(priority: .medium, on: queue) { (_: isolated HeldActor) async throws in }
+        let b = Task(priority: .medium, on: queue) { (_: isolated HeldActor) async throws in }
         actor.executor.blockUntilHeld(3)
         actor.executor.runHeld(at: 1)
         actor.executor.runHeld(at: 1)
         actor.executor.runHeld()
         actor.executor.blockUntilHeld()
         (cancel, escalate) = ({ a.cancel() }, { b.escalatePriority(to: .high) })
-        end = { Self.end(actor) { _ = await (a.result, b.result) } }
+        end = { actor.end { _ = await (a.result, b.result) } }
     }
 
     /// A task waits in line, and behind it its own child. Escalating the parent escalates the child; escalating the child escalates what is
     /// before it in line, which is the parent.
     private mutating func parentAndChild() {
-        let (queue, actor, other, runner) = (FIFOQueue(), held(), held(), Runner())
-        Task(priority: .low, on: queue) { await runner.park() }
+        let (queue, actor, other, runner) = (FIFOQueue(), HeldActor.held(), HeldActor.held(), Runner())
+        Task(priority: .medium, on: queue) { await runner.park() }
         let child = Child()
-        let parent = Task(priority: .low) {
+        let parent = Task(priority: .medium) {
             async let second: Void = other.run(queue, as: child)
             try? await actor.run(queue)
             _ = try? await second
         }
         other.executor.blockUntilHeld()
-        runAll(1, on: actor)
+        actor.runAll(1)
         other.executor.runHeld()
         (cancel, escalate) = ({ child.escalate() }, { parent.escalatePriority(to: .high) })
         end = {
             other.executor.release()
             runner.resume()
-            Self.end(actor) { _ = await parent.result }
+            actor.end { _ = await parent.result }
         }
     }
 
     /// A child asks for more than there is, its parent waits behind it: the child's cancellation grants the parent its permit.
     private mutating func semaphore() {
-        let (semaphore, actor, other) = (AsyncSemaphore(value: 2), held(), held())
+        let (semaphore, actor, other) = (AsyncSemaphore(value: 2), HeldActor.held(), HeldActor.held())
         _ = semaphore.tryAcquire()
         let child = Child()
-        let parent = Task(priority: .low) {
+        let parent = Task(priority: .medium) {
             async let first: Void = other.acquire(2, of: semaphore, as: child)
-            try? await actor.acquire(1, of: semaphore, as: nil)
+            try? await actor.acquire(1, of: semaphore)
             _ = try? await first
         }
-        runAll(1, on: other)
-        runAll(1, on: actor)
+        other.runAll(1)
+        actor.runAll(1)
         (cancel, escalate) = ({ child.cancel() }, { parent.escalatePriority(to: .high) })
         end = {
             other.executor.release()
-            Self.end(actor) { _ = await parent.result }
+            actor.end { _ = await parent.result }
         }
-    }
-
-    private func held() -> HeldActor {
-        let actor = HeldActor()
-        actor.executor.hold()
-        return actor
-    }
-
-    private func runAll(_ count: Int, on actor: HeldActor) {
-        actor.executor.blockUntilHeld(count)
-        for _ in 0..<count { actor.executor.runHeld() }
-    }
-
-    private static func end(_ actor: HeldActor, _ wait: @escaping @Sendable () async -> Void) {
-        let isOver = DispatchSemaphore(value: 0)
-        actor.executor.release()
-        Task.detached {
-            await wait()
-            isOver.signal()
-        }
-        isOver.wait()
-    }
-}
-
-/// A task that runs until a thread resumes it.
-private final class Runner: Sendable {
-    private let continuation = Locked<UnsafeContinuation<Void, Never>?>(nil)
-    private let isParked = DispatchSemaphore(value: 0)
-
-    func park() async {
-        await withUnsafeContinuation { continuation in
-            self.continuation.withLock { $0 = continuation }
-            isParked.signal()
-        }
-    }
-
-    func resume() {
-        isParked.wait()
-        continuation.withLock { $0.take() }?.resume()
     }
 }
 
@@ -227,15 +188,13 @@ private final class Child: @unchecked Sendable {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension HeldActor {
-    fileprivate func run(_ queue: FIFOQueue, as child: Child? = nil) async throws {
-        child?.begin()
+    fileprivate func run(_ queue: FIFOQueue, as child: Child) async throws {
+        child.begin()
         try await queue.run {}
     }
 
-    fileprivate func drain(_ queue: FIFOQueue) async throws { try await queue.drain() }
-
-    fileprivate func acquire(_ count: Int, of semaphore: AsyncSemaphore, as child: Child?) async throws {
-        child?.begin()
+    fileprivate func acquire(_ count: Int, of semaphore: AsyncSemaphore, as child: Child) async throws {
+        child.begin()
         try await semaphore.acquire(count)
     }
 }

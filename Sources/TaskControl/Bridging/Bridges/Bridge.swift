@@ -92,19 +92,21 @@ struct Bridge: Sendable {
     private func cancel(isLeaving: Bool) {
         var handle = state.withLock { contents in
             let handle = contents.machine.cancel(isLeaving: isLeaving)
-            contents.owesCancellation = handle != nil && contents.told != nil
+            if handle != nil { contents.owesCancellation = contents.told != nil }
             return handle
         }
         guard handle != nil else { return }
         // A caller that leaves now says so itself.
         if Diagnostics.isOn, !isLeaving { performOutsideHandler { tellCancelled() } }
-        handle?()
-        // Before the caller goes on.
-        handle = nil
+        insideHandler {
+            handle?()
+            // Before the caller goes on.
+            handle = nil
+        }
         state.withLock { $0.machine.cancelled() }?.resume()
     }
 
-    /// Notifies observers of the cancellation, once: soon after it, and before the end of the call.
+    /// Notifies observers of the cancellation, once: soon after it, or at the end of the call.
     private func tellCancelled() {
         let told = state.withLock { contents in
             defer { contents.owesCancellation = false }

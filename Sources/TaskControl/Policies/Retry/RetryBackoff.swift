@@ -42,28 +42,23 @@ public struct RetryBackoff: Sendable {
 
     /// The same delay after each attempt.
     ///
-    /// - Parameter delay: Zero or more; a negative one traps.
+    /// - Parameter delay: A negative delay is no delay.
     public static func fixed(_ delay: Duration) -> RetryBackoff {
-        insist(delay >= .zero, "RetryBackoff.fixed(\(delay)): nobody waits for less than no time. Give zero or more.")
-        return RetryBackoff(.fixed(delay))
+        RetryBackoff(.fixed(max(.zero, delay)))
     }
 
     /// A delay that grows: `base` after the first attempt, and after each further one `factor` times the delay before. After attempt *n*,
     /// counted from 1, that is `base` × `factor`ⁿ⁻¹.
     ///
     /// - Parameters:
-    ///   - base: The first delay: zero or more; a negative one traps.
+    ///   - base: The first delay. A negative delay is no delay.
     ///   - factor: At least 1 and finite, or it traps. By default 2, as in the AWS SDKs.
     public static func exponential(base: Duration, factor: Double = 2) -> RetryBackoff {
-        insist(
-            base >= .zero,
-            "RetryBackoff.exponential(base: \(base)): nobody waits for less than no time. Give zero or more."
-        )
         insist(
             factor >= 1 && factor.isFinite,
             "RetryBackoff.exponential(factor: \(factor)): the delays are to grow. Give a finite factor of 1 or more."
         )
-        return RetryBackoff(.exponential(base: base, factor: factor))
+        return RetryBackoff(.exponential(base: max(.zero, base), factor: factor))
     }
 
     /// A delay that a closure decides.
@@ -96,11 +91,10 @@ public struct RetryBackoff: Sendable {
     ///
     /// A cap is also the longest hint of an error that is waited for: see ``RetryAfterProviding``.
     ///
-    /// - Parameter cap: Zero or more; a negative one traps.
+    /// - Parameter cap: The longest delay. Zero or less: no delay.
     public func capped(at cap: Duration) -> RetryBackoff {
-        insist(cap >= .zero, "RetryBackoff.capped(at: \(cap)): nobody waits for less than no time. Give zero or more.")
         var backoff = self
-        backoff.cap = min(self.cap, cap)
+        backoff.cap = min(self.cap, max(.zero, cap))
         return backoff
     }
 

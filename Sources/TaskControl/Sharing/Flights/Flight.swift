@@ -8,6 +8,8 @@ class Flight: @unchecked Sendable {
     /// Those that it was begun in, the innermost last; some of them may be over.
     private let outer: [FlightPlace]
     fileprivate(set) var id = FlightStorage.ID(serial: 0, slot: 0)
+    /// Whether it had been cancelled when its work ended. Only for its task.
+    private var wasCancelled = false
 
     /// The flights that the caller is inside of, the innermost last; some of them may be over. Seen by child tasks too, and by the flights that
     /// they begin.
@@ -80,11 +82,15 @@ class Flight: @unchecked Sendable {
     final func finish(_ failure: (any Error)?, hasBegun: Bool) -> Bool {
         // Before its callers go on.
         if Diagnostics.isOn { flights.tellEnd(id, key, failure, hasBegun) }
-        return flights.finish(id, key)
+        let landing = flights.finish(id, key)
+        wasCancelled = landing.wasCancelled
+        return landing.isHeard
     }
 
     @usableFromInline
-    final nonisolated(nonsending) func report(_ failure: (any Error)?) async { await flights.report(failure) }
+    final nonisolated(nonsending) func report(_ failure: (any Error)?) async {
+        await flights.report(failure, wasCancelled: wasCancelled)
+    }
 }
 
 /// By what a flight is known inside it. Not the flight itself: this is a task-local, and so what begins inside and outlives it, other flights and

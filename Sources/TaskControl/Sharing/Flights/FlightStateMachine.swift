@@ -234,6 +234,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let others: [Waiter]
         /// Nobody was there to receive its result.
         let isUnheard: Bool
+        let wasCancelled: Bool
         /// What the table had of it, to be let go outside.
         let payload: Payload?
     }
@@ -245,12 +246,19 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     mutating func finish(_ id: ID, of key: Key?) -> Landing {
         guard isThere(id) else { preconditionFailure("A flight ends once.") }
         let payload = unlink(id, key)
-        if flights[id.slot].phase != .cancelled { count -= 1 }
+        let wasCancelled = flights[id.slot].phase == .cancelled
+        if !wasCancelled { count -= 1 }
         let isUnheard = flights[id.slot].callerCount == 0
         let (first, others) = tellAll(id, .reached)
         if !nesting.isEmpty { nesting.removeAll(of: id) }
         flights.discard(id.slot)
-        return Landing(first: first, others: others, isUnheard: isUnheard, payload: payload)
+        return Landing(
+            first: first,
+            others: others,
+            isUnheard: isUnheard,
+            wasCancelled: wasCancelled,
+            payload: payload
+        )
     }
 
     /// - Returns: Those who are parked, in the order of joining.

@@ -19,6 +19,7 @@ extension FlightStorage {
         key: ErasedKey? = nil,
         taskName: String? = nil,
         error: (any Error)? = nil,
+        isCancelled: Bool = false,
         isInside: Bool = false
     ) {
         var event = TaskEvent(
@@ -32,7 +33,7 @@ extension FlightStorage {
             key: key?.text,
             error: error.map(Diagnostics.text)
         )
-        event.isCancelled = stage == .ends && Task.isCancelled
+        event.isCancelled = isCancelled
         Diagnostics.tell(event, isInside: isInside)
     }
 
@@ -51,7 +52,9 @@ extension FlightStorage {
     @inline(never)
     func tellEnd(_ id: ID, _ key: ErasedKey?, _ failure: (any Error)?, _ hasBegun: Bool) {
         let kind: TaskEvent.Kind = failure == nil ? .completed : hasBegun ? .failed : .skipped
-        tell(kind, .ends, id, key: key, error: hasBegun ? failure : nil, isInside: true)
+        // A flight that its last caller has left hears of it a moment later.
+        let isCancelled = Task.isCancelled || !mayBegin(id)
+        tell(kind, .ends, id, key: key, error: hasBegun ? failure : nil, isCancelled: isCancelled, isInside: true)
     }
 
     @inline(never)

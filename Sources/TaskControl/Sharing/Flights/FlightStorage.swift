@@ -132,20 +132,22 @@ final class FlightStorage: Sendable {
 
     /// The work of a flight has ended, and its result is there.
     ///
-    /// - Returns: Whether somebody was there to receive it.
-    func finish(_ id: ID, _ key: ErasedKey?) -> Bool {
+    /// - Returns: Whether a caller was there to receive it, and whether the flight had been cancelled, of which its task may hear later.
+    func finish(_ id: ID, _ key: ErasedKey?) -> (isHeard: Bool, wasCancelled: Bool) {
         let landing = state.withLock { $0.finish(id, of: key) }
         landing.first?.resume(returning: .reached)
         for waiter in landing.others { waiter.resume(returning: .reached) }
-        return !landing.isUnheard
+        return (!landing.isUnheard, landing.wasCancelled)
     }
 
-    /// - Parameter failure: What a flight failed with that nobody was there to hear of.
-    nonisolated(nonsending) func report(_ failure: (any Error)?) async {
+    /// - Parameters:
+    ///   - failure: What a flight failed with that nobody was there to hear of.
+    ///   - wasCancelled: Whether the flight had been cancelled.
+    nonisolated(nonsending) func report(_ failure: (any Error)?, wasCancelled: Bool) async {
         if reportsAbandoned {
             Diagnostics.report(.abandonedWorkEnded(failure, in: origin), taskName: Diagnostics.currentTaskName)
         } else if let failure {
-            await settle(failure, in: origin, handler: nil)
+            await settle(failure, in: origin, isCancelled: wasCancelled || Task.isCancelled, handler: nil)
         }
     }
 

@@ -40,7 +40,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             switch state.withLock({ $0.machine.takeHead() }) {
             case .value(let head): return head
             case .failure(let failure): throw failure.error
-            case .wait, .end: await arrival()
+            case .wait, .end: await arrivalOrCancellation()
             }
         }
     }
@@ -56,13 +56,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             case .value(let part): return part
             case .end: return nil
             case .failure(let failure): throw failure.error
-            case .wait:
-                // The reader may be another task than the caller.
-                await withTaskCancellationHandler {
-                    await arrival()
-                } onCancel: {
-                    cancel()
-                }
+            case .wait: await arrivalOrCancellation()
             }
         }
     }
@@ -71,6 +65,15 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     func discard() async throws {
         var count = 0
         while count < 1 << 16, let part = try await next() { count += part.count }
+    }
+
+    /// Who waits here is resumed by its own handler, and may be another task than the caller.
+    private func arrivalOrCancellation() async {
+        await withTaskCancellationHandler {
+            await arrival()
+        } onCancel: {
+            cancel()
+        }
     }
 
     private func arrival() async {

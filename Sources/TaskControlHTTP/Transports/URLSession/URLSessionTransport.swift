@@ -82,7 +82,6 @@ public final class URLSessionTransport: HTTPTransport {
         to request: HTTPTransportRequest,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
-        // The handler below acts a moment after a cancellation.
         try Task.checkCancellation()
         var request = try request.normalized()
         var upload = try SessionPlatform.upload(of: request)

@@ -56,6 +56,15 @@ struct RetryScheduleTests {
         #expect(delays(negative.jittered(.decorrelated, using: End.high), 2) == [.zero, .zero])
     }
 
+    @Test func aNegativeDurationOfAnyBackoffIsNoDelay() {
+        let remaining = Duration.seconds(-1)
+        for backoff in [
+            .fixed(remaining), .exponential(base: remaining), .fixed(.seconds(1)).capped(at: remaining),
+        ] as [RetryBackoff] {
+            #expect(delays(backoff, 2) == [.zero, .zero])
+        }
+    }
+
     @Test func customIsAskedWithTheAttemptAndItsError() {
         let asked = OrderRecorder<Int>()
         var schedule = RetrySchedule(

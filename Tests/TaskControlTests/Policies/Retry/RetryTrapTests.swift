@@ -23,20 +23,6 @@ struct RetryTrapTests {
         #expect(text(result).contains("retry(attempts: -1)"))
     }
 
-    @Test func aNegativeFixedDelay() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RetryBackoff.fixed(.seconds(-1))
-        }
-        #expect(text(result).contains("RetryBackoff.fixed(-1.0 seconds)"))
-    }
-
-    @Test func aNegativeBase() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RetryBackoff.exponential(base: .seconds(-1))
-        }
-        #expect(text(result).contains("RetryBackoff.exponential(base: -1.0 seconds)"))
-    }
-
     @Test(arguments: [0, 0.999, -2])
     func aFactorThatDoesNotGrow(factor: Double) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [factor] in
@@ -53,13 +39,6 @@ struct RetryTrapTests {
             _ = RetryBackoff.exponential(base: .seconds(1), factor: Double(bitPattern: bits))
         }
         #expect(text(result).contains("RetryBackoff.exponential(factor: \(Double(bitPattern: bits)))"))
-    }
-
-    @Test func aNegativeCap() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RetryBackoff.none.capped(at: .seconds(-1))
-        }
-        #expect(text(result).contains("RetryBackoff.capped(at: -1.0 seconds)"))
     }
 
     @Test func aBudgetInDebt() async {
