@@ -45,7 +45,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
 
     /// - Complexity: O(log *n*), amortized.
     package mutating func leave(_ id: ID) -> Waiter? {
-        // One that was woken is not waiting any more: the first event counts.
+        // The first event counts: a waiter that was woken no longer waits.
         guard waiters.isWaiting(id) else { return nil }
         let waiter = waiters.leave(id, with: .left)
         staleCount += 1

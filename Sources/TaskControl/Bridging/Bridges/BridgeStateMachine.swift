@@ -153,7 +153,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     /// The caller has been cancelled; perhaps more than once, and perhaps when all is over.
     ///
     /// - Parameter isLeaving: It does not wait for the callback.
-    /// - Returns: What is to be cancelled and released, and then reported by `cancelled`.
+    /// - Returns: The handle, for the caller to cancel and release, and then to report with `cancelled`.
     mutating func cancel(isLeaving: Bool) -> Handle? {
         switch state {
         case .waiting(let handle?, let waiter):

@@ -34,8 +34,8 @@ struct HeldTurn: Sendable {
 
 /// The place of a turn in its queue.
 ///
-/// It refers to the state of the queue and not to the queue: tasks that outlive the turn keep what they inherit, and the queue is to be
-/// deallocated without them.
+/// It refers to the state of the queue and not to the queue itself: tasks that outlive the turn retain this place, and must not retain the
+/// queue.
 struct TurnPlace: Sendable {
     typealias Queue = Locked<TurnStorage.Machine>
 
