@@ -2,7 +2,14 @@
 
 extension Redaction {
     /// The text without what looks like a credential, by its name or by its shape.
+    ///
+    /// A long text is cut off: a server may have written it, and looking for names costs more than its length.
     static func withoutCredentials(in text: String) -> String {
+        let text = text.utf8.count > 2_048 ? String(text.prefix(1_024)) + mark : text
+        return withoutCredentials(inShort: text)
+    }
+
+    private static func withoutCredentials(inShort text: String) -> String {
         var text = text.replacing(pem, with: mark)
         text = withoutValues(ofSecretsIn: text)
         text = withoutElements(ofSecretsIn: text)
@@ -27,7 +34,7 @@ extension Redaction {
 
     /// A name and the separator behind it, in any notation: `"name":`, `\"name\":`, `'name':`, `name=`, `name: `, `name => `.
     private static var name: Regex<(Substring, Substring?, Substring?, Substring)> {
-        /(?:["']([^"'\n]{1,80})["']|([\w.\-\\]{1,80}))(\s*(?::=|=>|[:=])\s*)/
+        /(?:["']([^"'\n]{1,80})["']|([\w.\-\\\[\]%]{1,80}))(\s*(?::=|=>|[:=])\s*)/
     }
 
     /// Names that announce a name: `{"name": "token", "value": "…"}`, `<input name="token" value="…">`.
@@ -103,6 +110,18 @@ extension Redaction {
 
     // MARK: Elements
 
+    /// What an element contains, up to its end tag; of nested elements, or without an end tag, all that follows.
+    private static func content(atStartOf text: Substring) -> Substring {
+        var rest = text
+        while let bracket = rest.firstIndex(of: "<") {
+            rest = rest[bracket...]
+            if rest.hasPrefix("</") { return text[..<bracket] }
+            guard rest.hasPrefix("<![CDATA["), let end = rest.firstRange(of: "]]>") else { return text }
+            rest = rest[end.upperBound...]
+        }
+        return text
+    }
+
     private static func withoutElements(ofSecretsIn text: String) -> String {
         var shown = ""
         var rest = text[...]
@@ -110,8 +129,7 @@ extension Redaction {
         where match.range.lowerBound >= rest.startIndex {
             guard isSecret(match.1), !match.0.hasSuffix("/>") else { continue }
             let value = text[match.range.upperBound...]
-            // To its end; of what is nested, to the end of all.
-            let hidden = value.prefixMatch(of: /\s*(?:<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|[^<])*(?=<\/)/)?.0 ?? value
+            let hidden = content(atStartOf: value)
             guard !hidden.isEmpty else { continue }
             shown += text[rest.startIndex..<hidden.startIndex] + mark
             rest = text[hidden.endIndex...]

@@ -60,7 +60,7 @@ struct Arrival: Sendable {
         guard let policy else { return false }
         return switch stage {
         case .preparation: false
-        case .exchange: (error as? any TransportFailure)?.mayPass ?? true
+        case .exchange: TaskControlHTTP.mayPass(error)
         case .reading: response.map { policy.statuses.contains($0.statusCode) } ?? false
         }
     }
@@ -94,7 +94,7 @@ extension HTTPTransport {
         try await withResponse(to: outgoing.transported(progress)) { response in
             arrival.response = response.head
             progress?.expect(response.head)
-            var rest = limit
+            var rest = limit.map { max(0, $0) }
             for try await chunk in response.body {
                 rest = rest.map { $0 - chunk.count }
                 if let limit, let rest, rest < 0 { throw HTTPError.bodyTooLarge(limit) }

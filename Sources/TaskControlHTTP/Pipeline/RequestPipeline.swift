@@ -112,7 +112,6 @@ final class RequestPipeline: Sendable {
         var serial: CredentialSerial?
         sent += 1
         let told = Diagnostics.isOn ? tellStarted(request, sent) : nil
-        defer { sharing.ended(request) }
         do {
             let value: Value
             if let limit = policies.attemptTimeLimit {
@@ -122,10 +121,13 @@ final class RequestPipeline: Sendable {
             } else {
                 value = try await send(request, body, authenticator, &serial, &arrival, exchange)
             }
+            // Before anybody hears of it, and asks for what it has written.
+            sharing.ended(request)
             told?.end(.completed, attempt: sent, status: arrival.response?.statusCode)
             observer?(request, arrival.response, arrival.data, nil)
             return value
         } catch {
+            sharing.ended(request)
             // An exchange that takes too long is not to be joined again, by the next attempt of this call or of another.
             if error is TimeoutError, let key = arrival.shared { sharing.forget(key) }
             let failed = FailedAttempt(

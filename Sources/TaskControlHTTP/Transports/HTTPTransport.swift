@@ -17,7 +17,7 @@
 /// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16
 /// and removes headers from a request that leaves its origin (scheme, host and port), also if it comes back later. Only these go to another
 /// origin, since any other may be a credential: `Accept`, `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`; `Cache-Control`,
-/// `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`; `User-Agent`; and, with a body that is
+/// `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`; `Idempotency-Key`, `traceparent`, `tracestate`; `User-Agent`; and, with a body that is
 /// sent again, `Content-Type`, `Content-Encoding`, `Content-Language`, `Content-Location`, `Content-Disposition`, `Content-Digest`,
 /// `Content-MD5` and `Content-Range`. None of the request's ``HTTPTransportRequest/credentialHeaders`` do, whatever their names are.
 public protocol HTTPTransport: Sendable {
@@ -45,7 +45,8 @@ public protocol HTTPTransport: Sendable {
     /// Returns the cookies that the transport would add to a request, of a jar for example. By default `nil`: none.
     ///
     /// A client with ``ClientPolicies/coalescesGets`` lets requests share an exchange only if these are equal, since they may be those of
-    /// different users. A transport that adds credentials of another kind includes them. The text is compared, kept for as long as the
+    /// different users. A transport that adds credentials of another kind includes them, and one that wraps another transport returns that one's. The
+    /// text is compared, kept for as long as the
     /// exchange lasts, and shown nowhere.
     ///
     /// - Parameter request: A request that is about to be sent. Its URL is absolute.

@@ -4,6 +4,14 @@ protocol TransportFailure: Error {
     var mayPass: Bool { get }
 }
 
+/// Whether an error of a transport may be gone when the request is sent again.
+func mayPass(_ error: any Error) -> Bool {
+    // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
+    if let error = error as? URLError { return error.mayPass }
+    if let error = error as? CocoaError { return error.mayPass }
+    return (error as? any TransportFailure)?.mayPass ?? true
+}
+
 extension URLError: TransportFailure {
     var mayPass: Bool {
         switch code {
@@ -34,5 +42,11 @@ extension UploadReader.Mismatch: TransportFailure {
 
 /// Of the client's own making: what it cannot send, and what is larger than it may collect, is the same next time.
 extension HTTPError: TransportFailure {
-    var mayPass: Bool { reason != .request && reason != .bodyTooLarge }
+    var mayPass: Bool {
+        switch reason {
+        case .request, .bodyTooLarge: false
+        case .transport: underlyingError.map(TaskControlHTTP.mayPass) ?? true
+        default: true
+        }
+    }
 }

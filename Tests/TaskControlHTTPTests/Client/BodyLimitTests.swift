@@ -11,7 +11,7 @@ struct BodyLimitTests {
         #expect(ClientPolicies().bodyLimit == 33_554_432)
     }
 
-    @Test(arguments: [(100, true), (99, false), (60, false), (0, false), (-1, false), (nil, true)])
+    @Test(arguments: [(100, true), (99, false), (60, false), (0, false), (-1, false), (Int.min, false), (nil, true)])
     func aBodyMayBeAsLargeAsTheLimit(_ limit: Int?, _ fits: Bool) async throws {
         let client = EndpointClient(ScriptedTransport(Self.reply), policies: ClientPolicies(bodyLimit: limit))
         if fits {

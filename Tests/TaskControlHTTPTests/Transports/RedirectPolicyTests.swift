@@ -86,7 +86,7 @@ struct RedirectPolicyTests {
         "DD-APPLICATION-KEY",
         "X-Access-Key", "X-Auth", "X-CSRF", "X-HMAC", "X-Amz-Security-Token", "X-Goog-Iam-Authority-Selector",
         "X-Shopify-Access-Token",
-        "PRIVATE-TOKEN", "X-Vault-Token", "api-key", "Fastly-Key", "X-User", "Idempotency-Key", "Referer", "Origin",
+        "PRIVATE-TOKEN", "X-Vault-Token", "api-key", "Fastly-Key", "X-User", "Referer", "Origin",
         "Host", "X-Else",
     ])
     func aHeaderThatMayBeACredentialStaysWithItsOrigin(_ name: String) throws {
@@ -97,7 +97,7 @@ struct RedirectPolicyTests {
     @Test func harmlessHeadersGoAlongUnlessTheyAreSaidToBeCredentials() throws {
         let headers = [
             "Accept": "a", "accept-language": "b", "User-Agent": "c", "Range": "d", "If-None-Match": "e",
-            "Content-Type": "f",
+            "Content-Type": "f", "Idempotency-Key": "g", "traceparent": "h",
         ]
         let names = { (request: URLRequest) in Set((request.allHTTPHeaderFields ?? [:]).keys.map { $0.lowercased() }) }
         #expect(try names(across(headers)) == Set(headers.keys.map { $0.lowercased() }))

@@ -91,11 +91,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 } onCancel: {
                     performOutsideHandler { exchange.cancel() }
                 }
-            } catch let error as NewConnectionClosed {
-                throw error.cause
-            } catch let error where isOwner && error.isClosedConnection && request.isIdempotent {
-                // The server had closed a connection that was kept, when the request came: another one may be open, or is made.
-                guard resends < Self.maxResends else { throw error }
+            } catch let error
+                where error is UnansweredConnection || (error as? HTTPClientError) == .remoteConnectionClosed
+            {
+                // The server had closed a connection that was kept, when the request came: another one may be open, or is made. (The client
+                // itself says so, if it finds out before it has written anything.)
+                let unanswered = error as? UnansweredConnection
+                let error = unanswered?.cause ?? error
+                guard isOwner, unanswered?.wasKept ?? true, request.isIdempotent, resends < Self.maxResends else {
+                    throw error
+                }
                 do {
                     upload = try request.body.map(UploadReader.init)
                 } catch is UploadStreamConsumed {
@@ -138,7 +143,8 @@ extension HTTPClient.Configuration {
     ///
     /// - A server may be silent for 60 seconds (`timeout.read`), the default of `URLRequest`.
     /// - A server that refuses the connection fails the attempt at once. The client's own repetition is off
-    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` repeats, with its delays and its budget.
+    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` repeats, with its delays and its budget. A connection that
+    ///   cannot be made also fails the requests that wait for one to the same server.
     /// - A connection must be available within 60 seconds (`timeout.connect`). That is the limit for making one, and for waiting for one of
     ///   the 8 per host that HTTP/1 requests share (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise
     ///   these for many requests to a slow server.

@@ -9,25 +9,33 @@ internal import NIOSSL
 /// - A server that answers with a status below 100: the client takes every status below 200 for a provisional one, which another follows.
 ///   What follows a status below 100 is the end, as for NIO it is a final response, and the client then traps: "How can we receive a response
 ///   end, if we haven't a received a head." So the connection is ended.
-/// - A connection that ends before the response to its first request: the client does not say whether a connection was new or kept. The
-///   error becomes ``NewConnectionClosed``, so that every other connection that ends so is known to be one that was kept.
+/// - A connection that ends before the response: the client does not say whether the connection was new or kept. A server that closes an idle
+///   connection has not seen the request; one that closes a new connection has, or refuses it. The error becomes ``UnansweredConnection``.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
 
-    private var requests = 0
-    private var isAnswered = false
+    private var madeAt = NIODeadline.now()
+    private var isKept = false
+    private var isAnswered = true
 
-    private var isNew: Bool { requests == 1 && !isAnswered }
+    /// Longer idle than this before its first request, and a connection was made for another one.
+    private static var freshness: TimeAmount { .seconds(1) }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head = unwrapOutboundIn(data) { requests += 1 }
+        if case .head = unwrapOutboundIn(data) {
+            isKept = isKept || NIODeadline.now() - madeAt > Self.freshness
+            isAnswered = false
+        }
         context.write(data, promise: promise)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if case .head(let head) = unwrapInboundIn(data) {
-            if head.status.code >= 200 { isAnswered = true }
+            if head.status.code >= 200 {
+                isAnswered = true
+                isKept = true
+            }
             if head.status.code < 100 {
                 context.fireErrorCaught(HTTPParserError.invalidStatus)
                 return context.close(promise: nil)
@@ -37,12 +45,16 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.fireErrorCaught(isNew && error.isClosedConnection ? NewConnectionClosed(cause: error) : error)
+        context.fireErrorCaught(!isAnswered && error.isClosedConnection ? unanswered(error) : error)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if isNew { context.fireErrorCaught(NewConnectionClosed(cause: HTTPClientError.remoteConnectionClosed)) }
+        if !isAnswered { context.fireErrorCaught(unanswered(HTTPClientError.remoteConnectionClosed)) }
         context.fireChannelInactive()
+    }
+
+    private func unanswered(_ cause: any Error) -> UnansweredConnection {
+        UnansweredConnection(wasKept: isKept, cause: cause)
     }
 
     /// Puts one into every connection of HTTP/1, before what the configuration itself does with them.
@@ -59,8 +71,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 }
 
-/// A connection that was made for a request ended before the response.
-struct NewConnectionClosed: Error {
+/// A connection ended before the response to a request.
+struct UnansweredConnection: Error {
+    /// Whether it had been open for other requests, or for some time.
+    let wasKept: Bool
     let cause: any Error
 }
 

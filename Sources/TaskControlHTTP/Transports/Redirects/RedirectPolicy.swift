@@ -74,6 +74,8 @@ struct RedirectPolicy {
         "content-digest", "content-disposition", "content-encoding", "content-language", "content-location",
         "content-md5", "content-range",
         "content-type",
+        // That a request is the same when it comes again, and to which trace it belongs: neither is a credential.
+        "idempotency-key", "traceparent", "tracestate",
         // Who asks, for statistics.
         "user-agent",
     ]
