@@ -91,11 +91,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 } onCancel: {
                     performOutsideHandler { exchange.cancel() }
                 }
-            } catch let error
-                where error is UnansweredConnection || (error as? HTTPClientError) == .remoteConnectionClosed
-            {
-                // The server had closed a connection that was kept, when the request came: another one may be open, or is made. (The client
-                // itself says so, if it finds out before it has written anything.)
+            } catch let error where error is UnansweredConnection || error.isClosedBeforeWriting {
+                // The server had closed a connection that was kept, when the request came: another one may be open, or is made.
                 let unanswered = error as? UnansweredConnection
                 let error = unanswered?.cause ?? error
                 guard isOwner, unanswered?.wasKept ?? true, request.isIdempotent, resends < Self.maxResends else {

@@ -79,6 +79,15 @@ struct UnansweredConnection: Error {
 }
 
 extension Error {
+    /// Whether the client found out that a connection was closed before it had written anything of the request.
+    var isClosedBeforeWriting: Bool {
+        switch self {
+        case let error as HTTPClientError: error == .remoteConnectionClosed
+        case let error as ChannelError: error == .ioOnClosedChannel || error == .alreadyClosed
+        default: false
+        }
+    }
+
     /// Whether the server, or somebody between, has ended the connection.
     var isClosedConnection: Bool {
         switch self {
