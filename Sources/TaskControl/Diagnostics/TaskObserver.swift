@@ -15,8 +15,8 @@
 /// ```
 public protocol TaskObserver: Sendable {
     /// Called on the thread where it happens, when it happens, with no lock of the library held: it may call this library here, and whatever it
-    /// does delays the task that it is told of. Events that a
-    /// cancellation handler of this library causes are emitted outside the handler, on a thread of the library.
+    /// does delays the task that the event is about. Events that a cancellation handler of this library causes are emitted outside the
+    /// handler, on a thread of the library.
     ///
     /// It is not told what it causes itself: neither what happens within this call, nor what a task does that this library made in it, as
     /// one of a queue or a bag, and whatever stems from that. Other observers are. So an observer that starts tasks, cancels or enqueues
