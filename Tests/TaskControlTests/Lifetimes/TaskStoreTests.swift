@@ -110,19 +110,6 @@ struct TaskStoreTests {
         #expect(waiting.map(\.isCancelled) == [true, true, true, true, false])
     }
 
-    /// Says when it sleeps.
-    private struct AnnouncingClock: Clock {
-        let sleeps = Gate()
-
-        var now: ContinuousClock.Instant { ContinuousClock.now }
-        var minimumResolution: Duration { .zero }
-
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-            sleeps.open()
-            try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
-        }
-    }
-
     @Test func aQuietTimeMayHaveAnyLength() async throws {
         let clock = AnnouncingClock()
         let store = TaskStore<String>(clock: clock)

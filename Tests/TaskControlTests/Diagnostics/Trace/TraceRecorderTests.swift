@@ -93,9 +93,14 @@ final class TraceRecorderTests {
     }
 
     @Test func whatIsNoRegularFileIsWrittenToAndStays() throws {
-        try recorder().write(.perfetto, to: "/dev/null")
-        let kind = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
-        #expect(kind == .typeCharacterSpecial)
+        let pipe = folder.appendingPathComponent("pipe").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        // For both, so that neither waits for the other.
+        let reader = try #require(FileHandle(forUpdatingAtPath: pipe))
+        try recorder().write(.perfetto, to: pipe)
+        let text = Data(recorder().text(as: .perfetto).utf8)
+        #expect(try reader.read(upToCount: text.count) == text)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["pipe"])
     }
 
     @Test func recordingGoesOnWhileATraceIsWritten() {

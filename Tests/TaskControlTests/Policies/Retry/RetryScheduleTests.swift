@@ -223,7 +223,7 @@ struct RetryScheduleTests {
 
     @Test func aHintIsNotJittered() {
         let backoff = RetryBackoff.fixed(.seconds(10)).jittered(.full, using: End.low)
-        #expect(delays(backoff, 1, hint: .seconds(5)) == [.seconds(5)])
+        #expect(delays(backoff, 1, hint: .seconds(6)) == [.seconds(6)])
     }
 
     @Test func aHintIsForgottenByTheNextDecorrelatedDelay() {

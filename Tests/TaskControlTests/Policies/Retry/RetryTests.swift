@@ -116,7 +116,7 @@ struct RetryTests {
 
     @Test(arguments: [
         (Duration.seconds(2), 3), (.milliseconds(1_999), 2), (.milliseconds(2_500), 3), (.zero, 1),
-        (.seconds(Int64.max), 5),
+        (.seconds(Int64.max), 5), (.nanoseconds(-1), 1), (.seconds(Int64.min), 1),
     ])
     func aRetryWhoseDelayWouldPassTheLimitIsNotBegun(maxElapsed: Duration, attempts: Int) async {
         await #expect(throws: Failure(attempt: attempts)) {
