@@ -4,7 +4,7 @@ internal import TaskControl
 /// have in common.
 ///
 /// Waiters are resumed by mark, and then in the order of their calls; never under the lock. Each leaves at once when it
-/// is cancelled.
+/// is cancelled: once `cancel()` has returned, the level does not count the task.
 final class Level<Value: Comparable & Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<WaitOutcome, Never>
     private typealias Machine = LevelStateMachine<Value, Waiter>
@@ -72,22 +72,39 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         if let id = enroll({ $0.enroll(for: mark) }) { _ = await park(id) }
     }
 
-    private func wait(_ onEnrolled: () -> Void, _ enroll: (inout Machine) -> Machine.EnrollAction) async throws -> Bool
-    {
-        try Task.checkCancellation()
-        guard let id = self.enroll(enroll) else { return false }
-        onEnrolled()
-        let outcome = await withTaskCancellationHandler {
-            await park(id)
+    /// Installs the cancellation handler before the waiter enrolls, so that no cancelled task is counted, not even briefly.
+    private func wait(
+        isolation: isolated (any Actor)? = #isolation,
+        _ onEnrolled: () -> Void,
+        _ enroll: (inout Machine) -> Machine.EnrollAction
+    ) async throws -> Bool {
+        // Written under the lock of the state: a handler that runs before that finds nothing, and the waiter, which
+        // looks under the lock, finds itself cancelled.
+        let enrolled = Locked<Machine.ID?>(nil)
+        let outcome: WaitOutcome? = try await withTaskCancellationHandler {
+            // Mentioned, so that the closure runs in it: no other task of the caller's actor comes before the waiter enrolls.
+            _ = isolation
+            let id = self.enroll { machine in
+                guard !Task.isCancelled else { return .reached }
+                let action = enroll(&machine)
+                if case .enrolled(let id, _) = action { enrolled.withLock { $0 = id } }
+                return action
+            }
+            guard let id else {
+                try Task.checkCancellation()
+                return nil
+            }
+            onEnrolled()
+            return await park(id)
         } onCancel: {
-            state.withLock { $0.leave(id) }?.resume(returning: .left)
+            let waiter = state.withLock { machine in enrolled.withLock { $0 }.flatMap { machine.leave($0) } }
+            waiter?.resume(returning: .left)
         }
-        switch outcome {
-        case .reached: return true
-        case .left: throw CancellationError()
-        }
+        if outcome == .left { throw CancellationError() }
+        return outcome != nil
     }
 
+    /// - Returns: `nil` if there is nothing to wait for.
     private func enroll(_ enroll: (inout Machine) -> Machine.EnrollAction) -> Machine.ID? {
         switch state.withLock(enroll) {
         case .reached:

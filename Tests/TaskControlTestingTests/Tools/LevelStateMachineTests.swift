@@ -137,4 +137,19 @@ struct LevelStateMachineTests {
         _ = machine.move(to: 2)
         #expect(machine.arrivals == 1)
     }
+
+    /// Not even before its continuation exists. Otherwise a test that waits for the sleeper after a cancelled one could take one for the other.
+    @Test func aTaskThatHasBeenCancelledIsNotCounted() async {
+        let level = Level(0)
+        let counts = OrderRecorder<Int>()
+        let task = Task {
+            try await level.wait(for: 1) {
+                counts.record(level.waiterCount)
+                withUnsafeCurrentTask { $0?.cancel() }
+                counts.record(level.waiterCount)
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(counts.events == [1, 0])
+    }
 }
