@@ -89,7 +89,7 @@ struct UnreliableTests {
             let service = RemoteBookService(client: server.client(timeLimit: .seconds(30), clock: clock))
             let task = Task { try await service.fetchPage(1) }
             try await asked.wait()
-            await clock.advance(by: .seconds(30))
+            await clock.advance(by: .seconds(30), waking: 1)
             let result = await task.result
             #expect(throws: TimeoutError(duration: .seconds(30))) { try result.get() }
         }

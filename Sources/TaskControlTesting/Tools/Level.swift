@@ -17,7 +17,6 @@ final class Level<Value: Comparable & Sendable>: Sendable {
 
     var value: Value { state.withLock(\.value) }
     var waiterCount: Int { state.withLock(\.waiterCount) }
-    var arrivals: Int { state.withLock(\.arrivals) }
 
     // MARK: Moving
 
@@ -33,13 +32,14 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         for waiter in woken { waiter.resume(returning: .reached) }
     }
 
-    /// Moves the value up to the lowest mark, if that is not above `limit`, and resumes one of those who wait for it;
-    /// otherwise up to `limit`.
+    /// Moves the value up to the lowest mark and resumes the first waiter for it, if that mark is not above `limit`.
     ///
-    /// - Parameter limit: `nil`: there is none, and where nobody waits the value stays.
-    /// - Returns: Whether there was one.
-    func step(upTo limit: Value? = nil) -> Bool {
-        switch state.withLock({ $0.step(upTo: limit) }) {
+    /// - Parameters:
+    ///   - limit: `nil` for no limit: the value then stays where nobody waits.
+    ///   - arrives: Whether the value moves up to `limit` where nobody waits for a mark up to it.
+    /// - Returns: Whether a waiter was resumed.
+    func step(upTo limit: Value?, arrives: Bool) -> Bool {
+        switch state.withLock({ $0.step(upTo: limit, arrives: arrives) }) {
         case .woke(let waiter):
             waiter?.resume(returning: .reached)
             return true

@@ -19,8 +19,6 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
     }
 
     private(set) var value: Value
-    /// How many have ever had to wait.
-    private(set) var arrivals = 0
     private var waiters = MarkTable<Value, Waiter>()
     private var spectators = MarkTable<Int, Waiter>()
 
@@ -40,7 +38,6 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     mutating func enroll(for mark: Value) -> EnrollAction {
         if mark <= value { return .reached }
-        arrivals += 1
         let id = waiters.enroll(for: mark)
         return .enrolled(.waiter(id), resume: spectators.wake(upTo: waiters.count))
     }
@@ -83,13 +80,15 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
         case nobody
     }
 
-    /// Moves the value up to the lowest mark, and wakes one of those who wait for it. If that mark is above `limit`, or
-    /// there is none, moves it up to `limit`: in one step, so that nobody who comes now is woken by anything else.
+    /// Moves the value up to the lowest mark and wakes the first waiter for it. If that mark is above `limit`, or there is
+    /// none, moves the value up to `limit`, atomically: a waiter that enrolls later is not passed over.
     ///
-    /// - Parameter limit: `nil`: there is none, and where nobody waits the value stays.
-    mutating func step(upTo limit: Value?) -> StepAction {
+    /// - Parameters:
+    ///   - limit: `nil` for no limit: the value then stays where nobody waits.
+    ///   - arrives: Whether the value moves up to `limit` where nobody waits for a mark up to it.
+    mutating func step(upTo limit: Value?, arrives: Bool) -> StepAction {
         guard let mark = waiters.lowest, mark <= limit ?? mark else {
-            value = max(value, limit ?? value)
+            if arrives, let limit { value = max(value, limit) }
             return .nobody
         }
         value = mark

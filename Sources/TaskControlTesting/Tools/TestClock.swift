@@ -1,29 +1,33 @@
 internal import TaskControl
 
-/// A clock whose time is moved by the test, so that what takes minutes is tested in none.
+/// A clock whose time the test moves, so that code that waits for minutes is tested without waiting.
 ///
 /// ```swift
 /// let clock = TestClock()
 /// let poller = Task { try await poll(every: .seconds(30), clock: clock) }
-/// try await clock.waitForSleepers()          // it sleeps
-/// await clock.advance(by: .seconds(90))      // three rounds
+/// await clock.advance(by: .seconds(90), waking: 3)          // three rounds
 /// ```
 ///
-/// Where the test has nothing to say about time, `TestClock(autoJump: true)` does not wait: whenever tasks sleep, time
-/// jumps to the first deadline.
+/// If the test makes no claim about time, use `TestClock(autoJump: true)`: whenever tasks sleep, time jumps to the first
+/// deadline.
 ///
 /// ## Ordering
-/// Sleepers are woken one after another, by deadline and then in the order of their calls. Time stands at a sleeper's
-/// deadline when it is woken, and the next is not looked for before that `sleep` has come to its end. Time never runs
-/// backwards.
+/// The clock wakes sleepers one after another, by deadline and then in the order of their calls. Time stands at a sleeper's
+/// deadline when the clock wakes it, and the clock does not look for the next sleeper before that `sleep` has returned.
+/// Time never runs backwards.
 ///
-/// Between two sleepers there is *room*: yields, for as long as they make more tasks sleep, so that a task which sleeps
-/// again soon after it was woken is found in time. Where the test and its tasks are on one actor and call
-/// ``sleep(until:tolerance:)`` itself, that is exact: a sleeper runs up to its next suspension before time goes on.
-/// Otherwise how much it does is up to the executors, and to what else the machine is doing; a test that cannot leave it
-/// at that advances to one deadline at a time, and waits for the sleepers of the next (``waitForSleepers(count:)``).
+/// What a task does after its `sleep` has returned is concurrent with the clock and with the test. Therefore:
+/// - If one task sleeps several times, pass the number of sleeps to ``advance(by:waking:)``. Time then stands still until
+///   the task sleeps again, whatever it does meanwhile, and on whichever executor.
+/// - If several tasks sleep several times, wait before each deadline until all of them sleep
+///   (``waitForSleepers(count:)``), and advance to that deadline. Otherwise time moves on as soon as one of them sleeps.
+/// - Before the test checks what a task has done, it waits for that: for the task's value, an event of an ``OrderRecorder``,
+///   a ``Gate``. ``sleeperCount`` needs no wait: a sleeper that has been woken is not counted.
 ///
-/// With `autoJump`, what is promised is the order of deadlines among those who sleep when time jumps.
+/// If the test and its tasks run on one actor, and the tasks call ``sleep(until:tolerance:)`` directly, a task that wakes
+/// runs to its next suspension before time moves on.
+///
+/// With `autoJump`, the clock promises only the order of deadlines among the tasks that sleep when time jumps.
 public final class TestClock: Clock, Sendable {
     /// A moment of a ``TestClock``.
     public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
@@ -54,7 +58,9 @@ public final class TestClock: Clock, Sendable {
     }
 
     private let time = Level(Instant.zero)
-    /// How many sleepers have been woken by steps, and how many of them have come to the end of their `sleep`.
+    /// How many sleepers have come, for movers that wait for the next one.
+    private let arrivals = Level(0)
+    /// How many sleepers have been woken, and how many of them have come to the end of their `sleep`.
     private let wakes = Locked(0)
     private let landings = Level(0)
     private let jumps: Bool
@@ -87,16 +93,21 @@ public final class TestClock: Clock, Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(*n*) in the number of sleepers; O(1) for a deadline that is not before any other.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let hasSlept = try await time.wait(for: deadline) { if jumps { sleeperCame() } }
+        let hasSlept = try await time.wait(for: deadline) {
+            arrivals.move { $0 += 1 }
+            if jumps { sleeperCame() }
+        }
         if hasSlept { landings.move { $0 += 1 } }
     }
 
     /// How many sleep at this moment.
     public var sleeperCount: Int { time.waiterCount }
 
-    /// Waits until so many sleep, so that a test knows what its next ``advance(by:)`` will find.
+    /// Waits until at least the given number of tasks sleep, so that a test knows what its next ``advance(by:waking:)``
+    /// finds.
     ///
-    /// Looks at how many sleep at one moment: somebody may have left again when this returns.
+    /// Checks the number at one moment: a sleeper may have left again when this returns. A task that has been cancelled is
+    /// not counted.
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once.
@@ -110,64 +121,88 @@ public final class TestClock: Clock, Sendable {
 
     /// Moves time on, from deadline to deadline, and wakes the sleepers that are due.
     ///
-    /// Returns when each of them has been woken and has had room to run. Traps if the duration is negative.
+    /// Returns when time has arrived, the `sleep` of each woken sleeper has returned, and at least `count` sleepers have been
+    /// woken. Until then, the call waits for sleepers that are due in that time, and time stands still while it waits. It
+    /// wakes all that are due when it looks, also more than `count`. What the woken tasks do next is concurrent: see
+    /// Ordering at ``TestClock``. Traps if the duration is negative.
     ///
     /// ## Cancellation
-    /// Time gets to where it was to go all the same, but once the caller is cancelled no sleeper is given room.
+    /// Once the caller is cancelled, the call waits for nothing any more: it wakes the sleepers that are due, moves time to
+    /// where it was to arrive, and returns.
     ///
-    /// - Complexity: O(*m* × *n*) for *m* sleepers woken of *n*.
-    public func advance(by duration: Duration) async {
+    /// - Parameters:
+    ///   - duration: How far to move time. Zero or more.
+    ///   - count: How many sleeps are to end on the way, at least. If fewer tasks come to sleep, the call waits until it is
+    ///     cancelled.
+    /// - Complexity: O(*m* log *n*) for *m* sleepers woken of *n*.
+    public func advance(by duration: Duration, waking count: Int = 0) async {
         insist(
             duration >= .zero,
             "TestClock.advance(by: \(duration)): time does not run backwards. Advance by zero or more."
         )
-        await move(to: now.advanced(by: duration))
+        await move(to: now.advanced(by: duration), waking: count)
     }
 
-    /// Moves time on to a moment: as ``advance(by:)``, cancellation included. Traps if that moment is past.
-    public func advance(to deadline: Instant) async {
+    /// Moves time on to a deadline, and wakes the sleepers that are due. Traps if the deadline is past.
+    ///
+    /// Equivalent to ``advance(by:waking:)`` with the time from now to the deadline, also on cancellation.
+    ///
+    /// - Parameters:
+    ///   - deadline: Where to move time: now or later.
+    ///   - count: How many sleeps are to end on the way, at least.
+    public func advance(to deadline: Instant, waking count: Int = 0) async {
         insist(
             deadline >= now,
             "TestClock.advance(to: \(deadline)): it is \(now), and time does not run backwards. Advance to later."
         )
-        await move(to: deadline)
+        await move(to: deadline, waking: count)
     }
 
-    /// Time may get there by itself meanwhile, or further.
-    private func move(to deadline: Instant) async {
-        await makeRoom()
-        while time.step(upTo: deadline) { await wakeHasLanded() }
-    }
-
-    /// Moves time on until nobody sleeps.
+    /// Moves time on, from deadline to deadline, until at least `count` sleepers have been woken and no task sleeps.
     ///
-    /// Does not return while a task sleeps again and again: such a task is to be cancelled first, or time limited by
-    /// ``advance(by:)``.
+    /// For delays that the test does not know, such as those of a backoff with jitter. Does not return while a task sleeps
+    /// again and again: cancel such a task first, or use ``advance(by:waking:)``. As there, a task that has been woken may
+    /// sleep again after the call has looked: pass the number of sleeps if it does.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves time where it is.
-    public func run() async {
-        await makeRoom()
-        while !Task.isCancelled, time.step() { await wakeHasLanded() }
+    /// A caller that is cancelled returns at once, and leaves time where it is.
+    ///
+    /// - Parameter count: How many sleeps are to end, at least. If fewer tasks come to sleep, the call waits until it is
+    ///   cancelled.
+    public func run(waking count: Int = 0) async {
+        await move(to: nil, waking: count)
     }
 
-    /// Gives the sleeper that a step has woken the time to leave its `sleep`, and then room.
+    /// Wakes the sleepers that are due, and waits for others until enough have been woken.
+    ///
+    /// Another call may have moved time as far meanwhile, or further.
+    ///
+    /// - Parameter deadline: `nil`: every sleeper is due, and time stays at the deadline of the last one.
+    private func move(to deadline: Instant?, waking count: Int) async {
+        var woken = 0
+        // Without a deadline, tasks that sleep again and again would keep a cancelled caller here.
+        while deadline != nil || !Task.isCancelled {
+            // Read before the look: a sleeper that comes after it is a further arrival.
+            let arrivalsSeen = arrivals.value
+            let isEnough = woken >= count || Task.isCancelled
+            if time.step(upTo: deadline, arrives: isEnough) {
+                woken += 1
+                await wakeHasLanded()
+            } else if isEnough {
+                return
+            } else {
+                _ = try? await arrivals.wait(for: arrivalsSeen + 1)
+            }
+        }
+    }
+
+    /// Waits until the sleeper that a step has woken has left its `sleep`, or the caller is cancelled.
     private func wakeHasLanded() async {
         let wakes = wakes.withLock { wakes in
             wakes += 1
             return wakes
         }
-        do { try await landings.wait(for: wakes) } catch { return }
-        await makeRoom()
-    }
-
-    /// Lets other tasks run, and those that they make sleep.
-    private func makeRoom() async {
-        for _ in 0..<50 where !Task.isCancelled {
-            let arrivals = time.arrivals
-            for _ in 0..<20 { await Task.yield() }
-            if time.arrivals == arrivals { return }
-        }
+        _ = try? await landings.wait(for: wakes)
     }
 
     /// Moves time while anybody sleeps, in a task that ends with the last sleeper.

@@ -107,22 +107,64 @@ struct ToolsInSimulationTests {
         }
     }
 
-    /// Room is a matter of probability once a sleeper does something else before it sleeps again. Here a seed decides, so it is found always.
     @Test func aSleeperThatDoesSomethingElseAndSleepsAgainIsFoundInTime() throws {
-        try simulate(seeds: 0..<50) { sim in
-            let (clock, wakes) = (TestClock(), OrderRecorder<Duration>())
-            let task = Task {
-                while true {
+        for strategy in [SimulationStrategy.random, .pct(depth: 3)] {
+            try simulate(seeds: 0..<100, strategy: strategy) { sim in
+                let (clock, wakes) = (TestClock(), OrderRecorder<Duration>())
+                let task = Task {
+                    for round in 0..<10 {
+                        for _ in 0..<round { await Task.yield() }
+                        try await clock.sleep(for: .seconds(1))
+                        wakes.record(clock.now.offset)
+                    }
+                }
+                await clock.advance(by: .seconds(5), waking: 5)
+                await clock.run(waking: 5)
+                try await task.value
+                sim.expect(wakes.events == (1...10).map { .seconds($0) }, "\(wakes.events)")
+            }
+        }
+    }
+
+    /// Whether a sleeper comes before the clock has found that nobody sleeps, or after.
+    @Test func aJumpingClockLosesNobodyWhoComesToSleep() throws {
+        try simulate(seeds: 0..<500) { sim in
+            let clock = TestClock(autoJump: true)
+            try await withThrowingTaskGroup { group in
+                for number in 1...3 {
+                    group.addTask {
+                        for round in 0..<3 {
+                            for _ in 0..<number * round { await Task.yield() }
+                            let deadline = clock.now.advanced(by: .seconds(number))
+                            try await clock.sleep(until: deadline)
+                            sim.expect(clock.now >= deadline, "nobody wakes early")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            sim.expect(clock.sleeperCount == 0)
+        }
+    }
+
+    @Test func aCancelledTaskIsNotTakenForTheSleeperAfterIt() throws {
+        try simulate(seeds: 0..<200) { sim in
+            let (clock, wakes) = (TestClock(), OrderRecorder<Int>())
+            func sleeper(_ number: Int) -> Task<Void, any Error> {
+                Task {
                     try await clock.sleep(for: .seconds(1))
-                    wakes.record(clock.now.offset)
-                    await Task.yield()
+                    wakes.record(number)
                 }
             }
-            try await clock.waitForSleepers()
-            await clock.advance(by: .seconds(10))
-            sim.expect(wakes.events == (1...10).map { .seconds($0) }, "\(wakes.events)")
-            task.cancel()
-            _ = await task.result
+            let first = sleeper(1)
+            sim.cancelSomewhere(first)
+            _ = await first.result
+            let (second, third) = (sleeper(2), sleeper(3))
+            second.cancel()
+            await clock.advance(by: .seconds(1), waking: 1)
+            try await third.value
+            _ = await second.result
+            sim.expect(wakes.events == [3], "\(wakes.events)")
         }
     }
 

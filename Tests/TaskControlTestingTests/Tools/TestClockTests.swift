@@ -2,8 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// Where a test is to be exact, it and its tasks are on one actor: what a sleeper does up to its next suspension then
-/// comes before whatever time does.
+/// A test on the main actor has its tasks there too: what a task does up to its next suspension comes before time moves on.
 @Suite(.timeLimit(.minutes(5)))
 struct TestClockTests {
     private struct Wake: Hashable {
@@ -40,13 +39,87 @@ struct TestClockTests {
                 recorder.record(clock.now.offset)
             }
         }
+        try await clock.waitForSleepers()
         await clock.advance(by: .seconds(10))
         try recorder.checkOrder((1...10).map { .seconds($0) })
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// Exact without sharing an actor.
+    /// Exact on any executor, although `sleep(for:)` measures from the time at which it is called.
+    @Test func anAdvanceWaitsForTheSleepsThatItIsToEnd() async throws {
+        let clock = TestClock()
+        let recorder = OrderRecorder<Duration>()
+        let task = Task.detached {
+            for _ in 0..<100 {
+                try await clock.sleep(for: .seconds(1))
+                recorder.record(clock.now.offset)
+            }
+        }
+        await clock.advance(by: .seconds(60), waking: 60)
+        await clock.advance(to: .init(offset: .seconds(100)), waking: 40)
+        try await task.value
+        // The last of a call may see where time arrives; here, that is its deadline.
+        try recorder.checkOrder((1...100).map { .seconds($0) })
+        #expect(clock.now.offset == .seconds(100))
+    }
+
+    @Test @MainActor func timeStandsWhileAnAdvanceWaitsForAnotherSleeper() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        let recorder = OrderRecorder<Duration>()
+        let task = Task { @MainActor in
+            for second in [1, 4, 11] {
+                try await clock.sleep(until: .init(offset: .seconds(second)))
+                recorder.record(clock.now.offset)
+                try await gate.wait()
+            }
+        }
+        let advance = Task { @MainActor in await clock.advance(by: .seconds(10), waking: 2) }
+        // The task that advances was resumed before the one that it has woken came here.
+        try await gate.waitForWaiters()
+        #expect(clock.now.offset == .seconds(1))
+        gate.open()
+        await advance.value
+        #expect(clock.now.offset == .seconds(10) && clock.sleeperCount == 1, "at the third sleep it does not look")
+        try recorder.checkOrder([.seconds(1), .seconds(4)])
+        await clock.run()
+        try await task.value
+    }
+
+    @Test func whoIsDueIsWokenAlsoIfThatIsMoreThanTheNumber() async throws {
+        for count in [-1, 0, 1, 3] {
+            let clock = TestClock()
+            let sleepers = (1...3).map { number in Task { try await clock.sleep(for: .seconds(number)) } }
+            try await clock.waitForSleepers(count: 3)
+            await clock.advance(by: .seconds(3), waking: count)
+            #expect(clock.sleeperCount == 0)
+            for sleeper in sleepers { try await sleeper.value }
+        }
+    }
+
+    @Test func aSleeperBeyondTheTargetIsNotWaitedForOrWoken() async throws {
+        let clock = TestClock()
+        let late = Task { try await clock.sleep(for: .seconds(3)) }
+        try await clock.waitForSleepers()
+        async let advance: Void = clock.advance(by: .seconds(2), waking: 1)
+        try await clock.sleep(until: .init(offset: .seconds(2)))
+        await advance
+        #expect(clock.now.offset == .seconds(2) && clock.sleeperCount == 1)
+        await clock.run()
+        try await late.value
+    }
+
+    /// Whether the cancellation comes before the call, or while it waits.
+    @Test func anAdvanceThatIsCancelledArrives() async throws {
+        for _ in 0..<20 {
+            let clock = TestClock()
+            let advance = Task { await clock.advance(by: .seconds(2), waking: 1) }
+            advance.cancel()
+            await advance.value
+            #expect(clock.now.offset == .seconds(2))
+        }
+    }
+
     @Test func oneDeadlineAtATimeNothingIsMissed() async throws {
         let clock = TestClock()
         let recorder = OrderRecorder<Duration>()
@@ -114,17 +187,27 @@ struct TestClockTests {
         await clock.run()
     }
 
-    @Test func runStopsWhenItsCallerIsCancelled() async throws {
+    @Test func runWaitsForTheSleepsThatItIsToEnd() async throws {
+        let clock = TestClock()
+        let task = Task.detached {
+            for number in 1...10 { try await clock.sleep(for: .seconds(number)) }
+        }
+        await clock.run(waking: 10)
+        #expect(clock.now.offset == .seconds(55))
+        try await task.value
+    }
+
+    @Test(arguments: [0, .max]) @MainActor func runStopsWhenItsCallerIsCancelled(count: Int) async throws {
         let clock = TestClock()
         let recorder = OrderRecorder<Duration>()
-        let ticking = Task {
+        let ticking = Task { @MainActor in
             while true {
-                try await clock.sleep(for: .seconds(1))
+                try await clock.sleep(until: clock.now.advanced(by: .seconds(1)))
                 recorder.record(clock.now.offset)
             }
         }
         try await clock.waitForSleepers()
-        let running = Task { await clock.run() }
+        let running = Task { @MainActor in await clock.run(waking: count) }
         try await recorder.waitForEvents(count: 3)
         running.cancel()
         await running.value
@@ -147,37 +230,33 @@ struct TestClockTests {
 
     @Test @MainActor func anAdvanceThatIsOvertakenDoesNotTakeTimeBack() async {
         let clock = TestClock()
-        let one = Task { @MainActor in await clock.advance(by: .seconds(1)) }
-        let other = Task { @MainActor in
-            // Gives no room, and so overtakes.
-            withUnsafeCurrentTask { $0?.cancel() }
-            await clock.advance(by: .seconds(10))
-        }
-        await other.value
+        let sleeper = Task { @MainActor in try await clock.sleep(until: .init(offset: .seconds(1))) }
+        try? await clock.waitForSleepers()
+        // Waits until the sleeper has left its sleep, and is overtaken.
+        let one = Task { @MainActor in await clock.advance(by: .seconds(3)) }
+        let other = Task { @MainActor in await clock.advance(to: .init(offset: .seconds(10))) }
         await one.value
+        await other.value
+        _ = await sleeper.result
         #expect(clock.now.offset == .seconds(10))
     }
 
-    /// Its own test fails now and then only if this is broken, so it is run often.
+    /// The task that advances is on the main actor too: what it does before it waits is done when the test looks.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test func timeStandsUntilAWokenSleeperHasLeftItsSleep() async throws {
-        for _ in 0..<50 {
-            let (clock, other) = (TestClock(), TestClock())
-            let place = HeldActor()
-            let first = Task { try await place.sleep(until: .init(offset: .seconds(1)), on: clock) }
-            let second = Task { try await clock.sleep(until: .init(offset: .seconds(2))) }
-            try await clock.waitForSleepers(count: 2)
-            place.executor.hold()
-            let advance = Task { await clock.advance(by: .seconds(3)) }
-            try await place.executor.held.wait()
-            await other.advance(by: .seconds(1))
-            #expect(clock.now.offset == .seconds(1) && clock.sleeperCount == 1)
-            place.executor.release()
-            await advance.value
-            try await first.value
-            try await second.value
-            #expect(clock.now.offset == .seconds(3))
-        }
+    @Test @MainActor func timeStandsUntilAWokenSleeperHasLeftItsSleep() async throws {
+        let (clock, place) = (TestClock(), HeldActor())
+        let first = Task { try await place.sleep(until: .init(offset: .seconds(1)), on: clock) }
+        let second = Task { try await clock.sleep(until: .init(offset: .seconds(2))) }
+        try await clock.waitForSleepers(count: 2)
+        place.executor.hold()
+        let advance = Task { @MainActor in await clock.advance(by: .seconds(3)) }
+        try await place.executor.held.wait()
+        #expect(clock.now.offset == .seconds(1) && clock.sleeperCount == 1)
+        place.executor.release()
+        await advance.value
+        try await first.value
+        try await second.value
+        #expect(clock.now.offset == .seconds(3))
     }
 
     @Test func aCancelledAdvanceGetsThereAndWakesEverybody() async throws {
@@ -196,16 +275,14 @@ struct TestClockTests {
     @Test func sleepersCancellationsAndTimeSideBySideLeaveNobodyBehind() async throws {
         let clock = TestClock()
         let sleepers = (0..<200).map { number in Task { try await clock.sleep(for: .seconds(1 + number % 7)) } }
+        try await clock.waitForSleepers(count: 200)
         async let cancelling: Void = { for sleeper in sleepers.prefix(100) { sleeper.cancel() } }()
         async let one: Void = clock.advance(by: .seconds(3))
         async let other: Void = clock.advance(by: .seconds(4))
         _ = await (cancelling, one, other)
-        // Some may have begun to sleep later than that.
-        let running = Task { while !Task.isCancelled { await clock.run() } }
-        for sleeper in sleepers { _ = await sleeper.result }
-        running.cancel()
-        await running.value
+        await clock.run()
         #expect(clock.sleeperCount == 0)
+        for sleeper in sleepers { _ = await sleeper.result }
     }
 
     // MARK: Jumping
@@ -247,22 +324,12 @@ struct TestClockTests {
         #expect(clock.sleeperCount == 0 && clock.now.offset >= .seconds(100))
     }
 
-    @Test func aJumpingClockThatHasStoodStillJumpsAgain() async throws {
-        let (clock, other) = (TestClock(autoJump: true), TestClock())
-        for second in 1...20 {
-            try await clock.sleep(for: .seconds(1))
-            #expect(clock.now.offset == .seconds(second))
-            // Room, in which the first clock finds that nobody sleeps.
-            for _ in 0..<20 { await other.advance(by: .seconds(1)) }
-        }
-    }
-
     /// Time that moves by itself does not make an advance one to the past. That shows now and then only, so it is tried often.
     @Test func anAdvanceBesideAJumpDoesNotTrap() async throws {
         let clock = TestClock(autoJump: true)
         let jumping = Task { while !Task.isCancelled { try await clock.sleep(for: .seconds(1)) } }
         await Task {
-            // Gives no room, and so meets more jumps.
+            // Waits for nobody, and so meets more jumps.
             withUnsafeCurrentTask { $0?.cancel() }
             for _ in 0..<100_000 { await clock.advance(by: .zero) }
         }.value

@@ -137,12 +137,12 @@ struct TaskStoreTests {
                     log.record("\(number)")
                 }
             )
+            // The one before has ended: the newest is the one that sleeps.
+            if number > 0 { await debounced[number - 1].value }
             try await clock.waitForSleepers()
             await clock.advance(by: .milliseconds(600))
-            #expect(!running.isCancelled, "not yet")
+            #expect(!running.isCancelled && clock.sleeperCount == 1, "not yet")
         }
-        await debounced[0].value
-        await debounced[1].value
         #expect(log.events == ["running begins"] && store.count == 2)
         await clock.advance(by: .milliseconds(400))
         await debounced[2].value
