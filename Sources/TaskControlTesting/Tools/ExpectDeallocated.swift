@@ -10,11 +10,11 @@
 /// }
 /// ```
 ///
-/// Runs the closure, lets go of what it returns, and looks whether that is still there: first while giving other tasks
-/// room to run, so that an object which goes at once costs no time, and then in growing intervals of the clock.
+/// Runs the closure, releases the object that it returns, and checks whether the object is still alive: at once, and then
+/// in growing intervals of the clock, the first of which is 1 ms long.
 ///
-/// An object that a task still holds is there until that task has ended. An object that tasks let go of late, but do,
-/// is not a leak: `limit` is long because only failures take it.
+/// An object that a task holds is alive until that task has ended. An object that tasks release late is not a leak: the
+/// default `limit` is long because only failures take it.
 ///
 /// ## Cancellation
 /// A caller that is cancelled leaves at once. The closure is cancelled as any call is.
@@ -39,11 +39,6 @@ public func expectDeallocated<Object: AnyObject & Sendable>(
     _ make: () async throws -> Object
 ) async throws {
     let object = try await letGo(of: make)
-    for _ in 0..<100 {
-        if object.isGone { return }
-        try Task.checkCancellation()
-        await Task.yield()
-    }
     var waited = Duration.zero
     var interval = Duration.milliseconds(1)
     while !object.isGone {

@@ -27,32 +27,31 @@ struct ExpectDeallocatedTests {
         #expect(models == 1)
     }
 
-    /// Nobody moves the clock.
-    @Test @MainActor func whatGoesOnceOtherTasksHaveRunTakesNoTime() async throws {
-        try await expectDeallocated(clock: TestClock()) {
-            let object = Object()
-            Task { @MainActor in withExtendedLifetime(object) {} }
-            return object
+    @Test func whatGoesLaterIsNoticedAtTheNextLook() async throws {
+        final class Farewell: Sendable {
+            let gone: Gate
+            init(_ gone: Gate) { self.gone = gone }
+            deinit { gone.open() }
         }
-    }
-
-    @Test func whatGoesLaterIsWaitedFor() async throws {
-        let clock = TestClock(autoJump: true)
-        let gate = Gate()
-        let opening = Task {
+        let (clock, gate, gone) = (TestClock(), Gate(), Gate())
+        let moving = Task {
+            // It has looked at once, and 1, 3 and 7 ms later.
+            await clock.advance(by: .milliseconds(7), waking: 3)
             try await clock.waitForSleepers()
             gate.open()
+            try await gone.wait()
+            await clock.run()
         }
-        try await expectDeallocated(within: .seconds(1_000_000), clock: clock) {
-            let object = Object()
+        try await expectDeallocated(clock: clock) {
+            let object = Farewell(gone)
             Task {
                 try await gate.wait()
                 withExtendedLifetime(object) {}
             }
             return object
         }
-        try await opening.value
-        #expect(clock.now.offset < .seconds(1_000_000))
+        try await moving.value
+        #expect(clock.now.offset == .milliseconds(15))
     }
 
     @Test func whatStaysIsReportedWithItsTypeAndPlace() async {
