@@ -15,23 +15,28 @@ struct NetworkDice {
         let duplicate: Duration?
     }
 
-    private let latency: ClosedRange<Duration>
-    private let faults: SimulatedNetwork.Faults
+    /// How one direction behaves.
+    struct Link: Hashable {
+        var latency: ClosedRange<Duration>
+        var faults: SimulatedNetwork.Faults
+    }
+
     private var generator: SeededGenerator
 
-    init(seed: UInt64, latency: ClosedRange<Duration>, faults: SimulatedNetwork.Faults) {
-        self.latency = latency
-        self.faults = faults
+    init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
     }
 
-    mutating func next() -> Throw {
-        let (request, reply, duplicate) = (delay(), delay(), delay())
-        let isRequestLost = happens(faults.lostRequests)
-        let isError = happens(faults.errors)
+    /// - Parameters:
+    ///   - there: The link of the request.
+    ///   - back: The link of the reply.
+    mutating func next(there: Link, back: Link) -> Throw {
+        let (request, reply, duplicate) = (delay(there), delay(back), delay(there))
+        let isRequestLost = happens(there.faults.lostRequests)
+        let isError = happens(there.faults.errors)
         let isErrorBefore = happens(0.5)
-        let isReplyLost = happens(faults.lostReplies)
-        let isDuplicated = happens(faults.duplicates)
+        let isReplyLost = happens(back.faults.lostReplies)
+        let isDuplicated = happens(there.faults.duplicates)
         let fault: Fault? =
             if isRequestLost {
                 .requestLost
@@ -46,15 +51,28 @@ struct NetworkDice {
     }
 
     private mutating func happens(_ probability: Double) -> Bool {
-        unit() < probability
+        generator.unit() < probability
     }
 
-    private mutating func delay() -> Duration {
-        latency.lowerBound + (latency.upperBound - latency.lowerBound) * unit()
+    private mutating func delay(_ link: Link) -> Duration {
+        generator.duration(in: link.latency)
+    }
+}
+
+/// The standard library may change how it makes these of a generator's numbers; what a seed decides should stay.
+extension SeededGenerator {
+    /// A number in `0..<1`, from the 53 high bits that a `Double` holds.
+    mutating func unit() -> Double {
+        Double(next() >> 11) * 0x1p-53
     }
 
-    /// In `0..<1`, from the 53 high bits that a `Double` holds: the standard library may change how it does that.
-    private mutating func unit() -> Double {
-        Double(generator.next() >> 11) * 0x1p-53
+    /// A duration of a range, evenly distributed.
+    mutating func duration(in range: ClosedRange<Duration>) -> Duration {
+        range.lowerBound + (range.upperBound - range.lowerBound) * unit()
+    }
+
+    /// A number in `0..<count`.
+    mutating func index(below count: Int) -> Int {
+        Int(next() % UInt64(count))
     }
 }

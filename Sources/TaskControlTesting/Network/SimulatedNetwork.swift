@@ -1,6 +1,8 @@
 internal import TaskControl
 
-/// A network between a client and a server that is a closure, with latency and faults that a seed decides.
+/// A network with latency and faults that a seed decides: of named nodes, or between a client and a server that is a closure.
+///
+/// The simplest use is a client whose server is a closure:
 ///
 /// ```swift
 /// let network = SimulatedNetwork(
@@ -12,90 +14,114 @@ internal import TaskControl
 /// let balance = try await network.send(Deposit(id: 1, amount: 5)) { try await bank.handle($0) }
 /// ```
 ///
+/// A distributed system is a network of nodes. Each has a name, a start-up closure that runs again after each crash, a disk that survives
+/// it, and a clock that may drift. The test partitions the network, crashes and pauses nodes, or has
+/// ``injectFaults(_:count:within:lasting:on:)`` do so at moments that the seed decides (the *nemesis* of Jepsen, the *fault injection* of
+/// FoundationDB and Antithesis):
+///
+/// ```swift
+/// struct Increment: SimulatedNetwork.Request { typealias Reply = Int }
+///
+/// try simulate(seeds: 0..<1_000) { sim in
+///     let network = SimulatedNetwork(in: sim, latency: .milliseconds(1) ... .milliseconds(20))
+///     network.addNode("server") { process in
+///         process.handle(Increment.self) { _ in
+///             let count = (process.disk.read("count") ?? 0) + 1
+///             process.disk.write(count, for: "count")
+///             return count
+///         }
+///     }
+///     network.addNode("client") { process in
+///         process.addTask {
+///             let count = try await process.send(Increment(), to: "server")
+///             process.disk.write(count, for: "seen")
+///         }
+///     }
+///     try await network.run {
+///         try await network.injectFaults([.partition, .crash], count: 3, within: .seconds(5))
+///         // Everything is healed here: what must hold in the end is expected now.
+///     }
+/// }
+/// ```
+///
 /// ## Ordering
 /// What becomes of a request is drawn when it is sent: one seed gives one sequence of latencies and faults, for
-/// requests in the order of their ``send(_:to:)``. Requests overtake each other as their latencies have it.
+/// requests in the order of their `send`. Requests overtake each other according to their latencies.
 public final class SimulatedNetwork: Sendable {
-    private struct State {
-        var dice: NetworkDice
-        var counts = Counts()
-    }
-
-    private let clock: any Clock<Duration>
-    private let state: Locked<State>
+    let storage: NetworkStorage
+    private let clockRates: ClosedRange<Double>
     /// Minus the number of deliveries under way: zero is the mark of those who drain.
-    let rest = Level(0)
+    var rest: Level<Int> { storage.rest }
     /// Where callers are whose request or reply was lost. Never opened.
     let neverAnswered = Gate()
 
-    /// A network whose latencies and faults a seed decides.
+    /// Creates a network whose latencies and faults a seed decides.
+    ///
+    /// Traps if the latency is negative, or a rate of a clock is not positive.
     ///
     /// - Parameters:
     ///   - seed: Decides everything that is drawn.
-    ///   - clock: What latencies are slept on.
-    ///   - latency: How long a request is under way to the server, and a reply back; evenly distributed. Zero or more.
-    ///     No latency (`.zero ... .zero`, the default) is no sleep either.
+    ///   - clock: The clock on which latencies are slept, and from which the clocks of nodes drift.
+    ///   - latency: How long a request travels to the server, and a reply back; evenly distributed. Zero or more.
+    ///     Without latency (`.zero ... .zero`, the default) messages do not sleep.
     ///   - faults: What goes wrong, and how often.
-    public init(
+    ///   - clockRates: The range of which the rate of each node's clock is drawn, in seconds of the node per second of `clock`. By default
+    ///     no clock drifts.
+    public convenience init(
         seed: UInt64,
         clock: any Clock<Duration> = ContinuousClock(),
         latency: ClosedRange<Duration> = .zero ... .zero,
-        faults: Faults = .none
+        faults: Faults = .none,
+        clockRates: ClosedRange<Double> = 1...1
     ) {
-        insist(
-            latency.lowerBound >= .zero,
-            "SimulatedNetwork(latency: \(latency)): nothing arrives before it is sent. Begin at zero or later."
-        )
-        self.clock = clock
-        state = Locked(State(dice: NetworkDice(seed: seed, latency: latency, faults: faults)))
+        self.init(seed, clock, latency, faults, clockRates, nil)
     }
 
-    /// What has happened so far: one consistent look.
-    public var counts: Counts { state.withLock(\.counts) }
-
-    /// Sends a request to a server, and waits for its reply.
+    /// Creates a network inside a simulation: in its virtual time, with a seed that the simulation's seed decides.
     ///
-    /// When the reply, or the request, is lost, this waits until the caller is cancelled: that is what timeouts are
-    /// for. A duplicate reaches the server after the request, in a task of its own with the caller's task-locals; what
-    /// becomes of it there is told nobody.
-    ///
-    /// ## Cancellation
-    /// A caller that is cancelled on the way to the server or back leaves at once: a request that has not arrived will
-    /// not, one that has is not undone. The server is cancelled with the caller; a duplicate is not.
+    /// Faults are notes of its schedule, and those of ``injectFaults(_:count:within:lasting:on:)`` come at any point of it. Traps like
+    /// ``init(seed:clock:latency:faults:clockRates:)``.
     ///
     /// - Parameters:
-    ///   - request: What the server is given.
-    ///   - server: Called in the isolation of the caller, once or not at all; for a duplicate once more, in none.
-    /// - Returns: What the server returns.
-    /// - Throws: What the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled on the way.
-    public func send<Request: Sendable, Reply: Sendable>(
-        _ request: Request,
-        to server: @escaping @Sendable (Request) async throws -> Reply
-    ) async throws -> Reply {
-        let drawn = state.withLock { state in
-            state.counts.sent += 1
-            return state.dice.next()
-        }
-        switch drawn.fault {
-        case .requestLost:
-            throw await silence()
-        case .connectionLostBefore:
-            try await clock.pause(for: drawn.request)
-            throw connectionLost()
-        case .connectionLostAfter:
-            _ = try await deliver(request, to: server, drawn)
-            try await clock.pause(for: drawn.reply)
-            throw connectionLost()
-        case .replyLost:
-            _ = try await deliver(request, to: server, drawn)
-            throw await silence()
-        case nil:
-            let reply = try await deliver(request, to: server, drawn)
-            try await clock.pause(for: drawn.reply)
-            count { $0.answered += 1 }
-            return try reply.get()
-        }
+    ///   - simulation: The simulation whose body the network is used in.
+    ///   - latency: How long a request travels to the server, and a reply back; evenly distributed. Zero or more.
+    ///   - faults: What goes wrong, and how often.
+    ///   - clockRates: The range of which the rate of each node's clock is drawn, in seconds of the node per second of virtual time.
+    public convenience init(
+        in simulation: Simulation,
+        latency: ClosedRange<Duration> = .zero ... .zero,
+        faults: Faults = .none,
+        clockRates: ClosedRange<Double> = 1...1
+    ) {
+        var random = simulation.random
+        self.init(random.next(), ContinuousClock(), latency, faults, clockRates, simulation)
     }
+
+    private init(
+        _ seed: UInt64,
+        _ clock: any Clock<Duration>,
+        _ latency: ClosedRange<Duration>,
+        _ faults: Faults,
+        _ clockRates: ClosedRange<Double>,
+        _ simulation: Simulation?
+    ) {
+        Self.insistOnRates(clockRates)
+        self.clockRates = clockRates
+        storage = NetworkStorage(seed: seed, clock: clock, latency: latency, faults: faults, simulation: simulation)
+    }
+
+    static func insistOnRates(_ rates: ClosedRange<Double>) {
+        insist(
+            rates.lowerBound > 0 && rates.upperBound < .infinity,
+            "A clock of a simulated network runs at a positive rate, such as 0.9 or 1.1, not at \(rates)."
+        )
+    }
+
+    /// What has happened so far, at one moment.
+    public var counts: Counts { storage.with(\.counts) }
+
+    /// The faults so far, with the starts of nodes, in the order in which they came. Kept as long as the network.
+    public var events: [Event] { storage.with(\.events) }
 
     /// Waits until no request is on its way to a server or being handled there: neither one that was sent nor a
     /// duplicate.
@@ -111,52 +137,88 @@ public final class SimulatedNetwork: Sendable {
     }
 }
 
+// MARK: - Nodes
+
 extension SimulatedNetwork {
-    /// The way to the server, and what it answers.
-    private func deliver<Request: Sendable, Reply: Sendable>(
-        _ request: Request,
-        to server: @escaping @Sendable (Request) async throws -> Reply,
-        _ drawn: NetworkDice.Throw
-    ) async throws -> Result<Reply, any Error> {
-        rest.move { $0 -= 1 }
-        defer { rest.move { $0 += 1 } }
-        try await clock.pause(for: drawn.request)
-        count { $0.delivered += 1 }
-        if let delay = drawn.duplicate { duplicate(request, to: server, after: delay) }
-        do { return .success(try await server(request)) } catch { return .failure(error) }
+    /// Adds a node. It starts when the network ``run(_:)``s, or at once if that is so.
+    ///
+    /// Traps if there is a node of that name.
+    ///
+    /// - Parameters:
+    ///   - name: The name by which others send to it.
+    ///   - losesUnsyncedWrites: Whether a crash loses writes to its disk that were not synced: each write is kept or lost as the seed
+    ///     decides. By default every write is durable at once.
+    ///   - startup: Called at each start of the node, with the process that it starts. It registers handlers and starts tasks; neither
+    ///     messages nor timers reach the process before it has returned. Its variables are the volatile memory of the node.
+    /// - Returns: The node.
+    @discardableResult
+    public func addNode(
+        _ name: String,
+        losesUnsyncedWrites: Bool = false,
+        _ startup: @escaping @Sendable (Process) -> Void
+    ) -> Node {
+        Node(
+            network: storage,
+            index: storage.addNode(name, clockRates: clockRates, losesUnsyncedWrites: losesUnsyncedWrites, startup)
+        )
     }
 
-    private func duplicate<Request: Sendable, Reply: Sendable>(
-        _ request: Request,
-        to server: @escaping @Sendable (Request) async throws -> Reply,
-        after delay: Duration
-    ) {
-        // Counted before the task is there, so that whoever drains now waits for it.
-        rest.move { $0 -= 1 }
-        Task(name: "SimulatedNetwork: duplicate") {
-            defer { rest.move { $0 += 1 } }
-            try await clock.pause(for: delay)
-            count {
-                $0.delivered += 1
-                $0.duplicated += 1
-            }
-            _ = try await server(request)
+    /// Returns the node of a name. Traps, and lists the nodes, if there is none.
+    public func node(_ name: String) -> Node {
+        Node(network: storage, index: storage.index(of: name))
+    }
+
+    /// Starts the nodes, calls a closure, and ends the nodes when that has returned or thrown.
+    ///
+    /// At the end every node crashes for good, messages under way are lost, and this waits until the last task of a node has ended. Traps
+    /// if it is called twice.
+    ///
+    /// ## Cancellation
+    /// Cancelling the caller cancels the closure, and not the nodes. The nodes end when the closure has returned.
+    ///
+    /// ## Ordering
+    /// Nodes start in the order in which they were added.
+    ///
+    /// - Parameter body: Called in the isolation of the caller. When it returns, the nodes end.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws. Otherwise the first error that a task of a process has thrown (see
+    ///   ``Process/addTask(name:_:)``).
+    public func run<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let nodes = storage.with { state -> Int? in
+            guard state.phase == .prepared else { return nil }
+            state.phase = .running
+            return state.nodes.count
         }
+        guard let nodes else { fatalError("SimulatedNetwork.run was called twice. Each run has a network of its own.") }
+        for node in 0..<nodes { storage.start(node) }
+        let result: Result
+        do {
+            result = try await body()
+        } catch {
+            await storage.end()
+            throw error
+        }
+        await storage.end()
+        if let failure = storage.with(\.failure) { throw failure }
+        return result
     }
+}
 
-    /// What a caller hears of what was lost: nothing, until it is cancelled.
-    private func silence() async -> any Error {
-        count { $0.lost += 1 }
-        do { try await neverAnswered.wait() } catch { return error }
-        preconditionFailure("The gate of lost requests was opened.")
-    }
-
-    private func connectionLost() -> ConnectionLostError {
-        count { $0.failed += 1 }
-        return ConnectionLostError()
-    }
-
-    private func count(_ change: (inout Counts) -> Void) {
-        state.withLock { change(&$0.counts) }
+extension NetworkStorage {
+    /// Ends the nodes, and waits for their tasks.
+    fileprivate func end() async {
+        let nodes = with { state in
+            state.phase = .ended
+            return state.nodes.indices
+        }
+        for node in nodes { crash(node, isEnd: true) }
+        transit.cancel()
+        await tasks.waitIgnoringCancellation(for: 0)
+        // They may hold what holds the network.
+        _ = with { state in
+            let startups = state.nodes.map(\.startup)
+            for node in nodes { state.nodes[node].startup = nil }
+            return startups
+        }
     }
 }

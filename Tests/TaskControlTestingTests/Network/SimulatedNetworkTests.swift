@@ -188,8 +188,9 @@ struct SimulatedNetworkTests {
     // MARK: Seeds
 
     private func sequence(seed: UInt64, _ faults: Faults) -> [NetworkDice.Throw] {
-        var dice = NetworkDice(seed: seed, latency: .zero ... .seconds(1), faults: faults)
-        return (0..<200).map { _ in dice.next() }
+        var dice = NetworkDice(seed: seed)
+        let link = NetworkDice.Link(latency: .zero ... .seconds(1), faults: faults)
+        return (0..<200).map { _ in dice.next(there: link, back: link) }
     }
 
     @Test func oneSeedGivesOneSequence() {

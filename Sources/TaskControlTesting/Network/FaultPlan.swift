@@ -1,0 +1,78 @@
+/// Which faults happen when, and to whom. Pure: the seed decides.
+///
+/// Each fault takes the same count of numbers, whatever its kind.
+struct FaultPlan {
+    enum Action: Hashable {
+        /// In two groups: these, and the rest.
+        case partition([Int])
+        case block([LinkID])
+        case slow(LinkID, factor: Double)
+        case crash(Int)
+        case pause(Int)
+        /// As soon as the node sends something.
+        case strike(Int, Strike)
+    }
+
+    struct Item: Hashable {
+        let start: Duration
+        let length: Duration
+        let action: Action
+    }
+
+    let items: [Item]
+
+    /// - Parameters:
+    ///   - kinds: At least one.
+    ///   - nodes: How many there are: at least one.
+    ///   - victims: The nodes that may crash or be paused: at least one.
+    init(
+        seed: UInt64,
+        kinds: [SimulatedNetwork.InjectedFault],
+        nodes: Int,
+        victims: [Int],
+        count: Int,
+        within window: Duration,
+        lasting: ClosedRange<Duration>
+    ) {
+        var generator = SeededGenerator(seed: seed)
+        items = (0..<count).map { _ in
+            let start = generator.duration(in: .zero...window)
+            let length = generator.duration(in: lasting)
+            let kind = kinds[generator.index(below: kinds.count)]
+            let victim = victims[generator.index(below: victims.count)]
+            let (node, distance) = (generator.index(below: nodes), generator.index(below: max(nodes - 1, 1)))
+            let dice = generator.next()
+            let other = (node + 1 + distance) % nodes
+            let action: Action =
+                switch kind {
+                case .partition: .partition(Self.group(dice, node: node, of: nodes))
+                case .blockedLink: .block(Self.links(dice, from: node, to: other, of: nodes))
+                case .slowLink: .slow(.init(from: node, to: other), factor: Double(4 << (dice % 6)))
+                case .crash: dice & 1 == 1 ? .crash(victim) : .strike(victim, .crash)
+                case .pause: dice & 1 == 1 ? .pause(victim) : .strike(victim, .pause)
+                }
+            return Item(start: start, length: length, action: action)
+        }
+    }
+
+    /// One side of a partition, never empty and never all: half of the time one node alone.
+    private static func group(_ dice: UInt64, node: Int, of nodes: Int) -> [Int] {
+        let side = (0..<nodes).filter { dice >> (1 + UInt64($0) % 63) & 1 == 1 }
+        return dice & 1 == 1 || side.isEmpty || side.count == nodes ? [node] : side
+    }
+
+    /// One link, or all that lead to a node, or all that lead from it.
+    private static func links(
+        _ dice: UInt64,
+        from node: Int,
+        to other: Int,
+        of nodes: Int
+    ) -> [LinkID] {
+        let others = (0..<nodes).filter { $0 != node }
+        return switch dice % 3 {
+        case 0: [.init(from: node, to: other)]
+        case 1: others.map { .init(from: $0, to: node) }
+        default: others.map { .init(from: node, to: $0) }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+internal import TaskControl
+
+/// The nodes of a network, what becomes of their messages, and those who wait on them: locks, asks the machine, unlocks, and then acts.
+final class NetworkStorage: Sendable {
+    typealias Startup = @Sendable (SimulatedNetwork.Process) -> Void
+    typealias Handler = @Sendable (any Sendable) async throws -> any Sendable
+
+    struct Node {
+        let name: String
+        /// `nil`: the network has ended.
+        var startup: Startup?
+        var handlers: [ObjectIdentifier: Handler] = [:]
+        /// The tasks of the incarnation.
+        var tasks: TaskBag
+        var clock: ClockDrift
+        var disk: DiskStateMachine
+    }
+
+    struct State {
+        var machine = NetworkStateMachine<Gate>()
+        var nodes: [Node] = []
+        var dice: NetworkDice
+        /// Draws the rates of clocks, the seeds of fault plans, and what a crash leaves of a disk.
+        var rest: SeededGenerator
+        var links: [LinkID: NetworkDice.Link] = [:]
+        var counts = SimulatedNetwork.Counts()
+        var events: [SimulatedNetwork.Event] = []
+        var failure: (any Error)?
+        var phase = Phase.prepared
+    }
+
+    enum Phase {
+        case prepared, running, ended
+    }
+
+    let timeline: Timeline
+    let simulation: Simulation?
+    private let latency: ClosedRange<Duration>
+    private let faults: SimulatedNetwork.Faults
+    private let state: Locked<State>
+    /// Messages under way between nodes.
+    let transit = TaskBag(name: "SimulatedNetwork")
+    /// Minus the number of requests under way or being handled: zero is the mark of those who drain.
+    let rest = Level(0)
+    /// Minus the number of tasks of nodes and messages.
+    let tasks = Level(0)
+
+    init(
+        seed: UInt64,
+        clock: any Clock<Duration>,
+        latency: ClosedRange<Duration>,
+        faults: SimulatedNetwork.Faults,
+        simulation: Simulation?
+    ) {
+        insist(
+            latency.lowerBound >= .zero,
+            "SimulatedNetwork(latency: \(latency)): nothing arrives before it is sent. Begin at zero or later."
+        )
+        timeline = Timeline(clock)
+        (self.latency, self.faults, self.simulation) = (latency, faults, simulation)
+        // Another sequence than that of the messages, so that neither changes the other.
+        state = Locked(State(dice: NetworkDice(seed: seed), rest: SeededGenerator(seed: seed ^ 0x5851_F42D_4C95_7F2D)))
+    }
+
+    func with<Result>(_ body: (inout State) -> Result) -> Result { state.withLock(body) }
+
+    func count(_ change: (inout SimulatedNetwork.Counts) -> Void) {
+        state.withLock { change(&$0.counts) }
+    }
+
+    // MARK: Names
+
+    func index(of name: String) -> Int {
+        let names = with { $0.nodes.map(\.name) }
+        guard let index = names.firstIndex(of: name) else {
+            fatalError("The simulated network has no node “\(name)”. Its nodes: \(names.joined(separator: ", ")).")
+        }
+        return index
+    }
+
+    func name(of node: Int) -> String { with { $0.nodes[node].name } }
+
+    // MARK: Events
+
+    func record(_ kind: SimulatedNetwork.Event.Kind) {
+        let event = SimulatedNetwork.Event(time: timeline.now, kind: kind)
+        with { $0.events.append(event) }
+        simulation?.note(kind.description)
+    }
+
+    // MARK: Nodes
+
+    func addNode(
+        _ name: String,
+        clockRates: ClosedRange<Double>,
+        losesUnsyncedWrites: Bool,
+        _ startup: @escaping Startup
+    ) -> Int {
+        let added = with { state -> (index: Int, isRunning: Bool)? in
+            if state.nodes.contains(where: { $0.name == name }) { return nil }
+            let rate = clockRates.lowerBound + (clockRates.upperBound - clockRates.lowerBound) * state.rest.unit()
+            state.nodes.append(
+                Node(
+                    name: name,
+                    startup: state.phase == .ended ? nil : startup,
+                    tasks: TaskBag(name: name),
+                    clock: ClockDrift(rate: rate),
+                    disk: DiskStateMachine(losesUnsyncedWrites: losesUnsyncedWrites)
+                )
+            )
+            return (state.machine.addNode(), state.phase == .running)
+        }
+        guard let added else {
+            fatalError("The simulated network has a node “\(name)” already. Give each its own name.")
+        }
+        if added.isRunning { start(added.index) }
+        return added.index
+    }
+
+    /// Starts a node that is down.
+    func start(_ node: Int) {
+        let begun = with { state -> (Incarnation, Startup, String)? in
+            guard state.phase == .running, let startup = state.nodes[node].startup else { return nil }
+            guard let incarnation = state.machine.start(node) else { return nil }
+            return (incarnation, startup, state.nodes[node].name)
+        }
+        guard let (incarnation, startup, name) = begun else { return }
+        record(.started(name, incarnation: incarnation.number))
+        startup(SimulatedNetwork.Process(network: self, incarnation: incarnation, name: name))
+        open(with { $0.machine.hasStarted(incarnation) })
+    }
+
+    /// - Parameter isEnd: Not a fault, but the end of the network.
+    /// - Returns: Whether the node was up.
+    @discardableResult
+    func crash(_ node: Int, isEnd: Bool = false) -> Bool {
+        let crashed = with { state -> (waiters: [Gate], node: Node, incarnation: Int)? in
+            guard let waiters = state.machine.crash(node) else { return nil }
+            // Holds what the node lets go of, until the lock is free.
+            let ended = state.nodes[node]
+            state.nodes[node].handlers = [:]
+            state.nodes[node].tasks = TaskBag(name: ended.name)
+            state.nodes[node].disk.crash { state.rest.unit() < 0.5 }
+            return (waiters, ended, state.machine.incarnation(of: node))
+        }
+        guard let crashed else { return false }
+        if !isEnd { record(.crashed(crashed.node.name, incarnation: crashed.incarnation)) }
+        // Before the gates, so that those who wait find their task cancelled.
+        crashed.node.tasks.cancel()
+        open(crashed.waiters)
+        return true
+    }
+
+    @discardableResult
+    func pause(_ node: Int) -> Bool {
+        guard with({ $0.machine.pause(node) }) else { return false }
+        record(.paused(name(of: node)))
+        return true
+    }
+
+    func resume(_ node: Int) {
+        guard let waiters = with({ $0.machine.resume(node) }) else { return }
+        record(.resumed(name(of: node)))
+        open(waiters)
+    }
+
+    /// Changes a clock, and lets those look again who sleep on it.
+    func changeClock(of node: Int, _ change: (inout ClockDrift, Duration) -> Void) {
+        let now = timeline.now
+        open(
+            with { state in
+                change(&state.nodes[node].clock, now)
+                return state.machine.change(node)
+            }
+        )
+    }
+
+    private func open(_ gates: [Gate]) {
+        for gate in gates { gate.open() }
+    }
+
+    // MARK: Tasks
+
+    /// Starts a task of an incarnation, unless that has ended.
+    func addTask(of incarnation: Incarnation, name: String?, _ work: @escaping @Sendable () async -> Void) {
+        guard let bag = with({ $0.machine.isCurrent(incarnation) ? $0.nodes[incarnation.node].tasks : nil }) else {
+            return
+        }
+        let mark = UnderWay(tasks)
+        bag.addTask(name: name) {
+            await work()
+            mark.end()
+        }
+        // It may have crashed meanwhile.
+        if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancel() }
+    }
+
+    /// A task of an incarnation has thrown.
+    func failed(_ incarnation: Incarnation, _ error: any Error) {
+        let name = with { state -> String? in
+            guard state.machine.isCurrent(incarnation) else { return nil }
+            if state.failure == nil { state.failure = error }
+            return state.nodes[incarnation.node].name
+        }
+        if let name { record(.failed(name, error: "\(error)")) }
+    }
+
+    // MARK: Waiting
+
+    /// Tries something as an incarnation of a node, again and again until it gives a value: while the node is held it is not tried, and when
+    /// something changes on the node it is tried again.
+    ///
+    /// - Parameters:
+    ///   - incarnation: `nil`: what is tried does not end with an incarnation, and is not held.
+    ///   - node: Whose changes count; `nil`: there are none.
+    ///   - attempt: When it has waited for the gate and wants to be called again, returns `nil`.
+    /// - Throws: What the attempt throws; `CancellationError` once the incarnation has ended.
+    func perform<Value>(
+        as incarnation: Incarnation?,
+        on node: Int?,
+        _ attempt: (Gate) async throws -> Value?
+    ) async throws -> Value {
+        while true {
+            let gate = Gate()
+            let (standing, waiter) = with { state in
+                let standing = incarnation.map { state.machine.standing(of: $0) } ?? .runs
+                return (standing, standing == .ended ? nil : node.map { state.machine.enroll(gate, on: $0) })
+            }
+            defer { if let waiter, let node { _ = with { $0.machine.leave(waiter, on: node) } } }
+            switch standing {
+            case .ended: throw CancellationError()
+            case .held: try await gate.wait()
+            case .runs: if let value = try await attempt(gate) { return value }
+            }
+        }
+    }
+
+    /// Waits while an incarnation is held.
+    func hold(_ incarnation: Incarnation) async throws {
+        try await perform(as: incarnation, on: incarnation.node) { _ in () }
+    }
+
+    // MARK: Messages
+
+    func draw(from sender: Int?, to node: Int?) -> NetworkDice.Throw {
+        with { state in
+            state.counts.sent += 1
+            let usual = NetworkDice.Link(latency: latency, faults: faults)
+            return state.dice.next(
+                there: state.links[LinkID(from: sender, to: node)] ?? usual,
+                back: state.links[LinkID(from: node, to: sender)] ?? usual
+            )
+        }
+    }
+
+    func setLink(_ link: LinkID, latency: ClosedRange<Duration>?, faults: SimulatedNetwork.Faults?) {
+        with {
+            $0.links[link] = NetworkDice.Link(latency: latency ?? self.latency, faults: faults ?? self.faults)
+        }
+    }
+
+    /// Takes as long as a link does at this moment.
+    func travel(_ latency: Duration, over link: LinkID) async throws {
+        let slowness = with { $0.machine.slowness(of: link) }
+        try await timeline.pause(for: slowness == 1 ? latency : latency * slowness)
+    }
+}

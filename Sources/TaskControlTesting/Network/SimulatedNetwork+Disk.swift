@@ -1,0 +1,82 @@
+internal import TaskControl
+
+extension SimulatedNetwork {
+    /// What a node has stored under names: it survives crashes.
+    ///
+    /// ```swift
+    /// process.disk.write(term, for: "term")
+    /// try await process.disk.sync()          // durable before it is answered
+    /// return term
+    /// ```
+    ///
+    /// If the node was added with `losesUnsyncedWrites`, a crash keeps or loses each write since the last ``sync()``, as the seed decides:
+    /// a later one may be kept where an earlier one is lost, as on real disks.
+    ///
+    /// Store values, not references to objects: an object would share the memory of the process that has crashed.
+    public struct Disk: Sendable {
+        let network: NetworkStorage
+        let node: Int
+        /// `nil`: the test's own access.
+        let incarnation: Incarnation?
+
+        /// The names under which something is stored, sorted.
+        public var keys: [String] { network.with { $0.nodes[node].disk.keys } }
+
+        /// Returns the value that was written last.
+        ///
+        /// Traps if a value of another type was written.
+        ///
+        /// - Parameters:
+        ///   - key: The name of the value.
+        ///   - type: The type of the value.
+        /// - Returns: `nil` if there is no value of that name.
+        public func read<Value: Sendable>(_ key: String, as type: Value.Type = Value.self) -> Value? {
+            guard let stored = network.with({ $0.nodes[node].disk.read(key) }) else { return nil }
+            guard let value = stored as? Value else {
+                fatalError("The disk has a \(Swift.type(of: stored)) for “\(key)”, which was read as \(Value.self).")
+            }
+            return value
+        }
+
+        /// Stores a value. Ignored if the process that this disk was taken from has ended.
+        ///
+        /// - Parameters:
+        ///   - value: What to store.
+        ///   - key: The name of the value.
+        public func write(_ value: some Sendable, for key: String) {
+            change(value, for: key)
+        }
+
+        /// Removes a value. Ignored if the process that this disk was taken from has ended.
+        public func remove(_ key: String) {
+            change(nil, for: key)
+        }
+
+        private func change(_ value: (any Sendable)?, for key: String) {
+            _ = network.with { state -> (any Sendable)? in
+                guard incarnation.map(state.machine.isCurrent) ?? true else { return nil }
+                defer { state.nodes[node].disk.write(value, for: key) }
+                return state.nodes[node].disk.read(key)
+            }
+        }
+
+        /// Makes what was written before this call durable. Suspends, so that the node may crash before it is.
+        ///
+        /// ## Cancellation
+        /// A caller that is cancelled leaves at once. It does not know whether its writes are durable.
+        ///
+        /// - Throws: `CancellationError` if the caller is cancelled, or the process that this disk was taken from has ended.
+        public func sync() async throws {
+            try Task.checkCancellation()
+            let mark = network.with { $0.nodes[node].disk.mark() }
+            await Task.yield()
+            try await network.perform(as: incarnation, on: node) { _ in () }
+            try Task.checkCancellation()
+            let replaced = network.with { state -> [any Sendable]? in
+                guard incarnation.map(state.machine.isCurrent) ?? true else { return nil }
+                return state.nodes[node].disk.sync(before: mark)
+            }
+            if replaced == nil { throw CancellationError() }
+        }
+    }
+}

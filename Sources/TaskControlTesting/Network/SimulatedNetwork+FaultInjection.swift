@@ -1,0 +1,142 @@
+internal import TaskControl
+
+extension SimulatedNetwork {
+    /// A kind of fault that ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` injects.
+    public enum InjectedFault: Sendable, Hashable, CaseIterable {
+        /// A partition in two groups, half of the time of one node from the rest.
+        case partition
+        /// Messages from one node to another are lost, or from it to all, or from all to it.
+        case blockedLink
+        /// Messages from one node to another take 4 to 128 times as long.
+        case slowLink
+        /// A node crashes, and is restarted at the end of the fault.
+        case crash
+        /// A node is paused, and resumed at the end of the fault.
+        case pause
+    }
+
+    /// Injects faults at moments that the seed decides, and returns when all is healed: a *nemesis*, in Jepsen's word.
+    ///
+    /// Run it beside the workload, and expect at its end what must hold once the network is healthy again:
+    ///
+    /// ```swift
+    /// try await network.run {
+    ///     async let faults: Void = network.injectFaults(count: 5, within: .seconds(30))
+    ///     // … the workload
+    ///     try await faults
+    ///     // … each node answers
+    /// }
+    /// ```
+    ///
+    /// Faults may overlap. One that ends heals *all* links, so that a partition may be over early. When the last has ended, all links are
+    /// open, and each node that a fault has paused or crashed runs. Messages that the faults have lost stay lost.
+    ///
+    /// Each fault begins and ends at a time that the seed decides; in a network that was created in a simulation, at any point of the
+    /// schedule after that time. Half of the crashes and pauses come when the node is about to send its next request or reply, which is
+    /// where they matter most.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled injects no more faults, heals those that have begun, and throws.
+    ///
+    /// - Parameters:
+    ///   - kinds: Of which kinds the faults are. By default of all.
+    ///   - count: The number of faults.
+    ///   - window: The time in which faults begin. Zero or more.
+    ///   - lasting: How long a fault lasts. Zero or more.
+    ///   - victims: The names of the nodes that may crash or be paused. By default all.
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    public func injectFaults(
+        _ kinds: Set<InjectedFault> = Set(InjectedFault.allCases),
+        count: Int,
+        within window: Duration,
+        lasting: ClosedRange<Duration> = .milliseconds(50) ... .seconds(5),
+        on victims: [String]? = nil
+    ) async throws {
+        insist(
+            window >= .zero && lasting.lowerBound >= .zero && count >= 0,
+            "SimulatedNetwork.injectFaults: a number of faults, a time and a length are zero or more."
+        )
+        let indexes = victims.map { $0.map(storage.index(of:)) }
+        let (seed, nodes) = storage.with { ($0.rest.next(), $0.nodes.count) }
+        // Not in the order of the set, which differs from process to process.
+        let kinds = InjectedFault.allCases.filter(kinds.contains)
+        let targets = indexes ?? Array(0..<nodes)
+        guard !kinds.isEmpty, !targets.isEmpty else { return }
+        let plan = FaultPlan(
+            seed: seed,
+            kinds: kinds,
+            nodes: nodes,
+            victims: targets,
+            count: count,
+            within: window,
+            lasting: lasting
+        )
+        await withTaskGroup { group in
+            for fault in plan.items { group.addTask { await self.storage.inject(fault) } }
+        }
+        try Task.checkCancellation()
+    }
+}
+
+extension NetworkStorage {
+    /// What ends a fault.
+    private enum Remedy {
+        case heal
+        case start(Int)
+        case resume(Int)
+        case disarm(Int, number: Int, Strike)
+    }
+
+    fileprivate func inject(_ fault: FaultPlan.Item) async {
+        do { try await timeline.pause(for: fault.start) } catch { return }
+        let remedy = Locked<Remedy?>(nil)
+        await atSomeMoment { [self] in
+            let needed = begin(fault.action)
+            remedy.withLock { $0 = needed }
+        }
+        guard let remedy = remedy.withLock({ $0 }) else { return }
+        // Ends at once if the caller is cancelled.
+        try? await timeline.pause(for: fault.length)
+        await atSomeMoment { [self] in apply(remedy) }
+    }
+
+    /// Does something at any point of the schedule from now on, if there is one. Waits for it also if the caller is cancelled: what
+    /// begins late must still be ended.
+    private func atSomeMoment(_ action: @escaping @Sendable () -> Void) async {
+        guard let simulation else { return action() }
+        let done = Gate()
+        simulation.somewhere {
+            action()
+            done.open()
+        }
+        await done.waitIgnoringCancellation()
+    }
+
+    /// - Returns: `nil`: the fault changes nothing.
+    private func begin(_ action: FaultPlan.Action) -> Remedy? {
+        switch action {
+        case .partition(let group): partition([group])
+        case .block(let links): for link in links { block(link) }
+        case .slow(let link, let factor): slow(link, by: factor)
+        case .crash(let node): return crash(node) ? .start(node) : nil
+        case .pause(let node): return pause(node) ? .resume(node) : nil
+        case .strike(let node, let strike):
+            return with { $0.machine.arm(node, strike) }.map { .disarm(node, number: $0, strike) }
+        }
+        return .heal
+    }
+
+    private func apply(_ remedy: Remedy) {
+        switch remedy {
+        case .heal: heal()
+        case .start(let node): start(node)
+        case .resume(let node): resume(node)
+        case .disarm(let node, let number, let strike):
+            if with({ $0.machine.disarm(node, number) }) { return }
+            switch strike {
+            case .crash: start(node)
+            case .pause: resume(node)
+            }
+        }
+    }
+}

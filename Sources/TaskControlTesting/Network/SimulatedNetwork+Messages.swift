@@ -1,0 +1,164 @@
+internal import TaskControl
+
+extension SimulatedNetwork {
+    /// A message that a node handles, and the type of its reply.
+    ///
+    /// ```swift
+    /// struct Acquire: SimulatedNetwork.Request {
+    ///     typealias Reply = Lease?
+    ///     let holder: String
+    /// }
+    /// ```
+    public protocol Request<Reply>: Sendable {
+        /// What the handler returns.
+        associatedtype Reply: Sendable
+    }
+
+    /// The node that was asked has no handler for the request.
+    public struct NoHandlerError: Error, Hashable, CustomStringConvertible {
+        /// The name of the node.
+        public let node: String
+        /// The type of the request.
+        public let request: String
+
+        /// One line.
+        public var description: String {
+            "The node “\(node)” has no handler for \(request). Register one in its start-up: process.handle(\(request).self) { … }"
+        }
+    }
+
+    /// Sends a request to a node, as a client that is no node: no partition separates it from any node, and it is neither paused nor
+    /// crashed.
+    ///
+    /// The rest is as for ``Process/send(_:to:)``.
+    public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
+        try await storage.send(request, as: nil, to: node)
+    }
+}
+
+extension NetworkStorage {
+    func send<Message: SimulatedNetwork.Request>(
+        _ request: Message,
+        as sender: Incarnation?,
+        to name: String
+    ) async throws -> Message.Reply {
+        let receiver = index(of: name)
+        try Task.checkCancellation()
+        if let sender, with({ !$0.machine.isCurrent(sender) }) { throw CancellationError() }
+        let drawn = draw(from: sender?.node, to: receiver)
+        if let sender { strike(sender) }
+        let reply = PendingReply<Message.Reply>()
+        // In a task of its own: what was sent is not taken back when the sender gives up, or crashes.
+        post(request, from: sender, to: receiver, drawn, reply)
+        return try await reply.wait(as: sender, in: self).get()
+    }
+
+    private func post<Message: SimulatedNetwork.Request>(
+        _ request: Message,
+        from sender: Incarnation?,
+        to receiver: Int,
+        _ drawn: NetworkDice.Throw,
+        _ reply: PendingReply<Message.Reply>
+    ) {
+        let way = UnderWay(rest)
+        addMessage(Message.self, to: receiver) { [self] in
+            if let sender { try await hold(sender) }
+            let result = try await carry(request, from: sender, to: receiver, drawn)
+            way.end()
+            if drawn.fault == .replyLost { throw Lost() }
+            let back = LinkID(from: receiver, to: sender?.node)
+            if drawn.fault != .connectionLostBefore { try await travel(drawn.reply, over: back) }
+            let isHeard = with { state in
+                guard state.machine.replyArrives(over: back, at: sender) else { return false }
+                if result == nil { state.counts.failed += 1 } else { state.counts.answered += 1 }
+                return true
+            }
+            if !isHeard { throw Lost() }
+            reply.arrive(result ?? .failure(SimulatedNetwork.ConnectionLostError()))
+        }
+    }
+
+    /// - Returns: `nil`: the connection was lost.
+    private func carry<Message: SimulatedNetwork.Request>(
+        _ request: Message,
+        from sender: Incarnation?,
+        to receiver: Int,
+        _ drawn: NetworkDice.Throw
+    ) async throws -> Result<Message.Reply, any Error>? {
+        let link = LinkID(from: sender?.node, to: receiver)
+        try await travel(drawn.request, over: link)
+        switch drawn.fault {
+        case .requestLost: throw Lost()
+        case .connectionLostBefore: return nil
+        case .connectionLostAfter, .replyLost, nil: break
+        }
+        let process = try arrive(over: link, at: receiver)
+        if let delay = drawn.duplicate {
+            let way = UnderWay(rest)
+            addMessage(Message.self, to: receiver) { [self] in
+                try await travel(delay, over: link)
+                let process = try arrive(over: link, at: receiver)
+                count { $0.duplicated += 1 }
+                _ = try await handle(request, as: process)
+                way.end()
+            }
+        }
+        let result = try await handle(request, as: process)
+        return drawn.fault == .connectionLostAfter ? nil : result
+    }
+
+    private func arrive(over link: LinkID, at receiver: Int) throws -> Incarnation {
+        switch with({ $0.machine.requestArrives(over: link, at: receiver) }) {
+        case .reaches(let process): return process
+        case .lost: throw Lost()
+        }
+    }
+
+    private func handle<Message: SimulatedNetwork.Request>(
+        _ request: Message,
+        as process: Incarnation
+    ) async throws -> Result<Message.Reply, any Error> {
+        try await hold(process)
+        let found = with { state -> (handler: Handler?, name: String)? in
+            guard state.machine.isCurrent(process) else { return nil }
+            state.counts.delivered += 1
+            let node = state.nodes[process.node]
+            return (node.handlers[ObjectIdentifier(Message.self)], node.name)
+        }
+        guard let (handler, name) = found else { throw Lost() }
+        guard let handler else {
+            return .failure(SimulatedNetwork.NoHandlerError(node: name, request: "\(Message.self)"))
+        }
+        let done = PendingReply<Message.Reply>()
+        addTask(of: process, name: "\(Message.self) at \(name)") {
+            do { done.arrive(.success(try await handler(request) as! Message.Reply)) } catch {
+                done.arrive(.failure(error))
+            }
+        }
+        let result = try await done.wait(as: process, in: self)
+        strike(process)
+        try await hold(process)
+        return result
+    }
+
+    /// Fails a node that was to fail before it sends.
+    private func strike(_ sender: Incarnation) {
+        switch with({ $0.machine.isAboutToSend(sender) }) {
+        case .crash: crash(sender.node)
+        case .pause: pause(sender.node)
+        case nil: break
+        }
+    }
+
+    /// Starts the task of a message, which is lost if that throws.
+    private func addMessage(_ type: Any.Type, to receiver: Int, _ travel: @escaping @Sendable () async throws -> Void) {
+        let mark = UnderWay(tasks)
+        transit.addTask(name: "\(type) to \(name(of: receiver))") { [self] in
+            do { try await travel() } catch { count { $0.lost += 1 } }
+            mark.end()
+        }
+    }
+}
+
+/// What was sent does not arrive.
+private struct Lost: Error {}

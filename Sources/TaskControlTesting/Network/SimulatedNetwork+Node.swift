@@ -1,0 +1,87 @@
+internal import TaskControl
+
+extension SimulatedNetwork {
+    /// A machine of a simulated network, with a name, a clock and a disk. What runs on it is a ``Process``.
+    ///
+    /// A test holds nodes, and makes them fail. All of this may be called from any thread or task, also from
+    /// ``Simulation/somewhere(_:)``, and suspends nowhere.
+    public struct Node: Sendable {
+        let network: NetworkStorage
+        let index: Int
+
+        /// The name that others send to.
+        public var name: String { network.name(of: index) }
+
+        /// Whether the node has been started and has not crashed since.
+        public var isRunning: Bool { network.with { $0.machine.isUp(index) } }
+
+        /// Whether the node is paused.
+        public var isPaused: Bool { network.with { $0.machine.isPaused(index) } }
+
+        /// How often the node has been started.
+        public var incarnation: Int { network.with { $0.machine.incarnation(of: index) } }
+
+        /// The disk of the node. What a test writes here is written whether or not the node runs.
+        public var disk: Disk { Disk(network: network, node: index, incarnation: nil) }
+
+        // MARK: Crashes
+
+        /// Ends what runs on the node, as `kill -9` or a loss of power does. Does nothing if the node is down.
+        ///
+        /// From now on its ``Process`` has no effect: its tasks are cancelled, its handlers are removed, and its unsynced writes are lost
+        /// if the node was added that way. Messages that have left it still arrive.
+        public func crash() {
+            network.crash(index)
+        }
+
+        /// Starts the node again: calls its start-up closure with a new process. A node that is up crashes before.
+        ///
+        /// Does nothing when the network does not ``SimulatedNetwork/run(_:)``.
+        public func restart() {
+            network.crash(index)
+            network.start(index)
+        }
+
+        // MARK: Pauses
+
+        /// Stops the node for a while, as a `SIGSTOP`, a long garbage collection or the migration of a virtual machine does. Does nothing
+        /// if the node is paused or down.
+        ///
+        /// Requests and replies that arrive are held until ``resume()``, and so are the sleeps and requests of its ``Process``. Its clock
+        /// goes on. A crash ends the pause, and what was held is lost.
+        public func pause() {
+            network.pause(index)
+        }
+
+        /// Lets the node go on. Does nothing if it is not paused.
+        public func resume() {
+            network.resume(index)
+        }
+
+        // MARK: The clock
+
+        /// The clock of the node. Sleeps on it do not end with a crash, and are not held.
+        public var clock: NodeClock { NodeClock(network: network, node: index, incarnation: nil) }
+
+        /// The rate of the clock, in seconds of the node per second of the network's clock. Traps if it is set to a rate that is not
+        /// positive.
+        ///
+        /// Sleeps in progress follow the new rate.
+        public var clockRate: Double {
+            get { network.with { $0.nodes[index].clock.rate } }
+            nonmutating set {
+                SimulatedNetwork.insistOnRates(newValue...newValue)
+                network.changeClock(of: index) { $0.setRate(newValue, at: $1) }
+                network.record(.clockRateChanged(name, rate: newValue))
+            }
+        }
+
+        /// Sets the clock of the node forward, or back if the duration is negative, as NTP or an operator does.
+        ///
+        /// Sleeps in progress end when the clock shows their deadline: earlier, or later.
+        public func jumpClock(by duration: Duration) {
+            network.changeClock(of: index) { clock, _ in clock.jump(by: duration) }
+            network.record(.clockJumped(name, by: duration))
+        }
+    }
+}

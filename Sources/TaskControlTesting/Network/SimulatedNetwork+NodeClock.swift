@@ -1,0 +1,77 @@
+extension SimulatedNetwork {
+    /// The clock of a node, which drifts: it runs at a rate of its own, and jumps where the test says so.
+    ///
+    /// It begins at zero when the node is added, and goes on through crashes and pauses. A sleep on it takes as long on the network's clock
+    /// as its rate makes it.
+    public struct NodeClock: Clock {
+        /// A moment of a node's clock. Moments of different nodes have nothing to do with each other.
+        public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
+            /// The time that the clock has shown since the node was added.
+            public let offset: Duration
+
+            /// Creates the moment at which the clock shows a time.
+            ///
+            /// - Parameter offset: The time since the node was added, as its clock shows it.
+            public init(offset: Duration) {
+                self.offset = offset
+            }
+
+            /// Returns the moment that comes after a duration, or before it if it is negative.
+            public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+            /// Returns the time from this moment to another, negative if that is earlier.
+            public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+            /// Returns whether one moment is earlier than another.
+            public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+
+            /// The time since the node was added.
+            public var description: String { "\(offset)" }
+        }
+
+        let network: NetworkStorage
+        let node: Int
+        /// `nil`: sleeps belong to no process.
+        let incarnation: Incarnation?
+
+        /// The time that the clock shows.
+        public var now: Instant {
+            let moment = network.timeline.now
+            return Instant(offset: network.with { $0.nodes[node].clock.time(at: moment) })
+        }
+
+        /// Zero: a sleeper is woken when the clock shows its deadline.
+        public var minimumResolution: Duration { .zero }
+
+        /// Waits until the clock shows a time, and the node is not paused. Returns at once if it does.
+        ///
+        /// A sleep that is in progress follows jumps of the clock and changes of its rate.
+        ///
+        /// ## Cancellation
+        /// A caller that is cancelled leaves at once, also if it was cancelled before it called.
+        ///
+        /// - Parameters:
+        ///   - deadline: The time to wait for.
+        ///   - tolerance: Not used.
+        /// - Throws: `CancellationError` if the caller is cancelled, or the process that this clock was taken from has ended.
+        public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+            try Task.checkCancellation()
+            try await network.perform(as: incarnation, on: node) { gate in
+                let now = network.timeline.now
+                let end = network.with { $0.nodes[node].clock.moment(of: deadline.offset, after: now) }
+                guard let end else { return () }
+                try await withThrowingTaskGroup { group in
+                    group.addTask(name: "timer") {
+                        defer { gate.open() }
+                        try await network.timeline.sleep(until: end)
+                    }
+                    try await gate.wait()
+                    group.cancelAll()
+                    // Cancelled, if it is not the timer that has opened the gate.
+                    do { try await group.next() } catch is CancellationError {}
+                }
+                return nil
+            }
+        }
+    }
+}

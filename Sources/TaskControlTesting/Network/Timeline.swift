@@ -1,0 +1,27 @@
+/// A clock of any kind, by the time since this was made.
+struct Timeline: Sendable {
+    private let elapsed: @Sendable () -> Duration
+    private let sleep: @Sendable (Duration) async throws -> Void
+
+    init(_ clock: some Clock<Duration>) {
+        let origin = clock.now
+        elapsed = { origin.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+    }
+
+    var now: Duration { elapsed() }
+
+    func sleep(until moment: Duration) async throws { try await sleep(moment) }
+
+    /// Sleeps, if there is anything to sleep. A caller that is cancelled throws `CancellationError`, regardless of the error that the clock
+    /// throws.
+    func pause(for duration: Duration) async throws {
+        do {
+            if duration > .zero { try await sleep(now + duration) }
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
+        try Task.checkCancellation()
+    }
+}
