@@ -116,7 +116,7 @@ private func work(_ process: SimulatedNetwork.Process) async throws {
 }
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
-struct SimulatedLeaseTests {
+struct LeaseSimulationTests {
     private static func increment(
         _ sim: Simulation,
         checksTokens: Bool,

@@ -100,7 +100,7 @@ private struct Call: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
-struct SimulatedRegisterTests {
+struct RegisterSimulationTests {
     /// Two clients read while a third writes.
     private static func readAndWrite(_ sim: Simulation, writesBack: Bool) async throws {
         let network = SimulatedNetwork(
