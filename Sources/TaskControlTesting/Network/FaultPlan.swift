@@ -9,7 +9,7 @@ struct FaultPlan {
         case slow(LinkID, factor: Double)
         case crash(Int)
         case pause(Int)
-        /// As soon as the node sends something.
+        /// When the node sends something.
         case strike(Int, Strike)
     }
 
@@ -48,8 +48,10 @@ struct FaultPlan {
                 case .partition: .partition(Self.group(dice, node: node, of: nodes))
                 case .blockedLink: .block(Self.links(dice, from: node, to: other, of: nodes))
                 case .slowLink: .slow(.init(from: node, to: other), factor: Double(4 << (dice % 6)))
-                case .crash: dice & 1 == 1 ? .crash(victim) : .strike(victim, .crash)
-                case .pause: dice & 1 == 1 ? .pause(victim) : .strike(victim, .pause)
+                case .crash:
+                    dice & 1 == 1 ? .crash(victim) : .strike(victim, Strike(kind: .crash, spares: Int(dice >> 1 % 4)))
+                case .pause:
+                    dice & 1 == 1 ? .pause(victim) : .strike(victim, Strike(kind: .pause, spares: Int(dice >> 1 % 4)))
                 }
             return Item(start: start, length: length, action: action)
         }

@@ -10,9 +10,15 @@ struct LinkID: Hashable {
     let to: Int?
 }
 
-/// What happens to a node as soon as it sends something.
-enum Strike: Hashable {
-    case crash, pause
+/// What happens to a node when it sends something.
+struct Strike: Hashable {
+    enum Kind: Hashable {
+        case crash, pause
+    }
+
+    let kind: Kind
+    /// How many messages leave the node before: the strike hits the next.
+    let spares: Int
 }
 
 /// Which nodes run, which links are open, and who waits on which node. Pure.
@@ -49,7 +55,7 @@ struct NetworkStateMachine<Waiter> {
         var isPaused = false
         /// Of the latest start; 0 before the first.
         var incarnation = 0
-        var strike: (number: Int, strike: Strike)?
+        var strike: (number: Int, strike: Strike, spared: Int)?
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
 
@@ -122,7 +128,7 @@ struct NetworkStateMachine<Waiter> {
     mutating func arm(_ node: Int, _ strike: Strike) -> Int? {
         if nodes[node].strike != nil { return nil }
         strikes += 1
-        nodes[node].strike = (strikes, strike)
+        nodes[node].strike = (strikes, strike, 0)
         return strikes
     }
 
@@ -136,10 +142,16 @@ struct NetworkStateMachine<Waiter> {
     /// An incarnation is about to send something.
     ///
     /// - Returns: What happens to its node before.
-    mutating func isAboutToSend(_ incarnation: Incarnation) -> Strike? {
-        guard standing(of: incarnation) == .runs else { return nil }
-        defer { nodes[incarnation.node].strike = nil }
-        return nodes[incarnation.node].strike?.strike
+    mutating func isAboutToSend(_ incarnation: Incarnation) -> Strike.Kind? {
+        guard standing(of: incarnation) == .runs, let (_, strike, spared) = nodes[incarnation.node].strike else {
+            return nil
+        }
+        if spared < strike.spares {
+            nodes[incarnation.node].strike?.spared += 1
+            return nil
+        }
+        nodes[incarnation.node].strike = nil
+        return strike.kind
     }
 
     /// Something else has changed that waiters of a node depend on, such as its clock.

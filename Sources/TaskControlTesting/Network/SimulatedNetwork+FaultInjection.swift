@@ -32,8 +32,8 @@ extension SimulatedNetwork {
     /// open, and each node that a fault has paused or crashed runs. Messages that the faults have lost stay lost.
     ///
     /// Each fault begins and ends at a time that the seed decides; in a network that was created in a simulation, at any point of the
-    /// schedule after that time. Half of the crashes and pauses come when the node is about to send its next request or reply, which is
-    /// where they matter most.
+    /// schedule after that time. Half of the crashes and pauses come when the node is about to send one of its next four requests and
+    /// replies, where they matter most. Such a fault lasts up to twice as long, and does not come if the node sends too few in its length.
     ///
     /// ## Cancellation
     /// A caller that is cancelled injects no more faults, heals those that have begun, and throws.
@@ -84,20 +84,27 @@ extension NetworkStorage {
         case heal
         case start(Int)
         case resume(Int)
-        case disarm(Int, number: Int, Strike)
+        /// If it has not hit by then, there is nothing to end.
+        case disarm(Int, number: Int, Strike.Kind)
     }
 
     fileprivate func inject(_ fault: FaultPlan.Item) async {
         do { try await timeline.pause(for: fault.start) } catch { return }
-        let remedy = Locked<Remedy?>(nil)
+        let begun = Locked<Remedy?>(nil)
         await atSomeMoment { [self] in
-            let needed = begin(fault.action)
-            remedy.withLock { $0 = needed }
+            let remedy = begin(fault.action)
+            begun.withLock { $0 = remedy }
         }
-        guard let remedy = remedy.withLock({ $0 }) else { return }
-        // Ends at once if the caller is cancelled.
+        guard var remedy = begun.withLock({ $0 }) else { return }
+        // Sleeps end at once if the caller is cancelled.
         try? await timeline.pause(for: fault.length)
-        await atSomeMoment { [self] in apply(remedy) }
+        if case .disarm(let node, let number, let kind) = remedy {
+            if with({ $0.machine.disarm(node, number) }) { return }
+            // The node was hit meanwhile, perhaps just now.
+            try? await timeline.pause(for: fault.length)
+            remedy = kind == .crash ? .start(node) : .resume(node)
+        }
+        await atSomeMoment { [self, remedy] in apply(remedy) }
     }
 
     /// Does something at any point of the schedule from now on, if there is one. Waits for it also if the caller is cancelled: what
@@ -121,7 +128,7 @@ extension NetworkStorage {
         case .crash(let node): return crash(node) ? .start(node) : nil
         case .pause(let node): return pause(node) ? .resume(node) : nil
         case .strike(let node, let strike):
-            return with { $0.machine.arm(node, strike) }.map { .disarm(node, number: $0, strike) }
+            return with { $0.machine.arm(node, strike) }.map { .disarm(node, number: $0, strike.kind) }
         }
         return .heal
     }
@@ -131,12 +138,7 @@ extension NetworkStorage {
         case .heal: heal()
         case .start(let node): start(node)
         case .resume(let node): resume(node)
-        case .disarm(let node, let number, let strike):
-            if with({ $0.machine.disarm(node, number) }) { return }
-            switch strike {
-            case .crash: start(node)
-            case .pause: resume(node)
-            }
+        case .disarm(let node, let number, _): _ = with { $0.machine.disarm(node, number) }
         }
     }
 }

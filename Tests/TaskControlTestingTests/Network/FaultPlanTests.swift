@@ -63,9 +63,11 @@ struct FaultPlanTests {
         )
         #expect(isThere { if case .slow = $0 { true } else { false } })
         for node in [1, 3] {
-            #expect(
-                [.crash(node), .pause(node), .strike(node, .crash), .strike(node, .pause)].allSatisfy(actions.contains)
-            )
+            #expect([.crash(node), .pause(node)].allSatisfy(actions.contains))
+            for spares in 0...3 {
+                #expect(actions.contains(.strike(node, Strike(kind: .crash, spares: spares))))
+                #expect(actions.contains(.strike(node, Strike(kind: .pause, spares: spares))))
+            }
         }
     }
 

@@ -89,13 +89,13 @@ private actor Store {
     }
 }
 
-/// Increments the number three times, and counts on its disk which increments the store has acknowledged.
+/// Increments the number four times, and counts on its disk which increments the store has acknowledged.
 private func work(_ process: SimulatedNetwork.Process) async throws {
     let clock = process.clock
     func ask<Message: SimulatedNetwork.Request>(_ message: Message, _ node: String) async throws -> Message.Reply {
-        try await withTimeout(.milliseconds(500), clock: clock) { try await process.send(message, to: node) }
+        try await withTimeout(.milliseconds(600), clock: clock) { try await process.send(message, to: node) }
     }
-    while (process.disk.read("done") ?? 0) < 3 {
+    while (process.disk.read("done") ?? 0) < 4 {
         do {
             // Valid from before the request, on a clock that may be 5 % slow while that of the server is 5 % fast.
             let end = clock.now.advanced(by: LeaseServer.ttl * 0.9)
@@ -109,7 +109,7 @@ private func work(_ process: SimulatedNetwork.Process) async throws {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            try await clock.sleep(for: .milliseconds(40))
+            try await clock.sleep(for: .milliseconds(60))
         }
     }
     process.disk.write(true, for: "isFinished")
@@ -125,7 +125,7 @@ struct LeaseSimulationTests {
     ) async throws {
         let network = SimulatedNetwork(
             in: sim,
-            latency: .milliseconds(1) ... .milliseconds(30),
+            latency: .milliseconds(1) ... .milliseconds(10),
             faults: .init(lostRequests: 0.02, lostReplies: 0.02, duplicates: 0.05),
             clockRates: 0.95...1.05
         )
@@ -138,9 +138,9 @@ struct LeaseSimulationTests {
         try await network.run {
             try await network.injectFaults(
                 faults,
-                count: 5,
-                within: .seconds(1),
-                lasting: .milliseconds(100) ... .milliseconds(600),
+                count: 8,
+                within: .seconds(1.5),
+                lasting: .milliseconds(200) ... .milliseconds(500),
                 on: victims
             )
             // All is healed: the workers come to an end.

@@ -19,7 +19,9 @@ private struct NetworkDriver: MachineDriver {
         var starts = 0
         /// Those who wait, with the numbers that the machine has given them.
         var waiters: [Waiter] = []
-        var strike: Strike?
+        var strike: Strike.Kind?
+        /// How many messages the strike still spares.
+        var spares = 0
         var strikeNumber: Int?
 
         var standing: NetworkStateMachine<Int>.Standing { !isUp ? .ended : isStarting || isPaused ? .held : .runs }
@@ -35,12 +37,14 @@ private struct NetworkDriver: MachineDriver {
     private var lost: Set<LinkID> = []
     private var blocked: Set<LinkID> = []
     private var made = 0
+    private var arms = 0
 
     init() {
         for index in nodes.indices { #expect(machine.addNode() == index) }
     }
 
-    var signature: Int { [nodes.hashValue, lost.hashValue, blocked.hashValue].hashValue }
+    /// With the counts of what has gone: that two states which differ only in those have one future is what is tested.
+    var signature: Int { [nodes.hashValue, lost.hashValue, blocked.hashValue, made, arms].hashValue }
 
     private var links: [LinkID] { [LinkID(from: 0, to: 1), LinkID(from: 1, to: 0)] }
 
@@ -59,9 +63,10 @@ private struct NetworkDriver: MachineDriver {
     }
 
     var strikes: [Event] {
-        [.start(0), .crash(0), .pause(0), .resume(0), .arm(0, .crash), .arm(0, .pause)]
-            + incarnations.map { .hasStarted($0) } + incarnations.map { .send($0) }
-            + (0...2).map { .disarm(0, $0) }
+        let arms = [Strike(kind: .crash, spares: 0), Strike(kind: .pause, spares: 1)].map { Event.arm(0, $0) }
+        let disarms = (0...3).map { Event.disarm(0, $0) }
+        let ofProcesses = incarnations.flatMap { [Event.hasStarted($0), .send($0)] }
+        return [.start(0), .crash(0), .pause(0), .resume(0)] + arms + disarms + ofProcesses
     }
 
     var partitions: [Event] {
@@ -112,7 +117,9 @@ private struct NetworkDriver: MachineDriver {
         case .arm(let node, let strike):
             let number = machine.arm(node, strike)
             #expect((number == nil) == (nodes[node].strike != nil))
-            if let number { (nodes[node].strike, nodes[node].strikeNumber) = (strike, number) }
+            guard let number else { break }
+            (nodes[node].strike, nodes[node].spares, nodes[node].strikeNumber) = (strike.kind, strike.spares, number)
+            arms += 1
         case .disarm(let node, let number):
             let isArmed = nodes[node].strikeNumber == number
             if isArmed { (nodes[node].strike, nodes[node].strikeNumber) = (nil, nil) }
@@ -120,8 +127,10 @@ private struct NetworkDriver: MachineDriver {
         case .send(let incarnation):
             let node = nodes[incarnation.node]
             let isRunning = node.starts == incarnation.number && node.standing == .runs
-            #expect(machine.isAboutToSend(incarnation) == (isRunning ? node.strike : nil))
-            if isRunning { (nodes[incarnation.node].strike, nodes[incarnation.node].strikeNumber) = (nil, nil) }
+            let isHit = isRunning && node.spares == 0
+            #expect(machine.isAboutToSend(incarnation) == (isHit ? node.strike : nil))
+            if isHit { (nodes[incarnation.node].strike, nodes[incarnation.node].strikeNumber) = (nil, nil) }
+            if isRunning, !isHit { nodes[incarnation.node].spares -= 1 }
         case .partition(let groups):
             machine.partition(groups)
             lost = groups == [[0]] || groups == [[1], [0]] ? Set(links) : []
@@ -182,6 +191,20 @@ struct NetworkStateMachineTests {
 
     @Test func everySequenceOfPartitionsAgreesWithTheModel() {
         #expect(NetworkDriver().playEverySequence(upTo: 6) { $0.partitions } > 100)
+    }
+
+    @Test func waitersAreToldInTheOrderOfTheirCalls() {
+        var machine = NetworkStateMachine<Int>()
+        let node = machine.addNode()
+        for number in 0..<20 { _ = machine.enroll(number, on: node) }
+        #expect(machine.change(node) == Array(0..<20))
+    }
+
+    @Test func aNodeReachesItselfAlsoIfItIsBlocked() {
+        var machine = NetworkStateMachine<Int>()
+        let node = machine.addNode()
+        machine.block(LinkID(from: node, to: node))
+        #expect(machine.isOpen(LinkID(from: node, to: node)))
     }
 
     @Test func nodesThatNoGroupNamesAreOneMoreGroup() {

@@ -46,7 +46,7 @@ private struct Register {
                 group.addTask {
                     while true {
                         do {
-                            return try await withTimeout(.milliseconds(100), clock: process.clock) {
+                            return try await withTimeout(.milliseconds(300), clock: process.clock) {
                                 try await process.send(message, to: replica)
                             }
                         } catch is TimeoutError {}
@@ -105,7 +105,7 @@ struct RegisterSimulationTests {
     private static func readAndWrite(_ sim: Simulation, writesBack: Bool) async throws {
         let network = SimulatedNetwork(
             in: sim,
-            latency: .milliseconds(1) ... .milliseconds(30),
+            latency: .milliseconds(1) ... .milliseconds(50),
             faults: .init(lostRequests: 0.02, lostReplies: 0.02, duplicates: 0.02)
         )
         for name in replicas { network.addNode(name, losesUnsyncedWrites: true, replica) }
@@ -114,7 +114,7 @@ struct RegisterSimulationTests {
             network.addNode(client) { process in
                 let register = Register(process: process, writesBack: writesBack)
                 process.addTask {
-                    for number in 1...2 {
+                    for number in 1...(client == "writer" ? 2 : 4) {
                         moments.record(())
                         let start = moments.count
                         var kind = Call.Kind.write(number)
@@ -131,12 +131,12 @@ struct RegisterSimulationTests {
         }
         try await network.run {
             try await network.injectFaults(
-                count: 4,
+                count: 6,
                 within: .milliseconds(200),
-                lasting: .milliseconds(10) ... .milliseconds(300),
+                lasting: .milliseconds(100) ... .milliseconds(300),
                 on: replicas
             )
-            while calls.count < 6 { try await Task.sleep(for: .milliseconds(50)) }
+            while calls.count < 10 { try await Task.sleep(for: .milliseconds(50)) }
         }
         sim.expect(Call.areLinearizable(calls.events), "linearizable: \(calls.events)")
     }
