@@ -37,14 +37,15 @@ private struct NetworkDriver: MachineDriver {
     private var lost: Set<LinkID> = []
     private var blocked: Set<LinkID> = []
     private var made = 0
-    private var arms = 0
+    private var arms: Set<Int> = []
+    private var hits = 0
 
     init() {
         for index in nodes.indices { #expect(machine.addNode() == index) }
     }
 
     /// With the counts of what has gone: that two states which differ only in those have one future is what is tested.
-    var signature: Int { [nodes.hashValue, lost.hashValue, blocked.hashValue, made, arms].hashValue }
+    var signature: Int { [nodes.hashValue, lost.hashValue, blocked.hashValue, made, arms.count, hits].hashValue }
 
     private var links: [LinkID] { [LinkID(from: 0, to: 1), LinkID(from: 1, to: 0)] }
 
@@ -119,7 +120,7 @@ private struct NetworkDriver: MachineDriver {
             #expect((number == nil) == (nodes[node].strike != nil))
             guard let number else { break }
             (nodes[node].strike, nodes[node].spares, nodes[node].strikeNumber) = (strike.kind, strike.spares, number)
-            arms += 1
+            #expect(arms.insert(number).inserted, "a number is not used again")
         case .disarm(let node, let number):
             let isArmed = nodes[node].strikeNumber == number
             if isArmed { (nodes[node].strike, nodes[node].strikeNumber) = (nil, nil) }
@@ -129,7 +130,10 @@ private struct NetworkDriver: MachineDriver {
             let isRunning = node.starts == incarnation.number && node.standing == .runs
             let isHit = isRunning && node.spares == 0
             #expect(machine.isAboutToSend(incarnation) == (isHit ? node.strike : nil))
-            if isHit { (nodes[incarnation.node].strike, nodes[incarnation.node].strikeNumber) = (nil, nil) }
+            if isHit {
+                if node.strike != nil { hits += 1 }
+                (nodes[incarnation.node].strike, nodes[incarnation.node].strikeNumber) = (nil, nil)
+            }
             if isRunning, !isHit { nodes[incarnation.node].spares -= 1 }
         case .partition(let groups):
             machine.partition(groups)
