@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "TaskControl", targets: ["TaskControl"]),
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
+        .library(name: "TaskControlTestingTraits", targets: ["TaskControlTestingTraits"]),
     ],
     traits: [
         .trait(
@@ -79,6 +80,8 @@ let package = Package(
         .target(name: "TaskControlTesting", dependencies: ["TaskControl", "CTaskControlTesting"]),
         // What the simulation needs of the Swift runtime and cannot say in Swift.
         .target(name: "CTaskControlTesting"),
+        // A product of its own: it links Swift Testing, which tests under XCTest do not.
+        .target(name: "TaskControlTestingTraits", dependencies: ["TaskControl", "TaskControlTesting"]),
         // What tests of several targets share.
         .target(
             name: "TestSupport",
@@ -121,6 +124,10 @@ let package = Package(
         .testTarget(
             name: "TaskControlTestingTests",
             dependencies: ["TaskControl", "TaskControlTesting", "CTaskControlTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "TaskControlTestingTraitsTests",
+            dependencies: ["TaskControl", "TaskControlTesting", "TaskControlTestingTraits", "TestSupport"]
         ),
         // Code written against the libraries that TaskControl replaces, in their language mode.
         .testTarget(

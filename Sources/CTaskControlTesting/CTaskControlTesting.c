@@ -1,48 +1,40 @@
 #if defined(__linux__)
-#define _GNU_SOURCE
-#include "CTaskControlTesting.h"
-#include <dlfcn.h>
+#include "Interposed.h"
 #include <pthread.h>
-#include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 #define SWIFT __attribute__((swiftcall))
-// Weak: if the runtime is linked statically its own definitions win, and the simulation is not available.
-#define INTERPOSED __attribute__((weak, visibility("default")))
-// ThreadSanitizer brings weak definitions of its own, which would win.
-#if __has_feature(thread_sanitizer)
-#define INTERPOSED_TIME __attribute__((visibility("default")))
-#else
-#define INTERPOSED_TIME INTERPOSED
-#endif
 
-static _Thread_local TCSimulation *simulation;
-static _Thread_local int64_t virtualNow = -1;
+_Thread_local TCSimulation *tc_simulation;
 static _Thread_local bool isCreating;
+static _Thread_local void *destination;
 
 void tc_enter(TCSimulation *entered) { simulation = entered; }
 void *tc_context(void) { return simulation ? simulation->context : NULL; }
 bool tc_isCreating(void) { return isCreating; }
-void tc_setNow(int64_t nanoseconds) { virtualNow = nanoseconds; }
+void *tc_destination(void) { return destination; }
 
 // MARK: What the runtime exports
+
+typedef struct { void *identity, *witness; } Executor;
 
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 extern SWIFT uint64_t swift_task_getJobTaskId(const void *job);
 extern SWIFT void *swift_task_getCurrent(void);
 extern SWIFT void swift_task_enqueueGlobal(void *job);
+extern SWIFT void swift_task_enqueue(void *job, Executor executor);
+extern SWIFT Executor swift_task_getCurrentExecutor(void);
 
 void tc_retain(void *task) { swift_retain(task); }
 void tc_release(void *task) { swift_release(task); }
 uint64_t tc_taskID(const void *task) { return swift_task_getJobTaskId(task); }
 void *tc_currentTask(void) { return swift_task_getCurrent(); }
 void tc_enqueueGlobal(void *job) { swift_task_enqueueGlobal(job); }
+void tc_enqueueOnActor(void *job, void *actor) { swift_task_enqueue(job, (Executor){actor, NULL}); }
 
 // MARK: Hooks, which catch what the runtime calls itself
 
-typedef struct { void *identity, *witness; } Executor;
 typedef SWIFT void (*Enqueue)(void *job);
 typedef SWIFT void (*EnqueueHook)(void *job, Enqueue original);
 typedef SWIFT void (*EnqueueAfter)(uint64_t nanoseconds, void *job);
@@ -63,23 +55,32 @@ static GetMainHook otherGetMain;
 #define GET(word) __atomic_load_n(&word, __ATOMIC_ACQUIRE)
 #define SET(word, value) __atomic_store_n(&word, value, __ATOMIC_RELEASE)
 
+/// A job of a task that is not the simulation's goes on as it would without it. How the runtime brings it there is not the program's doing.
+#define OUTSIDE(statement) \
+    do { \
+        if (simulation) tc_hint(); \
+        tc_exempt(); \
+        statement; \
+        tc_stopExempting(); \
+    } while (0)
+
 static SWIFT void enqueueHook(void *job, Enqueue original) {
     if (simulation && simulation->enqueue(simulation->context, job, false)) return;
     EnqueueHook other = GET(otherEnqueue);
-    if (other) other(job, original); else original(job);
+    OUTSIDE(if (other) other(job, original); else original(job));
 }
 
 static SWIFT void enqueueMainHook(void *job, Enqueue original) {
     if (simulation && simulation->enqueue(simulation->context, job, true)) return;
     EnqueueHook other = GET(otherEnqueueMain);
-    if (other) other(job, original); else original(job);
+    OUTSIDE(if (other) other(job, original); else original(job));
 }
 
 static SWIFT void enqueueAfterHook(uint64_t nanoseconds, void *job, EnqueueAfter original) {
     int64_t bounded = nanoseconds > INT64_MAX ? INT64_MAX : (int64_t)nanoseconds;
     if (simulation && simulation->enqueueAfter(simulation->context, job, bounded)) return;
     EnqueueAfterHook other = GET(otherEnqueueAfter);
-    if (other) other(nanoseconds, job, original); else original(nanoseconds, job);
+    OUTSIDE(if (other) other(nanoseconds, job, original); else original(nanoseconds, job));
 }
 
 static SWIFT Executor getMainHook(GetMain original) {
@@ -137,10 +138,6 @@ bool tc_isHooked(void) {
 
 // MARK: Interposed functions, which catch what compiled code calls
 
-// The executable's definition of a function goes before that of the shared library, for everybody who calls it by name.
-
-static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
-
 typedef struct { void *task, *context; } TaskAndContext;
 
 /// The options of `swift_task_create` are a list on the stack of the caller. Their kinds are ABI.
@@ -149,10 +146,14 @@ typedef struct Option {
     struct Option *parent;
 } Option;
 
+enum { FlagEnqueue = 1 << 12 };
 enum { OptionSerialExecutor = 0, OptionGroup = 1, OptionExecutorUnowned = 5, OptionExecutorOwned = 6, OptionName = 7 };
 
 typedef struct { Option option; Executor executor; } ExecutorOption;
 typedef struct { Option option; const char *name; } NameOption;
+
+/// An actor with the runtime's own executor.
+static bool isDefaultActor(Executor executor) { return executor.identity && !executor.witness; }
 
 /// An executor with a mind of its own: an actor that has none has no witness.
 static bool isForeign(Executor executor) {
@@ -175,10 +176,14 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     bool hasExecutor = false;
     const char *name = NULL;
     ExecutorOption *named = NULL;
+    ExecutorOption *serialOption = NULL;
     Executor before = {NULL, NULL}, serial = {NULL, NULL};
     for (Option *option = options; option; option = option->parent) {
         switch (option->flags & 0xFF) {
-        case OptionSerialExecutor: serial = ((ExecutorOption *)option)->executor; break;
+        case OptionSerialExecutor:
+            serialOption = (ExecutorOption *)option;
+            serial = serialOption->executor;
+            break;
         case OptionGroup: hasExecutor = true; break;
         case OptionExecutorUnowned: case OptionExecutorOwned: hasExecutor = true; named = (ExecutorOption *)option; break;
         case OptionName: name = ((NameOption *)option)->name; break;
@@ -197,9 +202,19 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     ExecutorOption executor = {{OptionExecutorOwned, options}, own};
     bool isGivenAway = !hasExecutor || (named && (named->option.flags & 0xFF) == OptionExecutorOwned);
     if (isGivenAway) swift_retain(own.identity);
+    // A task that begins on an actor comes to the simulation first, which decides when it arrives there.
+    bool isSent = isDefaultActor(serial) && (flags & FlagEnqueue);
+    if (isSent) {
+        destination = serial.identity;
+        serialOption->executor = (Executor){current->hopExecutor[0], current->hopExecutor[1]};
+    }
     isCreating = true;
+    // Where such an executor brings the task is told by its name.
+    if (foreign) tc_exempt();
     TaskAndContext made = create(flags, hasExecutor ? options : &executor.option, type, entry, closure);
+    if (foreign) tc_stopExempting();
     isCreating = false;
+    if (isSent) serialOption->executor = serial;
     if (named) named->executor = before;
     current->created(current->context, made.task, name, foreign);
     return made;
@@ -221,28 +236,15 @@ INTERPOSED SWIFT_ASYNC void swift_task_switch(ASYNC_CONTEXT void *context, void 
     }
     // Now: once it has gone, another thread may run it.
     if (isForeign(executor)) simulation->goes(simulation->context, executor.identity);
+    // A hop to another actor ends the step: the simulation decides when the task arrives there.
+    if (simulation && isDefaultActor(executor) && executor.identity != swift_task_getCurrentExecutor().identity
+        && simulation->mayHop(simulation->context)) {
+        destination = executor.identity;
+        executor = (Executor){simulation->hopExecutor[0], simulation->hopExecutor[1]};
+    }
     __attribute__((musttail)) return switchTo(context, resume, executor);
 }
 #endif
-
-INTERPOSED_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
-    typedef int (*GetTime)(clockid_t, struct timespec *);
-    static GetTime original;
-    int64_t now = virtualNow;
-    if (now < 0 || clock == CLOCK_THREAD_CPUTIME_ID || clock == CLOCK_PROCESS_CPUTIME_ID) {
-        GetTime getTime = __atomic_load_n(&original, __ATOMIC_ACQUIRE);
-        if (!getTime) {
-            getTime = (GetTime)next("clock_gettime");
-            __atomic_store_n(&original, getTime, __ATOMIC_RELEASE);
-        }
-        return getTime(clock, time);
-    }
-    time->tv_sec = now / 1000000000;
-    time->tv_nsec = now % 1000000000;
-    // 2030-01-01, at the start.
-    if (clock == CLOCK_REALTIME) time->tv_sec += 1893456000 - 1000000;
-    return 0;
-}
 
 // MARK: Reading a task
 
@@ -272,6 +274,8 @@ TCJobKind tc_jobKind(const void *job) {
     default: return TCJobOther;
     }
 }
+
+uint8_t tc_jobPriority(const void *job) { return *((const uint8_t *)job + JobFlagsOffset + 1); }
 
 static uint32_t status(const void *task) {
     return __atomic_load_n((const uint32_t *)((const char *)task + StatusOffset), __ATOMIC_ACQUIRE);

@@ -6,6 +6,7 @@ internal import TaskControlTesting
 ///
 /// The result is handed over under a lock. A bare continuation would not do: if it is resumed before its task has parked, the runtime does
 /// not tell ThreadSanitizer of it, which then reports a race.
+@discardableResult
 package func offThePool<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

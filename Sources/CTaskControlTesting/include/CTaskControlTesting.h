@@ -15,6 +15,8 @@ typedef struct {
     /// enqueued on.
     void *_Nonnull taskExecutor[2];
     void *_Nonnull mainExecutor[2];
+    /// Takes the tasks that are on their way to an actor.
+    void *_Nonnull hopExecutor[2];
     /// The system's, which a task may be given by name.
     void *_Nullable globalExecutor;
     /// - foreign: The executor of somebody else that it begins on.
@@ -22,9 +24,20 @@ typedef struct {
         void *_Nonnull context, void *_Nonnull task, const char *_Nullable name, void *_Nullable foreign);
     /// The task that runs is about to go to the executor of somebody else.
     void (*_Nonnull goes)(void *_Nonnull context, void *_Nonnull foreign);
+    /// Whether the task that runs is the simulation's, so that it may be sent to the hop executor.
+    bool (*_Nonnull mayHop)(void *_Nonnull context);
     /// Both say whether the job is the simulation's: it may resume somebody outside.
     bool (*_Nonnull enqueue)(void *_Nonnull context, void *_Nonnull job, bool onMain);
     bool (*_Nonnull enqueueAfter)(void *_Nonnull context, void *_Nonnull job, int64_t nanoseconds);
+    /// The program has called a function that makes something outside the simulation work, or waits for it.
+    ///
+    /// - why: A relative clause that says which of these.
+    void (*_Nonnull touched)(void *_Nonnull context, const char *_Nonnull call, const char *_Nonnull why);
+    /// The program has blocked its thread for a time: virtual time has to pass.
+    ///
+    /// - call: `NULL`: not in a call, but in a loop that looks at the clock.
+    /// - Returns: What all clocks show from now on, in nanoseconds.
+    int64_t (*_Nonnull passed)(void *_Nonnull context, int64_t nanoseconds, const char *_Nullable call);
 } TCSimulation;
 
 /// Whether this runtime has what the simulation hooks into.
@@ -46,6 +59,18 @@ void tc_enter(TCSimulation *_Nullable simulation);
 void *_Nullable tc_context(void);
 /// What all clocks of this thread show, in nanoseconds; less than zero: the real time.
 void tc_setNow(int64_t nanoseconds);
+
+/// Whether a thread outside may have been made to work since the last call: one that may resume a task.
+bool tc_takeHint(void);
+
+/// From here on, a crash of this thread names the seed, and a step that takes too long is reported; `tc_endSeed` ends that.
+void tc_beginSeed(uint64_t seed, const char *_Nonnull strategy, const char *_Nonnull fileID, int64_t line);
+void tc_endSeed(void);
+/// The name of a task, for these reports.
+void tc_nameTask(int64_t number, const char *_Nonnull name);
+/// - task: The number of the task that the step is of, or is made for; less than zero: there is none.
+void tc_beginStep(int64_t step, int64_t task);
+void tc_endStep(void);
 
 /// What a task is up to.
 typedef enum : uint32_t {
@@ -76,14 +101,18 @@ typedef enum : uint32_t {
 } TCJobKind;
 
 TCJobKind tc_jobKind(const void *_Nonnull job);
+uint8_t tc_jobPriority(const void *_Nonnull job);
 /// A number that no other task of this process ever has.
 uint64_t tc_taskID(const void *_Nonnull task);
 void *_Nullable tc_currentTask(void);
 /// Whether a task is being created on this thread: it is enqueued before `created` tells of it.
 bool tc_isCreating(void);
+/// The actor that the task is going to which the hop executor takes at this moment.
+void *_Nullable tc_destination(void);
 void tc_retain(void *_Nonnull task);
 void tc_release(void *_Nonnull task);
 /// Hands a job to the system's own pool.
 void tc_enqueueGlobal(void *_Nonnull job);
+void tc_enqueueOnActor(void *_Nonnull job, void *_Nonnull actor);
 
 #endif

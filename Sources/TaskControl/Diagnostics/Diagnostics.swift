@@ -153,7 +153,10 @@ package enum Diagnostics {
     package static var moment: TaskEvent.Moment? { isOn ? noted() : nil }
 
     @inline(never)
-    private static func noted() -> TaskEvent.Moment { TaskEvent.Moment(time: now(setup.withLock { $0 })) }
+    private static func noted() -> TaskEvent.Moment { TaskEvent.Moment(time: now) }
+
+    /// The time of an event that happens now.
+    static var now: Duration { now(setup.withLock { $0 }) }
 
     private static func now(_ setup: Setup) -> Duration {
         guard let now = setup.now else {

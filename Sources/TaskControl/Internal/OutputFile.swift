@@ -25,6 +25,9 @@ package struct OutputFile {
         /// Its `errno`.
         package let code: Int32
 
+        /// The error in the system's words.
+        package var text: String { systemText(of: code) }
+
         init(_ step: String, code: Int32 = errno) {
             self.step = step
             self.code = code

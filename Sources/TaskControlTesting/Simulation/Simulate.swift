@@ -1,139 +1,145 @@
 internal import TaskControl
 
-/// What a simulation of one seed came to.
-public struct SimulationRun: Hashable, Sendable {
-    /// The seed.
-    public let seed: UInt64
-    /// A fingerprint of the schedule: equal ones, equal schedules.
-    public let trace: UInt64
-    /// How many jobs ran: a task runs in one to its first suspension, and in one after each.
-    public let steps: Int
-    /// How much virtual time passed.
-    public let elapsed: Duration
-}
-
-/// Runs a body once for every seed, each time in another order of all that it does, and with virtual time.
+/// Runs a body once per seed, each time in a different order, and in virtual time.
 ///
 /// ```swift
-/// @Test func theLastOneOutTurnsOffTheLight() throws {
+/// @Test func theLastVisitorTurnsOffTheLight() throws {
 ///     try simulate(seeds: 0..<1_000) { sim in
 ///         let room = Room()
 ///         async let one: Void = room.visit()
 ///         async let two: Void = room.visit()
 ///         _ = await (one, two)
-///         sim.expect(await room.isDark, "it is dark when all have left")
+///         sim.expect(await room.isDark, "the room is dark after both visitors have left")
 ///     }
 /// }
 /// ```
 ///
-/// Inside the body one thread runs everything: tasks however they are made, actors, the main actor, sleeps. Where
-/// several could go on, the seed decides which does. Time stands still while anything can run, and then jumps to the
-/// next deadline: `Task.sleep`, `ContinuousClock`, `SuspendingClock` and all that is built on them cost no time. The
-/// same seed gives the same schedule, always.
+/// One thread runs everything in the body: tasks regardless of how they are created, actors, the main actor, and sleeps. Where
+/// several jobs can run, the strategy and the seed decide which of them does. Time stands still while any job can run, and then
+/// jumps to the next deadline: `Task.sleep`, `ContinuousClock`, `SuspendingClock` and everything built on them take no real time.
+/// A seed and a strategy produce the same schedule each time, as long as the program is the same. (``SimulationStrategy/pct(depth:steps:)``
+/// without `steps` also uses the length of the earlier schedules of the call.)
 ///
-/// A seed ends when the body has returned and every task that it started has ended. It fails if the body throws, if
-/// ``Simulation/expect(_:_:fileID:line:)`` is told something that is not so, if nothing can run before the end
-/// (deadlock), if there is no end within `maxSteps` (livelock), or if another thread interferes (escape). The first
-/// seed that fails ends the call, with its schedule and the line that replays it. An error of Swift Testing's
-/// `#require`, which has been recorded already, is thrown on as it is, and the rest printed to standard error.
+/// A schedule ends when the body has returned and every task that it started has ended. A schedule fails if the body throws, if
+/// an expectation of ``Simulation/expect(_:_:fileID:line:)`` does not hold, if nothing can run before the end
+/// (deadlock), if the schedule takes more than `maxSteps` steps (livelock), or if another thread takes part (escape). The first
+/// seed that fails ends the call. Its schedule is then run again with fewer and fewer deviations from the plain schedule, at most
+/// 200 times, and the failure shows the shortest schedule that still fails. An error of Swift Testing's `#require` has been
+/// recorded already: it is rethrown unchanged, and the failure is written to standard error.
 ///
 /// ## Limits
-/// What the simulation does not see it can't order. Threads of others (URLSession, Dispatch): a task that one of them resumes is an escape;
-/// one that takes longer than a tenth of a second while nothing else can run is taken for a deadlock. Executors of others: a
-/// task that goes to one is an escape. Calls that block the thread: they hang the simulation, as they would hang a
-/// thread of the pool. What runs between two suspension points is one step: a data race is ThreadSanitizer's to find.
+/// A body that leaves its thread fails as an escape, at once and under every seed, with the name of the call. Escapes are: a thread or a
+/// Dispatch queue that is made to work (`URLSession` and `OperationQueue` do so too), a timer of a run loop, a socket, another process,
+/// the executor of an actor, and a wait that would block, such as `DispatchSemaphore.wait()`. `DispatchQueue.sync` runs on the calling
+/// thread, and is allowed. Threads that existed before the body and find their work without being woken, in a variable or a pipe, are not
+/// seen. If such a thread resumes a task before the end, the seed fails as an escape. Until then, a time limit in the body can expire
+/// without any real time passing, and a body that has nothing else to do fails as a deadlock.
 ///
-/// The jobs of one actor run in the order of their priority and arrival, as the runtime has it; the seed decides the order of arrival.
+/// The code between two suspension points is one step. Use ThreadSanitizer to find data races.
+///
+/// All clocks of the process are virtual for the body, those of C too, except the clocks of processor time. A call that blocks the thread
+/// for a time, such as `Thread.sleep` or `usleep`, takes virtual time, and appears in the schedule. If one step reads the clock more than
+/// 10,000 times, virtual time passes with each further read, by 1 µs at first and then by more and more, so that a loop that waits for a
+/// time ends.
+///
+/// A step that blocks its thread, or never suspends, hangs the simulation. After 5 seconds of real time a line on standard error names the
+/// seed, the step, the task, and the blocking call if it is known. The environment variable `TASKCONTROL_WATCHDOG` sets another number of
+/// seconds; 0 turns the line off. If the process crashes inside a simulation, such a line is printed before the backtrace.
+///
+/// A hop to an actor ends a step, so that any other job may run before the task arrives there. Tasks that are created on an actor begin
+/// in the order of their priority and creation, as in the runtime.
+///
 /// Simulations take turns on the main actor, but an ordinary test on the main actor runs beside them, on another thread: tests that share
-/// state of the process, or a global actor, are to be serialized. The system's random generator stays random (``Simulation/random`` is the
-/// seed's), and the order of a `Set` or `Dictionary` differs from process to process; whether either decides anything,
-/// `checksDeterminism` tells. An `#expect` in the body is recorded without the seed, and the seeds go on: use
-/// ``Simulation/expect(_:_:fileID:line:)``.
+/// state of the process, or a global actor, must be serialized. The system's random generator stays random (use ``Simulation/random``
+/// instead), and the order of a `Set` or `Dictionary` differs from process to process. `checksDeterminism` finds programs whose schedule
+/// depends on such a source, if two runs in one process differ. A failed `#expect` in the body is recorded without the seed, and the other
+/// seeds run all the same: use ``Simulation/expect(_:_:fileID:line:)``, or the trait `.simulated` of `TaskControlTestingTraits`.
 ///
-/// The call blocks its thread. What a seed that failed has left behind never runs again.
+/// The call blocks its thread. Tasks that a failed seed leaves behind never run again and are never deallocated, since their continuations
+/// may still be in use: each keeps about 2.6 kB, and everything that its variables hold, until the process ends.
+///
+/// ## Environment
+/// - `TASKCONTROL_SEED=3` runs only that seed, in place of `seeds`. With ``SimulationStrategy/exhaustive(preemptions:)`` this is one schedule, the
+///   plain one: set `TASKCONTROL_SCHEDULE` instead.
+/// - `TASKCONTROL_SCHEDULE=3:12=1` runs only that schedule.
+/// - `TASKCONTROL_SEEDS=100000` runs that many seeds, from the lower bound of `seeds` on.
+/// - `TASKCONTROL_ARTIFACTS=folder` writes a failure into a file in that folder, named after the file and the line of the call and the seed. The
+///   folder is created if it does not exist.
+///
+/// An empty variable counts as not set. The variables apply to all calls of the process: run one test with
+/// `swift test --filter`, since a test that expects a particular seed to fail would fail itself.
 ///
 /// - Parameters:
-///   - seeds: One schedule each.
-///   - strategy: How the next is picked.
-///   - maxSteps: A seed that takes more is taken for one that never ends.
-///   - checksDeterminism: Runs each seed twice and compares.
-///   - fileID: The line that replays a failure names it.
-///   - line: The line that replays a failure names it.
-///   - body: Inherits the task-locals of the caller.
-/// - Throws: ``SimulationFailure`` for the first seed that fails; ``SimulationUnsupportedError`` where there is no simulation.
+///   - seeds: The seeds, one schedule per seed. For ``SimulationStrategy/exhaustive(preemptions:)`` their number limits the schedules.
+///   - strategy: How the next job is picked.
+///   - maxSteps: The number of steps after which a schedule fails as a livelock. At least 1.
+///   - checksDeterminism: Whether each seed runs twice, and fails if the two runs differ.
+///   - fileID: The file of the call, shown in the failure.
+///   - filePath: The path of that file, shown in the failure.
+///   - line: The line of the call, shown in the failure.
+///   - body: The code under test. It inherits the task-locals of the caller.
+/// - Returns: How many schedules were run, and how many of them were different.
+/// - Throws: ``SimulationFailure`` for the first seed that fails; ``SimulationUnsupportedError`` where there is no simulation;
+///   ``SimulationEnvironmentError`` if a variable is not valid.
+@discardableResult
 public func simulate(
     seeds: Range<UInt64> = 0..<1_000,
-    strategy: SimulationStrategy = .random,
+    strategy: SimulationStrategy = .swarm,
     maxSteps: Int = 100_000,
     checksDeterminism: Bool = false,
     fileID: String = #fileID,
+    filePath: String = #filePath,
     line: Int = #line,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
-) throws {
-    for seed in seeds {
-        try simulate(
-            seed: seed,
-            strategy: strategy,
-            maxSteps: maxSteps,
-            checksDeterminism: checksDeterminism,
-            fileID: fileID,
-            line: line,
-            body
-        )
-    }
+) throws -> SimulationReport {
+    let call = SimulationCall(maxSteps: maxSteps, fileID: fileID, filePath: filePath, line: line)
+    var runner = try SimulationRunner(call, checksDeterminism: checksDeterminism, isShrinking: true, body)
+    let environment = try SimulationEnvironment()
+    if let schedule = environment.schedule { return try runner.run(schedule) }
+    return try runner.run(environment.seeds(insteadOf: seeds), strategy)
 }
 
-/// Runs a body under one seed: the line that replays a failure. See
-/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:line:_:)``.
+/// Runs a body once, under one seed, to replay a failure. See
+/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:_:)``.
 ///
+/// The variables that select seeds and schedules do not apply, and a failure is not shortened.
+///
+/// - Returns: The fingerprint of the schedule, its number of steps, and the virtual time that passed.
 /// - Throws: ``SimulationFailure`` if the seed fails; ``SimulationUnsupportedError`` where there is no simulation.
 @discardableResult
 public func simulate(
     seed: UInt64,
-    strategy: SimulationStrategy = .random,
+    strategy: SimulationStrategy = .swarm,
     maxSteps: Int = 100_000,
     checksDeterminism: Bool = false,
     fileID: String = #fileID,
+    filePath: String = #filePath,
     line: Int = #line,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
 ) throws -> SimulationRun {
-    insist(maxSteps > 0, "maxSteps bounds what one seed may take: at least 1, not \(maxSteps).")
-    guard Simulation.isSupported else { throw SimulationUnsupportedError() }
-    let plan = SimulationPlan(seed: seed, strategy: strategy, maxSteps: maxSteps, fileID: fileID, line: line)
-    let run = try SimulationSupport.run(plan, body)
-    if checksDeterminism {
-        let again = try SimulationSupport.run(plan, body)
-        if again != run { throw plan.failure(.nondeterministic, run, schedule: "one run: \(run)\nthe other: \(again)") }
-    }
-    return run
+    let call = SimulationCall(maxSteps: maxSteps, fileID: fileID, filePath: filePath, line: line)
+    var runner = try SimulationRunner(call, checksDeterminism: checksDeterminism, isShrinking: false, body)
+    return try runner.run(seed, strategy)
 }
 
-/// What is to be simulated, but for the body.
-struct SimulationPlan {
-    typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
-
-    let seed: UInt64
-    let strategy: SimulationStrategy
-    let maxSteps: Int
-    let fileID: String
-    let line: Int
-
-    /// How long, in real time, a simulation that has nothing to do looks out for threads that may be about to resume a task.
-    var grace = Duration.milliseconds(100)
-
-    func failure(
-        _ reason: SimulationFailure.Reason,
-        _ run: SimulationRun,
-        schedule: String
-    ) -> SimulationFailure {
-        SimulationFailure(
-            reason: reason,
-            seed: seed,
-            strategy: strategy,
-            run: run,
-            fileID: fileID,
-            line: line,
-            schedule: schedule
-        )
-    }
+/// Runs a body once, with the choices of a schedule that a failure has printed. See
+/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:_:)``.
+///
+/// The strategy that made the choices plays no part. The variables that select seeds and schedules do not apply, and a failure is not
+/// shortened.
+///
+/// - Returns: The fingerprint of the schedule, its number of steps, and the virtual time that passed.
+/// - Throws: ``SimulationFailure`` if the schedule fails; ``SimulationUnsupportedError`` where there is no simulation.
+@discardableResult
+public func simulate(
+    schedule: SimulationSchedule,
+    maxSteps: Int = 100_000,
+    fileID: String = #fileID,
+    filePath: String = #filePath,
+    line: Int = #line,
+    _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
+) throws -> SimulationRun {
+    let call = SimulationCall(maxSteps: maxSteps, fileID: fileID, filePath: filePath, line: line)
+    var runner = try SimulationRunner(call, checksDeterminism: false, isShrinking: false, body)
+    return try runner.runOne(schedule)
 }

@@ -1,12 +1,12 @@
-/// The world that the body of ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:line:_:)`` runs in, with its
-/// time, its randomness and its faults.
+/// The context of a body that ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:_:)`` runs: virtual time,
+/// random numbers, expectations, and actions at random moments.
 ///
-/// To be used by the tasks of that body alone; anywhere else it ends the seed as an escape.
+/// Only tasks of that body may use it. A use on another thread ends the seed as an escape.
 public final class Simulation: Sendable {
-    /// Whether `simulate` works here. Found out once, by trying it.
+    /// Whether `simulate` works on this platform, with this version of the Swift runtime. Determined once per process, by a trial run.
     public static var isSupported: Bool { SimulationSupport.isSupported }
 
-    /// The seed that decides everything.
+    /// The seed of this schedule.
     public let seed: UInt64
     private let host: any SimulationHost
 
@@ -15,20 +15,23 @@ public final class Simulation: Sendable {
         self.host = host
     }
 
-    /// How much virtual time has passed. It passes only while nothing can run.
+    /// The virtual time that has passed since the body began.
+    ///
+    /// Time passes when nothing can run, when a call blocks the thread, and, with ``SimulationStrategy/withSlowness()``, while jobs can run.
     public var now: Duration { host.elapsed }
 
-    /// Numbers that the seed decides, for programs that take a generator. The system's own generator stays random.
+    /// A generator of random numbers that the seed decides. The system's own generator stays random.
     public var random: some RandomNumberGenerator & Sendable { SimulationGenerator(host: host) }
 
-    /// Ends the seed as a failure unless something is so. Works in any task of the body, and does not throw: the step
-    /// that calls it runs to its end, and none comes after it.
+    /// Ends the seed as a failure if a condition does not hold.
+    ///
+    /// Any task of the body may call this. It does not throw: the step that calls it runs to its end, and is the last one.
     ///
     /// - Parameters:
-    ///   - condition: What should be so.
-    ///   - message: The same in words, for the failure.
-    ///   - fileID: Stands in the failure.
-    ///   - line: Stands in the failure.
+    ///   - condition: The condition that must hold.
+    ///   - message: The condition in words, shown in the failure.
+    ///   - fileID: The file of the call, shown in the failure.
+    ///   - line: The line of the call, shown in the failure.
     public func expect(
         _ condition: Bool,
         _ message: @autoclosure () -> String = "what stands there",
@@ -38,30 +41,35 @@ public final class Simulation: Sendable {
         if !condition { host.fail(.expectation(message(), fileID: fileID, line: line)) }
     }
 
-    /// Puts a line of the program's own into the schedule, for whoever reads it.
-    public func note(_ text: String) {
-        host.note(text)
+    /// Adds a line to the steps that a failure prints.
+    ///
+    /// - Parameters:
+    ///   - text: The text of the line.
+    ///   - filePath: The path of the calling file, printed before the text, so that editors link it.
+    ///   - line: The line of the call, printed before the text.
+    public func note(_ text: String, filePath: String = #filePath, line: Int = #line) {
+        host.note(text, "\(filePath):\(line)")
     }
 
-    /// Cancels a task at a moment that the seed decides: perhaps before it starts, perhaps after it has ended.
+    /// Cancels a task at a moment that the seed decides, which may be before the task starts or after it has ended.
     public func cancelSomewhere<Success, Failure>(_ task: Task<Success, Failure>) {
         somewhere { task.cancel() }
     }
 
-    /// Does something at a moment that the seed decides, between two steps of the schedule.
+    /// Calls a closure at a moment that the seed decides, between two steps of the schedule.
     ///
-    /// - Parameter action: Called once, outside all tasks, before the seed ends; not if the seed fails first. It must not
-    ///   wait.
+    /// - Parameter action: Called once, outside all tasks, before the seed ends. Not called if the seed fails first. The closure must not
+    ///   block.
     public func somewhere(_ action: @escaping @Sendable () -> Void) {
         host.somewhere(action)
     }
 }
 
-/// What runs a body.
+/// Runs a body, and receives the calls of its ``Simulation``.
 protocol SimulationHost: AnyObject, Sendable {
     var elapsed: Duration { get }
     func fail(_ reason: SimulationFailure.Reason)
-    func note(_ text: String)
+    func note(_ text: String, _ location: String)
     func somewhere(_ action: @escaping @Sendable () -> Void)
     func draw() -> UInt64
 }

@@ -1,77 +1,152 @@
-/// What went wrong under a seed, with all that is needed to see it again.
+/// A schedule that failed: the reason, the steps, and the lines that replay the schedule.
 ///
-/// Both Swift Testing and XCTest show ``description`` for an error that a test throws.
+/// Swift Testing and XCTest show the ``description`` of an error that a test throws.
 public struct SimulationFailure: Error, CustomStringConvertible {
-    /// What ended the seed.
+    /// The reason for which a schedule failed.
     public enum Reason: Sendable, CustomStringConvertible {
-        /// The body threw.
+        /// The body threw an error.
         case threw(any Error)
-        /// ``Simulation/expect(_:_:fileID:line:)`` was told something that is not so.
+        /// An expectation of ``Simulation/expect(_:_:fileID:line:)`` did not hold.
         case expectation(String, fileID: String, line: Int)
-        /// Nothing can run, nobody sleeps, and the body has not returned.
+        /// Nothing can run, nothing sleeps, and the body has not returned.
         case deadlock
-        /// More steps than the bound: something goes round and round.
+        /// The schedule has not ended after `maxSteps` steps: the program may be in an endless loop.
         case livelock(steps: Int)
-        /// The body has returned, and nothing will ever resume what it has left behind.
+        /// The body has returned, and nothing will ever resume some of the tasks that it started.
         case leftBehind(tasks: Int)
-        /// A thread that the simulation does not own has resumed a task of it, or used it: what comes then no seed decides.
+        /// The body called a function that makes a thread, a queue, a run loop or another process work, or waits for one; or another thread
+        /// resumed a task of the simulation, or used its ``Simulation``. From then on, the seed does not decide what happens.
         case escaped(String)
-        /// The same seed ran twice and took two ways: something decides that the seed does not.
+        /// Two runs of one seed took different steps: the program depends on something that the seed does not decide.
         case nondeterministic
 
-        /// In a sentence.
+        /// One sentence.
         public var description: String {
             switch self {
             case .threw(let error): "the body threw \(error)"
             case .expectation(let message, let file, let line): "\(file):\(line): expected: \(message)"
-            case .deadlock: "deadlock: nothing can run, nobody sleeps, and the body has not returned"
+            case .deadlock: "deadlock: nothing can run, nothing sleeps, and the body has not returned"
             case .livelock(let steps):
-                "no end after \(steps) steps: something goes round and round, or maxSteps is too low for this program"
+                "no end after \(steps) steps: the program runs in a circle, or maxSteps is too low for it"
             case .leftBehind(let tasks):
                 "the body has returned, and \(tasks) of its tasks will never end: nothing is left that could resume them. "
                     + "Cancel them, or await them, before the body returns"
             case .escaped(let what):
-                "\(what), outside the simulation: what comes then no seed decides. "
-                    + "Keep what uses threads of its own out of the body, or put something in its place"
+                "\(what), outside the simulation: the seed does not decide what happens from then on. "
+                    + "Keep code that uses threads of its own out of the body, or put a fake in its place"
             case .nondeterministic:
-                "two runs of this seed took two ways: something decides that the seed does not, such as the order of a Set or "
+                "two runs of this seed went two ways: something decides that the seed does not, such as the order of a Set or "
                     + "Dictionary, an address, or state that outlives the body"
             }
         }
     }
 
-    /// What ended the seed.
-    public let reason: Reason
-    /// The seed that shows it.
-    public let seed: UInt64
-    /// The strategy under which it does.
-    public let strategy: SimulationStrategy
-    /// What the seed came to until then: a fingerprint of its schedule, its steps, and virtual time.
-    public let run: SimulationRun
-    /// Where `simulate` was called.
-    public let fileID: String
-    /// Where `simulate` was called.
-    public let line: Int
-    /// What each task that has not ended waits for, and the last steps.
-    public let schedule: String
+    /// The shortest schedule that was found to fail for the same reason.
+    public struct Shrunk: Sendable, Hashable, Codable {
+        /// The choices of the schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:_:)`` replays them.
+        public let schedule: SimulationSchedule
+        /// All steps of the schedule.
+        public let steps: [SimulationStep]
+        /// The tasks that had not ended, and the state of each.
+        public let unfinished: [SimulationUnfinishedTask]
+        /// The number of runs in which it was found.
+        public let runs: Int
+    }
 
-    /// The reason, the line that replays it, who waits for what, and the last steps.
+    /// The reason for which the schedule failed.
+    public let reason: Reason
+    /// The seed of the schedule.
+    public let seed: UInt64
+    /// The strategy of the schedule. If the call's strategy is ``SimulationStrategy/swarm``, the one that the seed drew.
+    public let strategy: SimulationStrategy
+    /// The fingerprint of the schedule, its number of steps, and the virtual time that passed.
+    public let run: SimulationRun
+    /// The file of the call of `simulate`.
+    public let fileID: String
+    /// The path of the file of the call of `simulate`.
+    public let filePath: String
+    /// The line of the call of `simulate`.
+    public let line: Int
+    /// All choices of the schedule.
+    public let schedule: SimulationSchedule
+    /// All steps of the schedule.
+    public let steps: [SimulationStep]
+    /// The tasks that had not ended, and the state of each.
+    public let unfinished: [SimulationUnfinishedTask]
+    /// The shortest schedule that was found to fail for the same reason.
+    ///
+    /// `nil` if none is shorter than ``schedule``, if the body threw an error of Swift Testing's `#require`, and if `simulate` was called with
+    /// one seed or one schedule: such a call runs the body once.
+    public internal(set) var shrunk: Shrunk?
+    /// The test, if a trait called `simulate` for it.
+    let test = SimulatedTest.current
+    /// Whether a thread outside the simulation may have been woken, and has not answered.
+    var hasLookedOut = false
+    /// The first step in which two runs of the seed differ, if the reason is ``Reason/nondeterministic``.
+    var divergence: String?
+
+    private static let mostUnfinished = 30
+    private static let mostSteps = 40
+
+    /// The reason, the lines that replay the schedule, the tasks that have not ended, and the last steps: those of the shortest
+    /// schedule, if there is one.
     public var description: String {
-        let parameters = strategy == .random ? "seed: \(seed)" : "seed: \(seed), strategy: \(strategy)"
-        return """
-            seed \(seed): \(reason)
-            replay: try simulate(\(parameters)) { … }    at \(fileID):\(line)
-            \(schedule)
-            """
+        "seed \(seed): \(reason)\nreplay: \(replay)\n\(details)"
+    }
+
+    /// The shortest schedule, the tasks that have not ended, and the last steps.
+    package var details: String {
+        let (steps, unfinished) = (shrunk?.steps ?? steps, shrunk?.unfinished ?? unfinished)
+        var text = ""
+        if let shrunk {
+            let (few, all) = (shrunk.schedule.deviations.count, schedule.deviations.count)
+            text += "shortest: \(replay(shrunk.schedule))\n"
+            text += "  (\(few) of \(all) deviations from the plain schedule, found in \(shrunk.runs) runs)\n"
+        }
+        if let divergence { text += divergence }
+        if hasLookedOut {
+            text +=
+                "a thread outside the simulation may have been woken, and has not resumed anything for a tenth of a second\n"
+        }
+        if showsUnfinished, !unfinished.isEmpty {
+            text += "not ended at \((steps.last?.time ?? run.elapsed).inMilliseconds):\n"
+            for task in unfinished.prefix(Self.mostUnfinished) { text += "  \(task)\n" }
+            if unfinished.count > Self.mostUnfinished {
+                text += "  and \(unfinished.count - Self.mostUnfinished) more\n"
+            }
+        }
+        let count = steps.count == 1 ? "the only step" : "the \(steps.count) steps"
+        text += steps.count > Self.mostSteps ? "the last \(Self.mostSteps) of \(steps.count) steps" : count
+        text += " (virtual time, the task that ran, its state afterwards):\n"
+        return text + steps.suffix(Self.mostSteps).map { "  \($0)" }.joined(separator: "\n")
+    }
+
+    /// The code, or the command, that replays the schedule.
+    package var replay: String {
+        if let test, strategy.dependsOnSeedAlone { return test.replay(seed) }
+        if case .schedule = strategy.kind { return replay(schedule) }
+        if test != nil { return replay(schedule) }
+        return "try simulate(seed: \(seed), strategy: \(strategy)) { … }    at \(filePath):\(line)"
+    }
+
+    private func replay(_ schedule: SimulationSchedule) -> String {
+        test?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }    at \(filePath):\(line)"
+    }
+
+    private var showsUnfinished: Bool {
+        switch reason {
+        case .threw, .expectation, .nondeterministic: false
+        case .deadlock, .leftBehind, .livelock, .escaped: true
+        }
     }
 }
 
 /// The simulation does not work on this platform, or with this version of the Swift runtime.
 public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertible {
-    /// For those who ask ``Simulation/isSupported`` themselves.
+    /// Creates the error, for tests that ask ``Simulation/isSupported`` themselves.
     public init() {}
 
-    /// What is missing, and how to skip a test for it.
+    /// The missing requirement, and how to skip a test without it.
     public var description: String {
         "The simulation needs the concurrency runtime of Swift 6.3 on Linux, linked dynamically, which is not what this program runs on. "
             + "Skip the test with Simulation.isSupported: @Test(.enabled(if: Simulation.isSupported)), or XCTSkipUnless."

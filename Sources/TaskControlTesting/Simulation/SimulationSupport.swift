@@ -1,56 +1,57 @@
 #if os(Linux)
 import CTaskControlTesting
 
-/// Whether there is a simulation: it is tried once, on programs whose end is known.
+/// Runs simulations, and determines whether they work: once, by programs with a known result.
 enum SimulationSupport {
     static let isSupported = tc_isAvailable() && timeIsVirtual() && statesAreRead()
 
-    @discardableResult
-    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) throws -> SimulationRun {
-        try SimulationEngine.run(plan, body)
+    static var current: Simulation? { SimulationEngine.current?.simulation }
+
+    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) -> SimulationResult {
+        SimulationEngine.run(plan, body)
     }
 
     private static let trial = SimulationPlan(
         seed: 0,
-        strategy: .random,
-        maxSteps: 100,
-        fileID: #fileID,
-        line: #line,
+        strategy: .inOrder,
+        call: SimulationCall(maxSteps: 100, fileID: #fileID, filePath: #filePath, line: #line),
         grace: .zero
     )
 
     private static func timeIsVirtual() -> Bool {
-        let run = try? run(trial) { _ in
+        let result = run(trial) { _ in
             try await Task.detached { try await Task.sleep(for: .seconds(3_600)) }.value
         }
-        return run?.elapsed == .seconds(3_600)
+        return result.reason == nil && result.run.elapsed == .seconds(3_600)
     }
 
-    /// The layout of a task is not ABI: a body that waits for one that has lost its continuation must be seen to do
-    /// just that.
+    /// Whether the states of tasks are read correctly. The layout of a task is not ABI, so this runs a body that waits for a task that has lost
+    /// its continuation, and compares.
     private static func statesAreRead() -> Bool {
-        do {
-            try run(trial) { _ in
-                let lost = Task(name: "lost") {
-                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-                }
-                await lost.value
+        let result = run(trial) { _ in
+            let lost = Task(name: "lost") {
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
             }
-        } catch let failure as SimulationFailure {
-            guard case .deadlock = failure.reason else { return false }
-            return failure.schedule.contains("#0 body waits for #1 lost\n")
-                && failure.schedule.contains("#1 lost (made by #0 body) waits for a continuation")
-        } catch {}
-        return false
+            await lost.value
+        }
+        guard case .deadlock = result.reason else { return false }
+        let body = SimulationTask(number: 0, name: "body", creator: nil)
+        let lost = SimulationTask(number: 1, name: "lost", creator: 0)
+        return result.unfinished == [
+            SimulationUnfinishedTask(task: body, creator: nil, state: .awaitingTask(lost)),
+            SimulationUnfinishedTask(task: lost, creator: body, state: .awaitingContinuation),
+        ]
     }
 }
 #else
-/// Where the runtime's hooks are not in the SDK.
+/// Reports that there is no simulation: the SDK of this platform does not have the hooks of the runtime.
 enum SimulationSupport {
     static var isSupported: Bool { false }
 
-    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) throws -> SimulationRun {
-        throw SimulationUnsupportedError()
+    static var current: Simulation? { nil }
+
+    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) -> SimulationResult {
+        preconditionFailure("The simulation was run where it is not supported.")
     }
 }
 #endif

@@ -2,13 +2,12 @@ import Foundation
 import TaskControlTesting
 import Testing
 
-// The examples of Documentation/Testing.md, each before its fix and after it. `scripts/check-guide` compares them: what the
-// guide shows of this file, and of what it prints, it shows in the same words. What the guide says of ordinary tests,
-// `TASKCONTROL_GUIDE=1 swift test --filter OrdinaryTests` measures.
+// The examples of Documentation/Testing.md, each before its fix and after it. `scripts/check-guide` checks that the guide shows this code and
+// the output of these tests unchanged. `TASKCONTROL_GUIDE=1 swift test --filter OrdinaryTests` measures how often ordinary tests find the bugs.
 
 private let showsWhatTheGuideShows = ProcessInfo.processInfo.environment["TASKCONTROL_GUIDE"] != nil
 
-/// - Returns: The failure that the guide shows, printed if it is asked for.
+/// Runs a simulation that must fail, and prints the failure for `scripts/check-guide`.
 private func failure(of simulation: () throws -> Void) throws -> SimulationFailure {
     let failure = try #require(throws: SimulationFailure.self, performing: simulation)
     if showsWhatTheGuideShows { print("\(failure)") }
@@ -151,6 +150,17 @@ struct DoorBefore {
         guard case .deadlock = found.reason else { throw found }
         #expect(found.run == replayed.run)
     }
+
+    @Test func anExhaustiveSearchFindsASchedule() throws {
+        let found = try failure {
+            try simulate(strategy: .exhaustive()) { sim in await visit(sim) }
+        }
+        let replayed = try failure {
+            try simulate(schedule: found.schedule) { sim in await visit(sim) }
+        }
+        guard case .deadlock = found.reason else { throw found }
+        #expect(found.run == replayed.run)
+    }
 }
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
@@ -186,6 +196,12 @@ struct DoorAfter {
 
     @Test func allSeedsPass() throws {
         try simulate(seeds: 0..<1_000) { sim in await visit(sim) }
+    }
+
+    @Test func allSchedulesPass() throws {
+        let report = try simulate(strategy: .exhaustive()) { sim in await visit(sim) }
+        #expect(report.exhaustedPreemptions == 2)
+        if showsWhatTheGuideShows { print("\(report)") }
     }
 }
 
@@ -236,18 +252,29 @@ struct FeedBefore {
     }
 
     @Test func pickingAtRandomDoesNotFindIt() throws {
-        try simulate(seeds: 0..<1_000) { sim in await readWhileOthersWrite(sim) }
+        try simulate(seeds: 0..<1_000, strategy: .random) { sim in await readWhileOthersWrite(sim) }
     }
 
     @Test func aSeedShowsTheBugAndReplaysIt() throws {
         let found = try failure {
-            try simulate(seeds: 0..<1_000, strategy: .pct(depth: 3)) { sim in await readWhileOthersWrite(sim) }
+            try simulate(seeds: 0..<1_000) { sim in await readWhileOthersWrite(sim) }
         }
         let replayed = try failure {
-            try simulate(seed: found.seed, strategy: .pct(depth: 3)) { sim in await readWhileOthersWrite(sim) }
+            try simulate(seed: found.seed, strategy: found.strategy) { sim in await readWhileOthersWrite(sim) }
         }
         guard case .expectation = found.reason else { throw found }
         #expect(found.run == replayed.run)
+    }
+
+    @Test func theShortestScheduleShowsTheBugToo() throws {
+        let found = try #require(throws: SimulationFailure.self) {
+            try simulate(seeds: 0..<1_000) { sim in await readWhileOthersWrite(sim) }
+        }
+        let shortest = try #require(found.shrunk)
+        let replayed = try #require(throws: SimulationFailure.self) {
+            try simulate(schedule: shortest.schedule) { sim in await readWhileOthersWrite(sim) }
+        }
+        #expect(replayed.steps == shortest.steps)
     }
 }
 
@@ -289,13 +316,12 @@ struct FeedAfter {
 
     @Test func allSeedsPass() throws {
         try simulate(seeds: 0..<1_000) { sim in await readWhileOthersWrite(sim) }
-        try simulate(seeds: 0..<1_000, strategy: .pct(depth: 3)) { sim in await readWhileOthersWrite(sim) }
     }
 }
 
 // MARK: - The ordinary tests
 
-/// How often the ordinary tests of the three show their bugs: the numbers stand in the guide.
+/// Counts how often ordinary tests of the three programs fail. The guide shows the numbers.
 @Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: showsWhatTheGuideShows))
 struct OrdinaryTests {
     @Test func tokens() async {

@@ -42,7 +42,7 @@ struct NetworkInSimulationTests {
         }
         guard case .threw(let error) = failure.reason else { throw failure }
         #expect(error is Broken)
-        #expect(failure.schedule.contains("“error: a task of a has thrown Broken()”"))
+        #expect(failure.description.contains("“error: a task of a has thrown Broken()”"))
     }
 
     @Test func faultsAreNotesOfTheSchedule() throws {
@@ -57,8 +57,8 @@ struct NetworkInSimulationTests {
                 }
             }
         }
-        #expect(failure.schedule.contains("“partition: {a} | {b, c}”"))
-        #expect(failure.schedule.contains("“pause: b”"))
+        #expect(failure.description.contains("“partition: {a} | {b, c}”"))
+        #expect(failure.description.contains("“pause: b”"))
     }
 
     @Test func injectedFaultsEndHealedWheneverTheirCallerIsCancelled() throws {

@@ -1,72 +1,50 @@
-import Foundation
 import TaskControlTesting
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
 struct PlantedBugTests {
-    fileprivate static let strategies: [SimulationStrategy] = [.random, .pct(depth: 2), .pct(depth: 3)]
-
-    @Test(arguments: PlantedBug.all, strategies)
-    func isFoundWithinItsBoundAndReplayedFromItsSeed(_ planted: PlantedBug, _ strategy: SimulationStrategy) async throws
-    {
-        if !planted.isFoundAtRandom, strategy == .random { return }
+    @Test(arguments: PlantedBug.all)
+    func isFoundWithin2000SchedulesAndReplayedFromItsSeed(_ planted: PlantedBug) async throws {
+        guard let strategy = planted.strategy else { return }
         let failures = try await offThePool {
             var failures: [SimulationFailure] = []
-            let found = try PlantedBug.schedulesToFailure(of: planted.bug, strategy: strategy, limit: planted.bound)
-            guard let failure = found?.failure else { return failures }
-            failures.append(failure)
-            for _ in 0..<3 {
-                let again = try PlantedBug.schedulesToFailure(
-                    of: planted.bug,
-                    strategy: strategy,
-                    from: failure.seed,
-                    limit: 1
-                )
-                if let again { failures.append(again.failure) }
-            }
-            return failures
-        }
-        #expect(failures.count == 4 && Set(failures.map(\.description)).count == 1)
-    }
-
-    @Test(arguments: PlantedBug.all, strategies)
-    func itsTwinPassesAllSeeds(_ planted: PlantedBug, _ strategy: SimulationStrategy) async throws {
-        try await offThePool {
-            try simulate(seeds: 0..<1_000, strategy: strategy) { try await planted.twin($0) }
-        }
-    }
-}
-
-/// `scripts/compare-strategies` calls this; the table stands in the guide. A suite of its own, for it takes longer than tests may.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
-struct StrategyComparison {
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["TASKCONTROL_COMPARE_STRATEGIES"] != nil))
-    func compareStrategies() throws {
-        let (tries, limit) = (UInt64(100), UInt64(2_000))
-        var table =
-            "| schedules to the first failure, mean of \(tries) | "
-            + PlantedBugTests.strategies.map { "`\($0)`" }
-            .joined(separator: " | ")
-            + " |\n|---|\(String(repeating: "---:|", count: PlantedBugTests.strategies.count))\n"
-        for planted in PlantedBug.all {
-            var cells: [String] = []
-            for strategy in PlantedBugTests.strategies {
-                var (sum, misses) = (0.0, 0)
-                for number in 0..<tries where misses < 3 {
-                    let found = try PlantedBug.schedulesToFailure(
-                        of: planted.bug,
-                        strategy: strategy,
-                        from: number * limit,
-                        limit: limit
-                    )
-                    sum += Double(found?.count ?? limit)
-                    if found == nil { misses += 1 }
+            var seeds: Range<UInt64> = 0..<2_000
+            for _ in 0..<4 {
+                guard let failure = try PlantedBug.failure(of: planted.bug, seeds: seeds, strategy: strategy) else {
+                    break
                 }
-                cells.append(misses < 3 ? String(format: "%.1f", sum / Double(tries)) : "> \(limit)")
+                failures.append(failure)
+                seeds = failure.seed..<failure.seed + 1
             }
-            table += "| \(planted.name) | " + cells.joined(separator: " | ") + " |\n"
+            return failures.map(\.description)
         }
-        print(table)
+        try #require(!failures.isEmpty)
+        #expect(failures == Array(repeating: failures[0], count: 4))
+    }
+
+    @Test func aDocumentedLimitIsNotFound() async throws {
+        for planted in PlantedBug.all {
+            guard case .never = planted.foundBy else { continue }
+            let failure = try await offThePool {
+                try PlantedBug.failure(of: planted.bug, seeds: 0..<2_000, strategy: PlantedBug.standard)
+            }
+            #expect(failure == nil, "remove \(planted.name) from the limits")
+        }
+    }
+
+    @Test(arguments: PlantedBug.all, PlantedBug.compared + PlantedBug.options)
+    func itsTwinPasses(_ planted: PlantedBug, _ strategy: SimulationStrategy) async throws {
+        let seeds = Schedules.all(strategy == PlantedBug.standard ? 10_000 : 2_000)
+        let failure = try await offThePool {
+            try PlantedBug.failure(of: planted.twin, seeds: seeds, strategy: strategy)
+        }
+        #expect(failure == nil)
+    }
+
+    @Test func theCorpusHasAtLeast46BugsAndAtMost2Limits() {
+        let limits = PlantedBug.all.count { if case .never = $0.foundBy { true } else { false } }
+        #expect(PlantedBug.all.count - limits >= 46 && limits <= 2)
+        #expect(Set(PlantedBug.all.map(\.name)).count == PlantedBug.all.count)
     }
 }

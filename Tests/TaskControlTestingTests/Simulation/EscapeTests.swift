@@ -8,41 +8,11 @@ import Testing
 /// What the simulation does not own: other threads, and tasks of the world outside.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
 struct EscapeTests {
-    /// Counts the steps of a task that always has some.
-    private final class Pulse: Sendable {
-        private let beats = Locked(0)
-
-        func beat() { beats.withLock { $0 += 1 } }
-
-        /// Resumes a continuation on a thread of its own, and not before the step that calls this is over: one that is
-        /// resumed before it has parked does not park at all.
-        func resumeElsewhere(_ continuation: UnsafeContinuation<Void, Never>) {
-            let before = beats.withLock { $0 }
-            Thread.detachNewThread {
-                while self.beats.withLock({ $0 }) == before { usleep(500) }
-                continuation.resume()
-            }
-        }
-    }
-
-    /// - Parameter body: Brings about the escape. The rest of the program gives the other thread all the time it needs.
     private func expectEscape(
         of what: String,
-        _ body: @escaping @Sendable (Simulation, Pulse) async throws -> Void
-    ) async {
-        let failure = try? await offThePool {
-            TaskControlTestingTests.failure { sim in
-                let pulse = Pulse()
-                Task(name: "pulse") {
-                    for _ in 0..<45_000 {
-                        usleep(5_000)
-                        pulse.beat()
-                        await Task.yield()
-                    }
-                }
-                try await body(sim, pulse)
-            }
-        }
+        _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
+    ) {
+        let failure = failure(body)
         guard case .escaped(let found) = failure?.reason else {
             Issue.record("\(failure.map { "\($0)" } ?? "it passed")")
             return
@@ -50,59 +20,69 @@ struct EscapeTests {
         #expect(found.contains(what))
     }
 
-    @Test func aTaskThatAnotherThreadResumesIsAnEscape() async {
-        await expectEscape(of: "#2 parked was resumed") { _, pulse in
-            Task(name: "parked") { await withUnsafeContinuation { pulse.resumeElsewhere($0) } }
+    /// A task parks in a step of its own, and the thread resumes it in a later one, which waits for that.
+    private func expectEscape(
+        ofAResumed what: String,
+        _ park: @escaping @Sendable (ThreadOutside) async throws -> Void
+    ) {
+        let thread = ThreadOutside()
+        expectEscape(of: what) { _ in
+            Task {
+                while !thread.hasWork { await Task.yield() }
+                thread.resume()
+            }
+            try await park(thread)
         }
     }
 
-    @Test func soIsOneThatWasDetached() async {
-        await expectEscape(of: "#2 parked was resumed") { _, pulse in
-            Task.detached(name: "parked") { await withUnsafeContinuation { pulse.resumeElsewhere($0) } }
+    @Test func aTaskThatAnotherThreadResumesIsAnEscape() {
+        expectEscape(ofAResumed: "#2 parked was resumed") { thread in
+            Task(name: "parked") { await thread.wait() }
         }
     }
 
-    @Test func soIsOneOnTheMainActor() async {
-        await expectEscape(of: "#2 parked was resumed") { _, pulse in
-            Task(name: "parked") { @MainActor in await withUnsafeContinuation { pulse.resumeElsewhere($0) } }
+    @Test func soIsOneThatWasDetached() {
+        expectEscape(ofAResumed: "#2 parked was resumed") { thread in
+            Task.detached(name: "parked") { await thread.wait() }
+        }
+    }
+
+    @Test func soIsOneOnTheMainActor() {
+        expectEscape(ofAResumed: "#2 parked was resumed") { thread in
+            Task(name: "parked") { @MainActor in await thread.wait() }
         }
     }
 
     private actor Place {
-        func wait(_ pulse: Pulse) async { await withUnsafeContinuation { pulse.resumeElsewhere($0) } }
+        func wait(_ thread: ThreadOutside) async { await thread.wait() }
     }
 
     /// What comes is the actor's turn.
-    @Test func soIsOneOnAnActor() async {
-        await expectEscape(of: "was resumed") { _, pulse in
+    @Test func soIsOneOnAnActor() {
+        expectEscape(ofAResumed: "was resumed") { thread in
             let place = Place()
-            Task(name: "parked") { await place.wait(pulse) }
+            Task(name: "parked") { await place.wait(thread) }
         }
     }
 
-    @Test func soIsTheBody() async {
-        await expectEscape(of: "#0 body was resumed") { _, pulse in
-            await withUnsafeContinuation { pulse.resumeElsewhere($0) }
-        }
+    @Test func soIsTheBody() {
+        expectEscape(ofAResumed: "#0 body was resumed") { thread in await thread.wait() }
     }
 
-    @Test func soIsOneThatAwaitsATaskFromOutside() async {
-        let (gate, parking) = (Gate(), OrderRecorder<Int>())
+    /// Whether the task outside has ended by then is not the seed's decision; so the simulation waits for no answer.
+    @Test func aTaskThatAwaitsOneFromOutsideIsAnEscape() {
+        let gate = Gate()
         let outside = Task { await gate.waitIgnoringCancellation() }
-        await expectEscape(of: "#2 waiting was resumed") { _, pulse in
-            Task(name: "waiting") {
-                parking.record(1)
-                await outside.value
-            }
-            while parking.events.isEmpty { await Task.yield() }
-            // It has parked, since its step is over.
-            gate.open()
+        expectEscape(of: "#1 waiting waits for a task") { _ in
+            Task(name: "waiting") { await outside.value }
         }
+        gate.open()
     }
 
-    @Test func usingTheSimulationOnAnotherThreadIsAnEscape() async {
-        await expectEscape(of: "the Simulation was used") { sim, _ in
-            Thread.detachNewThread { sim.note("from elsewhere") }
+    @Test func usingTheSimulationOnAnotherThreadIsAnEscape() {
+        let thread = ThreadOutside()
+        expectEscape(of: "the Simulation was used") { sim in
+            thread.run { sim.note("from elsewhere") }
         }
     }
 
@@ -127,11 +107,11 @@ struct EscapeTests {
 
     /// Whether or not anybody waits for it.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test func aTaskThatGoesToAnExecutorOfAnotherIsAnEscape() async {
-        await expectEscape(of: "#2 goes went to the executor of an actor, QueueExecutor") { _, _ in
+    @Test func aTaskThatGoesToAnExecutorOfAnotherIsAnEscape() {
+        expectEscape(of: "#1 goes went to the executor of an actor, QueueExecutor") { _ in
             Task(name: "goes") { await Queued.shared.work() }
         }
-        await expectEscape(of: "#2 begins was made for an executor of its own, QueueExecutor") { _, _ in
+        expectEscape(of: "#1 begins was made for an executor of its own, QueueExecutor") { _ in
             Task(name: "begins") { @Queued in }
         }
     }
@@ -147,8 +127,8 @@ struct EscapeTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func soIsOneThatPrefersAnExecutorOfAnother() async {
-        await expectEscape(of: "#2 begins was made for an executor of its own, QueueTaskExecutor") { _, _ in
+    @Test func soIsOneThatPrefersAnExecutorOfAnother() {
+        expectEscape(of: "#1 begins was made for an executor of its own, QueueTaskExecutor") { _ in
             Task(name: "begins", executorPreference: QueueTaskExecutor()) {}
         }
     }
@@ -166,7 +146,7 @@ struct EscapeTests {
     @Test func soIsOneThatIsBackBeforeItsStepIsOver() {
         let failure = failure { _ in await Hasty().work() }
         #expect(failure?.description.contains("#0 body went to the executor of an actor, HastyExecutor") == true)
-        #expect(failure?.schedule.contains("#0 body went to HastyExecutor, outside the simulation") == true)
+        #expect(failure?.description.contains("#0 body went to HastyExecutor, outside the simulation") == true)
     }
 
     /// A task of the world outside that the body resumes goes on in the world outside.
@@ -200,7 +180,7 @@ struct EscapeTests {
         let steps = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try simulate(seed: 1, maxSteps: 0) { _ in }
         }
-        #expect(text(steps).contains("maxSteps bounds what one seed may take: at least 1, not 0"))
+        #expect(text(steps).contains("maxSteps limits the steps of one schedule: at least 1, not 0"))
         let depth = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = SimulationStrategy.pct(depth: 0)
         }

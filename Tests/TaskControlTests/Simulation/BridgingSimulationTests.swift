@@ -11,13 +11,11 @@ struct BridgingSimulationTests {
         // So that nothing is printed of what is reported here on purpose.
         _ = Incidents.shared
         try await offThePool {
-            for strategy in SimulationStrategy.both {
-                try simulate(seeds: Schedules.all(5_000), strategy: strategy) { sim in
-                    var random = sim.random
-                    let program = BridgeWorld.Program(&random)
-                    sim.note("\(program)")
-                    await BridgeWorld(sim, program, onCancel: onCancel).run()
-                }
+            try simulate(seeds: Schedules.all(10_000)) { sim in
+                var random = sim.random
+                let program = BridgeWorld.Program(&random)
+                sim.note("\(program)")
+                await BridgeWorld(sim, program, onCancel: onCancel).run()
             }
         }
     }

@@ -79,34 +79,32 @@ struct RetrySimulationTests {
         return (0..<3).map { _ in RetryProgram(&random) }
     }
 
-    /// 100 times three programs side by side, under 1,000 schedules each, half of them with `.pct`: to the event and to the millisecond.
+    /// 100 times three programs side by side, under 1,000 schedules each: to the event and to the millisecond.
     @Test func randomProgramsAgreeWithALoop() async throws {
         try await offThePool {
             for number in 0..<100 as Range<UInt64> {
                 let programs = Self.programs(number)
-                for strategy in SimulationStrategy.both {
-                    try simulate(seeds: Schedules.all(500), strategy: strategy) { sim in
-                        await withTaskGroup { group in
-                            for (index, program) in programs.enumerated() {
-                                group.addTask {
-                                    let log = OrderRecorder<RetryProgram.Event>()
-                                    let caller = Task { await Self.run(program, sim, log) }
-                                    if let cancellation = program.cancellation {
-                                        let canceller = Task {
-                                            try await Task.sleep(for: .milliseconds(cancellation))
-                                            caller.cancel()
-                                        }
-                                        await caller.value
-                                        canceller.cancel()
-                                    } else {
-                                        await caller.value
+                try simulate(seeds: Schedules.all(1_000)) { sim in
+                    await withTaskGroup { group in
+                        for (index, program) in programs.enumerated() {
+                            group.addTask {
+                                let log = OrderRecorder<RetryProgram.Event>()
+                                let caller = Task { await Self.run(program, sim, log) }
+                                if let cancellation = program.cancellation {
+                                    let canceller = Task {
+                                        try await Task.sleep(for: .milliseconds(cancellation))
+                                        caller.cancel()
                                     }
-                                    let expected = program.expected()
-                                    sim.expect(
-                                        log.events == expected,
-                                        "program \(number).\(index): \(program)\n\(log.events)\nis \(expected)"
-                                    )
+                                    await caller.value
+                                    canceller.cancel()
+                                } else {
+                                    await caller.value
                                 }
+                                let expected = program.expected()
+                                sim.expect(
+                                    log.events == expected,
+                                    "program \(number).\(index): \(program)\n\(log.events)\nis \(expected)"
+                                )
                             }
                         }
                     }
@@ -121,30 +119,28 @@ struct RetrySimulationTests {
             for number in 100..<200 as Range<UInt64> {
                 let program = Self.programs(number)[0]
                 let whole = program.expected(isCancelled: false)
-                for strategy in SimulationStrategy.both {
-                    try simulate(seeds: Schedules.all(500), strategy: strategy) { sim in
-                        let log = OrderRecorder<RetryProgram.Event>()
-                        let caller = Task { await Self.run(program, sim, log) }
-                        sim.cancelSomewhere(caller)
-                        await caller.value
-                        let events = log.events
-                        if events == whole { return }
-                        sim.expect(
-                            events.dropLast(2).elementsEqual(whole.prefix(events.count - 2))
-                                && events.dropLast().last == .cancelled,
-                            "program \(number): \(program)\n\(events)\nis cut out of \(whole)"
-                        )
-                        // What was taken is what the retries cost that were made, as far as they have begun.
-                        guard let tokens = program.tokens, case .ended(_, let left) = events.last else { return }
-                        let made = events.count { if case .began = $0 { true } else { false } } - 1
-                        let costs = program.script.prefix(max(made, 0)).map {
-                            $0.ending == .throttled ? RetryProgram.throttledCost : RetryProgram.cost
-                        }
-                        sim.expect(
-                            left == tokens - costs.reduce(0, +),
-                            "program \(number): \(left) are left in \(events)"
-                        )
+                try simulate(seeds: Schedules.all(1_000)) { sim in
+                    let log = OrderRecorder<RetryProgram.Event>()
+                    let caller = Task { await Self.run(program, sim, log) }
+                    sim.cancelSomewhere(caller)
+                    await caller.value
+                    let events = log.events
+                    if events == whole { return }
+                    sim.expect(
+                        events.dropLast(2).elementsEqual(whole.prefix(events.count - 2))
+                            && events.dropLast().last == .cancelled,
+                        "program \(number): \(program)\n\(events)\nis cut out of \(whole)"
+                    )
+                    // What was taken is what the retries cost that were made, as far as they have begun.
+                    guard let tokens = program.tokens, case .ended(_, let left) = events.last else { return }
+                    let made = events.count { if case .began = $0 { true } else { false } } - 1
+                    let costs = program.script.prefix(max(made, 0)).map {
+                        $0.ending == .throttled ? RetryProgram.throttledCost : RetryProgram.cost
                     }
+                    sim.expect(
+                        left == tokens - costs.reduce(0, +),
+                        "program \(number): \(left) are left in \(events)"
+                    )
                 }
             }
         }

@@ -11,29 +11,27 @@ struct SnapshotSimulationTests {
         let taken = Locked(0)
         let seen = Locked<Set<String>>([])
         try await offThePool {
-            for strategy in SimulationStrategy.both {
-                try simulate(seeds: Schedules.all(1_000), strategy: strategy) { sim in
-                    let books = Locked(TrackerStateMachine(limit: 1_000))
-                    let world = SnapshotWorld()
-                    @Sendable func look() {
-                        let snapshot = books.withLock { $0 }.snapshot(at: .zero)
-                        taken.withLock { $0 += 1 }
-                        let wrong = world.differences(from: snapshot)
-                        sim.expect(wrong.isEmpty, "\(wrong)\n\(snapshot)")
-                        // These programs all come to an end.
-                        sim.expect(!snapshot.hasCircles, "\(snapshot)")
-                        seen.withLock { $0.formUnion(snapshot.shapes) }
-                    }
-                    _ = await EventLog.events { event in
-                        books.withLock { $0.receive(event) }
-                    } of: {
-                        for _ in 0..<8 { sim.somewhere(look) }
-                        await world.run(sim)
-                    }
-                    let left = books.withLock { $0 }.snapshot(at: .zero)
-                    sim.expect(left.owners.allSatisfy(\.entries.isEmpty) && left.others.isEmpty, "left: \(left)")
-                    sim.expect(left.warnings.isEmpty)
+            try simulate(seeds: Schedules.all(2_000)) { sim in
+                let books = Locked(TrackerStateMachine(limit: 1_000))
+                let world = SnapshotWorld()
+                @Sendable func look() {
+                    let snapshot = books.withLock { $0 }.snapshot(at: .zero)
+                    taken.withLock { $0 += 1 }
+                    let wrong = world.differences(from: snapshot)
+                    sim.expect(wrong.isEmpty, "\(wrong)\n\(snapshot)")
+                    // These programs all come to an end.
+                    sim.expect(!snapshot.hasCircles, "\(snapshot)")
+                    seen.withLock { $0.formUnion(snapshot.shapes) }
                 }
+                _ = await EventLog.events { event in
+                    books.withLock { $0.receive(event) }
+                } of: {
+                    for _ in 0..<8 { sim.somewhere(look) }
+                    await world.run(sim)
+                }
+                let left = books.withLock { $0 }.snapshot(at: .zero)
+                sim.expect(left.owners.allSatisfy(\.entries.isEmpty) && left.others.isEmpty, "left: \(left)")
+                sim.expect(left.warnings.isEmpty)
             }
         }
         #if !DEBUG

@@ -79,6 +79,11 @@ extension TaskEvent {
         /// It is there.
         case refreshed
 
+        // MARK: Simulations
+
+        /// A task of a simulation noted something. Never emitted to observers.
+        case noted
+
         // MARK: Mistakes, most of them
         /// A task's work threw, and nobody handles it.
         case unhandledError

@@ -35,6 +35,8 @@ extension TaskEvent {
         case withCancellableContinuation
         /// A client of `TaskControlHTTP`, or its authenticator.
         case http = "HTTP"
+        /// A task of a simulation (`TaskControlTesting`), in the trace of a schedule. Never emitted to observers.
+        case simulation = "Simulation"
 
         /// The name as it is spelled in code.
         public var description: String { rawValue }
@@ -48,7 +50,7 @@ extension TaskEvent.Primitive {
         case .retry, .withTimeout, .withCancellableContinuation, .http, .asyncSemaphore: true
         case .withSingleFlight, .singleFlight, .withDetachedTimeout: true
         case .asyncTask, .asyncLifetime, .taskBag, .identifiableTaskBag, .taskStore: false
-        case .fifoQueue, .actorQueue, .cancellableQueue: false
+        case .fifoQueue, .actorQueue, .cancellableQueue, .simulation: false
         }
     }
 

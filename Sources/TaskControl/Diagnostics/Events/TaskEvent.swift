@@ -32,7 +32,7 @@ public struct TaskEvent: Sendable {
     /// The task that it happened in, among those that live: the one that *does*, not always the one that it is done to. `nil` outside tasks.
     public internal(set) var task: TaskIdentity?
     /// When, in the time of the configured clock: only differences mean something.
-    public internal(set) var time: Duration = .zero
+    public package(set) var time: Duration = .zero
 
     /// The name that the owner was given.
     public internal(set) var ownerName: String?

@@ -46,7 +46,7 @@ extension TaskSnapshot: CustomStringConvertible {
 
 extension String {
     /// What is text comes from anywhere; a line stays a line.
-    fileprivate var flat: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
+    package var flat: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
 }
 
 extension TaskSnapshot.Owner {

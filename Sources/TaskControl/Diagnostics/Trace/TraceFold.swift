@@ -110,8 +110,12 @@ struct TraceFold {
 
     private func mark(of event: TaskEvent, _ time: Int64, on index: Int? = nil) -> Mark {
         var mark = Mark(time: time, kind: event.kind, number: event.attempt ?? event.count)
-        // What a bar has as its own is not said twice.
-        mark.text = event.error ?? (index == nil ? event.key ?? event.detail ?? event.taskName : nil)
+        // What a bar has as its own is not said twice, except a note: a bar has many.
+        if event.kind == .noted {
+            mark.text = event.detail
+        } else {
+            mark.text = event.error ?? (index == nil ? event.key ?? event.detail ?? event.taskName : nil)
+        }
         if let by = bar(at: event.task, where: { $0 != index }) { mark.by = by }
         return mark
     }

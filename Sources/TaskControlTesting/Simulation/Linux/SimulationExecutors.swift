@@ -3,7 +3,7 @@ import CTaskControlTesting
 import TaskControl
 @_spi(ExperimentalScheduling) import _Concurrency
 
-/// What comes from threads that are not the simulation's: jobs of its tasks, and calls of its ``Simulation``.
+/// The jobs and calls that come from threads outside a simulation: jobs of its tasks, and calls of its ``Simulation``.
 final class ForeignVisits: Sendable {
     private enum State {
         case open(jobs: [SimulatedJob], callers: Int)
@@ -21,7 +21,7 @@ final class ForeignVisits: Sendable {
             case .ended(let isDropping): return !isDropping || job.kind == TCJobActor
             }
         }
-        // Whatever a simulation that is over has left behind goes on in the real world.
+        // Jobs that outlive a simulation that passed continue outside.
         if isForwarded { tc_enqueueGlobal(job.pointer) }
     }
 
@@ -31,7 +31,7 @@ final class ForeignVisits: Sendable {
         }
     }
 
-    /// - Returns: What has come since the last time.
+    /// - Returns: The jobs, and the number of calls, since the last time.
     func take() -> (jobs: [SimulatedJob], callers: Int) {
         state.withLock { state in
             guard case .open(let jobs, let callers) = state else { return ([], 0) }
@@ -40,19 +40,30 @@ final class ForeignVisits: Sendable {
         }
     }
 
-    /// - Parameter isDropping: What comes later comes from a seed that failed, and never runs.
+    /// - Parameter isDropping: Whether later jobs never run, because the seed failed.
     func end(isDropping: Bool) {
         state.withLock { $0 = .ended(isDropping: isDropping) }
     }
 }
 
-/// A job, and where it runs.
+/// A job, and the executor that it runs on.
 struct SimulatedJob {
     let pointer: UnsafeMutableRawPointer
     let isOnMain: Bool
     let kind: TCJobKind
+    /// The actor that the task is about to hop to.
+    var actor: UnsafeMutableRawPointer?
 
     var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
+
+    /// What the schedule knows it by: the address, of which the lowest bit is free, and says whether it runs on the main actor.
+    var handle: Int { Int(bitPattern: pointer) | (isOnMain ? 1 : 0) }
+
+    /// A job that the schedule has picked.
+    init(_ item: ScheduleStateMachine.Item) {
+        self.init(UnsafeMutableRawPointer(bitPattern: item.job & ~1)!, isOnMain: item.job & 1 == 1)
+        if let arrival = item.arrival, !isOnMain { actor = UnsafeMutableRawPointer(bitPattern: arrival.actor) }
+    }
 
     init(_ pointer: UnsafeMutableRawPointer, isOnMain: Bool) {
         self.pointer = pointer
@@ -65,14 +76,14 @@ struct SimulatedJob {
     }
 }
 
-/// What both executors of a simulation do: bring their jobs to it.
+/// An executor that enqueues its jobs in a simulation.
 protocol SimulationExecutor: AnyObject, SchedulingExecutor {
     var foreign: ForeignVisits { get }
     var isMain: Bool { get }
 }
 
 extension SimulationExecutor {
-    /// The simulation, if this thread is in it.
+    /// The engine of the simulation, if the current thread is inside the simulation.
     private var engine: SimulationEngine? {
         guard let engine = SimulationEngine.current, engine.foreign === foreign else { return nil }
         return engine
@@ -108,14 +119,30 @@ extension SimulationExecutor {
     }
 }
 
-/// Runs everything but what is on the main actor. Every task has it, so its jobs come here from whatever thread they
-/// are enqueued on.
+/// Runs all jobs except those of the main actor. Every task has this executor, so its jobs arrive here regardless of the thread that
+/// enqueues them.
 final class SimulationTaskExecutor: TaskExecutor, SimulationExecutor {
     let foreign: ForeignVisits
     let isMain = false
 
     init(foreign: ForeignVisits) {
         self.foreign = foreign
+    }
+}
+
+/// Receives the tasks that hop to an actor, so that the schedule decides when they arrive there.
+final class SimulationHopExecutor: SerialExecutor {
+    let foreign: ForeignVisits
+
+    init(foreign: ForeignVisits) {
+        self.foreign = foreign
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        var job = SimulatedJob(job, isOnMain: false)
+        job.actor = tc_destination()
+        // Only called on the thread of the simulation: no other code knows this executor.
+        SimulationEngine.current!.enqueue(job)
     }
 }
 

@@ -1,95 +1,106 @@
 #if os(Linux)
 import CTaskControlTesting
 
-/// The tasks of a simulation: their names, who made them, and which have not ended.
+/// The tasks of a simulation: their names, their creators, and which have not ended.
 ///
-/// It retains each until it has ended, so that its state can be looked at. Numbers are given in the order of creation,
-/// which the seed decides.
+/// The ledger retains each task until the task has ended, so that its state can be read. Tasks are numbered in the order of their creation,
+/// which the schedule decides.
 struct TaskLedger {
-    struct Entry {
+    private struct Entry {
         let name: String?
         let creator: Int?
         var isTimer = false
-        /// The type of the executor of somebody else that it has gone to. Another thread may be running it.
-        fileprivate(set) var foreignExecutor: String?
-        /// `nil`: it has ended, or nobody may look at it, since its memory is its parent's (`async let`).
-        fileprivate(set) var task: UnsafeMutableRawPointer?
+        /// The type of the actor that the task waits for.
+        var destination: (any Any.Type)?
+        /// The type of the executor outside the simulation that the task has gone to. Another thread may be running the task.
+        var foreignExecutor: String?
+        /// The task; `nil` if it has ended, or if its memory belongs to its parent (`async let`), so that its state must not be read.
+        var task: UnsafeMutableRawPointer?
     }
 
-    private(set) var entries: [Entry] = []
+    private var entries: [Entry] = []
     private var numbers: [UInt64: Int] = [:]
-    /// May hold some that have ended.
+    /// The tasks that have not ended. It may contain tasks that have ended since the last sweep.
     private(set) var unended: [Int] = []
     private var runsSinceSweep = 0
 
     mutating func created(_ task: UnsafeMutableRawPointer, name: String?) {
-        // It has been enqueued already, and so has its number.
+        // The task has been enqueued already, and therefore has a number.
         let number = number(of: task)
         tc_retain(task)
         unended.append(number)
         let creator = tc_currentTask().flatMap { numbers[tc_taskID($0)] }
-        entries[number] = Entry(name: name, creator: creator, task: task)
+        entries[number] = Entry(
+            name: name,
+            creator: creator,
+            destination: entries[number].destination,
+            task: task
+        )
     }
 
     func knows(_ task: UnsafeMutableRawPointer) -> Bool {
         numbers[tc_taskID(task)] != nil
     }
 
-    /// The number of a task. One that was never seen was made by the runtime itself, for an `async let` or a sleep.
+    /// Returns the number of a task. An unknown task was created by the runtime itself, for an `async let` or a sleep, and receives a number.
     mutating func number(of task: UnsafeMutableRawPointer, isTimer: Bool = false) -> Int {
         let id = tc_taskID(task)
         if let number = numbers[id] { return number }
+        let creator = tc_currentTask().flatMap { numbers[tc_taskID($0)] }
         numbers[id] = entries.count
-        entries.append(Entry(name: isTimer ? "a timer" : "async let", creator: nil, isTimer: isTimer, task: nil))
+        entries.append(Entry(name: isTimer ? "a timer" : "async let", creator: creator, isTimer: isTimer, task: nil))
         return entries.count - 1
     }
 
-    /// Whether it is what ends a sleep.
+    /// The number of the running task; `nil` if no task of the simulation runs.
+    var current: Int? { tc_currentTask().flatMap { numbers[tc_taskID($0)] } }
+
+    /// Whether a task is a timer, which ends a sleep.
     func isTimer(_ number: Int) -> Bool { entries[number].isTimer }
+
+    mutating func waits(_ number: Int, for actor: (any Any.Type)?) {
+        entries[number].destination = actor
+    }
 
     mutating func went(_ number: Int, to foreignExecutor: String) {
         entries[number].foreignExecutor = foreignExecutor
     }
 
-    /// What a task is up to.
-    struct State {
-        let kind: TCTaskState
-        /// The number of the task that it waits for.
-        var task: Int?
-        /// The type of the actor that it waits for.
-        var actor: String?
-    }
+    // MARK: States
 
-    /// `nil`: nobody may look.
-    func state(of number: Int) -> State? {
-        guard let task = entries[number].task, entries[number].foreignExecutor == nil else { return nil }
+    /// Returns the state of a task; `nil` if the state must not be read.
+    func state(of number: Int) -> ScheduleLog.State? {
+        if let executor = entries[number].foreignExecutor { return .outside(executor: executor) }
+        if let actor = entries[number].destination { return .awaitingActor(actor) }
+        guard let task = entries[number].task else { return nil }
         var on: UnsafeMutableRawPointer?
-        let kind = tc_taskState(task, &on)
-        switch kind {
-        case TCTaskAwaitsTask: return State(kind: kind, task: on.flatMap { numbers[tc_taskID($0)] })
+        switch tc_taskState(task, &on) {
+        case TCTaskFinished: return .ended
+        case TCTaskAwaitsTask: return .awaitingTask(on.flatMap { numbers[tc_taskID($0)] })
+        case TCTaskAwaitsContinuation: return .awaitingContinuation
+        case TCTaskAwaitsGroup: return .awaitingChildTasks
         case TCTaskAwaitsExecutor:
-            // What has an executor to go to, and no actor to wait for, could run.
-            guard let on else { return State(kind: TCTaskReady) }
-            let actor = Unmanaged<AnyObject>.fromOpaque(on).takeUnretainedValue()
-            return State(kind: kind, actor: "\(type(of: actor))")
-        default: return State(kind: kind)
+            // A task that waits for an executor, and for no actor, could run.
+            guard let on else { return .ready }
+            return .awaitingActor(type(of: Unmanaged<AnyObject>.fromOpaque(on).takeUnretainedValue()))
+        default: return .ready
         }
     }
 
-    /// A step has come to its end.
+    /// Finds tasks that have ended in a step.
     ///
-    /// - Parameter number: The task that ran; `nil`: it was an actor's turn, and any may have run.
-    /// - Returns: What is to be released, once nobody is in here: it may end objects that make tasks.
+    /// - Parameter number: The task that ran; `nil` if an actor had its turn, in which any task may have run.
+    /// - Returns: The tasks that the caller must release after this call: the release may deallocate objects that create tasks.
     mutating func hasRun(_ number: Int?) -> [UnsafeMutableRawPointer] {
         if let number { return takeIfEnded(number).map { [$0] } ?? [] }
         runsSinceSweep += 1
         return runsSinceSweep > unended.count ? sweep() : []
     }
 
-    /// Looks at all that have not been seen to end.
+    /// Finds all tasks that have ended.
     ///
-    /// - Returns: What is to be released, once nobody is in here.
-    /// - Complexity: O(*n*) in their number.
+    /// - Returns: The tasks that the caller must release after this call.
+    /// - Complexity: O(*n*) in the number of unended tasks.
     mutating func sweep() -> [UnsafeMutableRawPointer] {
         runsSinceSweep = 0
         let ended = unended.compactMap { takeIfEnded($0) }
@@ -104,9 +115,9 @@ struct TaskLedger {
         return task
     }
 
-    /// Forgets all, ended or not.
+    /// Removes all tasks, whether or not they have ended.
     ///
-    /// - Returns: What is to be released, once nobody is in here.
+    /// - Returns: The tasks that the caller must release after this call.
     mutating func close() -> [UnsafeMutableRawPointer] {
         defer { unended = [] }
         return unended.compactMap { number in
@@ -115,9 +126,14 @@ struct TaskLedger {
         }
     }
 
-    func label(_ number: Int?) -> String {
-        guard let number else { return "an actor" }
-        return "#\(number)" + (entries[number].name.map { " \($0)" } ?? "")
+    // MARK: Text
+
+    var tasks: [SimulationTask] { entries.indices.map { self[$0] } }
+
+    subscript(number: Int) -> SimulationTask {
+        SimulationTask(number: number, name: entries[number].name, creator: entries[number].creator)
     }
+
+    func label(_ number: Int?) -> String { number.map { "\(self[$0])" } ?? "an actor" }
 }
 #endif

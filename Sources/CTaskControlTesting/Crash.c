@@ -1,0 +1,96 @@
+// A crash inside a simulation names its seed, before whatever else reports it.
+#if defined(__linux__)
+#include "Interposed.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+static const int caught[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
+enum { CaughtCount = sizeof caught / sizeof *caught, SignalCount = 65 };
+
+/// The handlers that were there before: of the backtracer, of a sanitizer, or none.
+static struct sigaction previous[SignalCount];
+
+static void printNote(void) {
+    static _Thread_local bool hasPrinted;
+    Progress *progress = tc_progress();
+    if (!progress || hasPrinted) return;
+    hasPrinted = true;
+    Text text = {.count = 0};
+    tc_append(&text, "\nsimulate: crashed in ");
+    tc_appendPlace(&text, progress);
+    tc_append(&text, ", ");
+    tc_appendCallSite(&text, progress);
+    tc_append(&text, "\n");
+    tc_print(&text);
+}
+
+static void crashed(int signal, siginfo_t *info, void *context) {
+    int error = errno;
+    printNote();
+    struct sigaction *before = &previous[signal];
+    errno = error;
+    if (before->sa_flags & SA_SIGINFO) {
+        before->sa_sigaction(signal, info, context);
+    } else if (before->sa_handler == SIG_DFL) {
+        sigaction(signal, before, NULL);
+        // A fault comes again with its instruction; a signal that was sent is sent again.
+        if (info->si_code <= 0) raise(signal);
+    } else if (before->sa_handler != SIG_IGN) {
+        before->sa_handler(signal);
+    }
+}
+
+/// Once: without a simulation on the thread, all that the handlers do is call those that were there before.
+static void install(void) {
+    for (int index = 0; index < CaughtCount; index++) {
+        int signal = caught[index];
+        sigaction(signal, NULL, &previous[signal]);
+        struct sigaction own = {.sa_sigaction = crashed, .sa_mask = previous[signal].sa_mask};
+        // As the handler before expects it; and on a stack of its own, since the thread's may be what has run out.
+        own.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous[signal].sa_flags & (SA_NODEFER | SA_RESTART));
+        sigaction(signal, &own, NULL);
+    }
+}
+
+// MARK: A stack for the handlers of a thread that has none
+
+enum { StackSize = 64 * 1024 };
+static pthread_key_t stackKey;
+
+static void removeStack(void *stack) {
+    stack_t current;
+    if (sigaltstack(NULL, &current) == 0 && current.ss_sp == stack) {
+        stack_t none = {.ss_flags = SS_DISABLE};
+        sigaltstack(&none, NULL);
+    }
+    munmap(stack, StackSize);
+}
+
+static void addStack(void) {
+    stack_t current;
+    if (sigaltstack(NULL, &current) != 0 || !(current.ss_flags & SS_DISABLE)) return;
+    void *stack = mmap(NULL, StackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) return;
+    stack_t own = {.ss_sp = stack, .ss_size = StackSize};
+    if (sigaltstack(&own, NULL) == 0) pthread_setspecific(stackKey, stack); else munmap(stack, StackSize);
+}
+
+static void prepare(void) {
+    pthread_key_create(&stackKey, removeStack);
+    install();
+}
+
+void tc_catchCrashes(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static _Thread_local bool isPrepared;
+    if (isPrepared) return;
+    isPrepared = true;
+    pthread_once(&once, prepare);
+    addStack();
+}
+#else
+// Some linkers want a symbol in every object file.
+void tc_noCrash(void) {}
+#endif

@@ -1,0 +1,178 @@
+// What a program calls to make something outside the simulation work, or to wait for it. Each is reported, and then does what it does.
+//
+// The functions are declared by how their arguments are passed, in words: no header of theirs is needed, and none has to exist.
+#if defined(__linux__)
+#include "Interposed.h"
+#include <poll.h>
+#include <pthread.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Thread_local unsigned exemptions;
+static _Thread_local bool hasHint;
+
+void tc_exempt(void) { exemptions++; }
+void tc_stopExempting(void) { exemptions--; }
+bool tc_isProgram(void) { return simulation && !exemptions; }
+
+void tc_hint(void) { hasHint = true; }
+
+bool tc_takeHint(void) {
+    bool had = hasHint;
+    hasHint = false;
+    return had;
+}
+
+void tc_touch(const char *call, const char *why) {
+    if (!tc_isProgram()) return;
+    tc_exempt();
+    simulation->touched(simulation->context, call, why);
+    tc_stopExempting();
+}
+
+typedef uintptr_t Word;
+
+#define TOUCHES(name, why, parameters, arguments) \
+    INTERPOSED Word name parameters { \
+        tc_touch(#name, why); \
+        return ORIGINAL(Word (*) parameters, name) arguments; \
+    }
+#define TOUCHES_1(name, why) TOUCHES(name, why, (Word a), (a))
+#define TOUCHES_2(name, why) TOUCHES(name, why, (Word a, Word b), (a, b))
+#define TOUCHES_3(name, why) TOUCHES(name, why, (Word a, Word b, Word c), (a, b, c))
+#define TOUCHES_4(name, why) TOUCHES(name, why, (Word a, Word b, Word c, Word d), (a, b, c, d))
+#define TOUCHES_5(name, why) TOUCHES(name, why, (Word a, Word b, Word c, Word d, Word e), (a, b, c, d, e))
+#define TOUCHES_6(name, why) TOUCHES(name, why, (Word a, Word b, Word c, Word d, Word e, Word f), (a, b, c, d, e, f))
+
+// MARK: Threads and queues
+
+#define WORK "which makes another thread work"
+
+INTERPOSED int pthread_create(
+    pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    tc_touch("pthread_create", WORK);
+    typedef int (*Create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    return ORIGINAL(Create, pthread_create)(thread, attributes, start, argument);
+}
+
+TOUCHES_3(thrd_create, WORK)
+TOUCHES_2(dispatch_async, WORK)
+TOUCHES_3(dispatch_async_f, WORK)
+TOUCHES_4(dispatch_async_enforce_qos_class_f, WORK)
+TOUCHES_2(dispatch_barrier_async, WORK)
+TOUCHES_3(dispatch_barrier_async_f, WORK)
+TOUCHES_3(dispatch_after, WORK)
+TOUCHES_4(dispatch_after_f, WORK)
+TOUCHES_3(dispatch_group_async, WORK)
+TOUCHES_4(dispatch_group_async_f, WORK)
+TOUCHES_3(dispatch_group_notify, WORK)
+TOUCHES_4(dispatch_group_notify_f, WORK)
+TOUCHES_3(dispatch_block_notify, WORK)
+TOUCHES_3(dispatch_apply, WORK)
+TOUCHES_4(dispatch_apply_f, WORK)
+TOUCHES_4(dispatch_source_create, WORK)
+TOUCHES_2(dispatch_source_merge_data, WORK)
+TOUCHES_1(dispatch_activate, WORK)
+TOUCHES_1(dispatch_resume, WORK)
+TOUCHES_4(dispatch_read, WORK)
+TOUCHES_4(dispatch_write, WORK)
+TOUCHES_4(dispatch_io_create, WORK)
+TOUCHES_6(dispatch_io_create_with_path, WORK)
+TOUCHES_4(dispatch_io_create_with_io, WORK)
+TOUCHES_5(dispatch_io_read, WORK)
+TOUCHES_5(dispatch_io_write, WORK)
+TOUCHES_2(dispatch_io_barrier, WORK)
+TOUCHES_2(eventfd_write, WORK)
+
+/// On an idle queue it runs its block here, and there is nothing to report. But no block of the main queue runs on another thread than the main one.
+static void touchMainQueue(Word queue, const char *call) {
+    if (!tc_isProgram() || queue != ORIGINAL(Word, _dispatch_main_q)) return;
+    if (getpid() != syscall(SYS_gettid)) tc_touch(call, WORK);
+}
+
+#define RUNS_IN_PLACE(name, parameters, arguments) \
+    INTERPOSED Word name parameters { \
+        touchMainQueue(queue, #name); \
+        return ORIGINAL(Word (*) parameters, name) arguments; \
+    }
+RUNS_IN_PLACE(dispatch_sync, (Word queue, Word block), (queue, block))
+RUNS_IN_PLACE(dispatch_sync_f, (Word queue, Word context, Word work), (queue, context, work))
+RUNS_IN_PLACE(dispatch_barrier_sync, (Word queue, Word block), (queue, block))
+RUNS_IN_PLACE(dispatch_barrier_sync_f, (Word queue, Word context, Word work), (queue, context, work))
+RUNS_IN_PLACE(dispatch_async_and_wait, (Word queue, Word block), (queue, block))
+RUNS_IN_PLACE(dispatch_async_and_wait_f, (Word queue, Word context, Word work), (queue, context, work))
+
+// MARK: Run loops
+
+#define RUN_LOOP "which needs a thread that runs its run loop"
+
+TOUCHES_3(CFRunLoopAddTimer, RUN_LOOP)
+TOUCHES_3(CFRunLoopAddSource, RUN_LOOP)
+TOUCHES_3(CFRunLoopPerformBlock, RUN_LOOP)
+
+enum { RunLoopTimedOut = 3 };
+
+/// The loop would look at a clock that stands still, again and again.
+INTERPOSED int32_t CFRunLoopRunInMode(const void *mode, double seconds, unsigned char returnsAfterOne) {
+    if (tc_isProgram()) {
+        tc_touch("CFRunLoopRunInMode", RUN_LOOP);
+        double nanoseconds = seconds * 1e9;
+        tc_sleep(0, nanoseconds < 9e18 ? (int64_t)nanoseconds : INT64_MAX, "CFRunLoopRunInMode");
+        return RunLoopTimedOut;
+    }
+    return ORIGINAL(int32_t (*)(const void *, double, unsigned char), CFRunLoopRunInMode)(mode, seconds, returnsAfterOne);
+}
+
+// MARK: The rest of the world
+
+#define WORLD "which reaches something outside this process"
+
+TOUCHES_3(connect, WORLD)
+TOUCHES_3(accept, WORLD)
+TOUCHES_4(accept4, WORLD)
+TOUCHES_4(recv, WORLD)
+TOUCHES_6(recvfrom, WORLD)
+TOUCHES_3(recvmsg, WORLD)
+TOUCHES_4(send, WORLD)
+TOUCHES_6(sendto, WORLD)
+TOUCHES_3(sendmsg, WORLD)
+TOUCHES_4(getaddrinfo, WORLD)
+TOUCHES_4(epoll_wait, WORLD)
+TOUCHES_5(epoll_pwait, WORLD)
+TOUCHES_6(posix_spawn, WORLD)
+TOUCHES_6(posix_spawnp, WORLD)
+
+// Without a file, each of these is a sleep.
+
+INTERPOSED int poll(struct pollfd *files, nfds_t count, int milliseconds) {
+    if (!count && milliseconds >= 0 && tc_sleep(0, (int64_t)milliseconds * 1000000, "poll")) return 0;
+    tc_touch("poll", WORLD);
+    return ORIGINAL(int (*)(struct pollfd *, nfds_t, int), poll)(files, count, milliseconds);
+}
+
+INTERPOSED int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask) {
+    if (!count && time && tc_sleep(time->tv_sec, time->tv_nsec, "ppoll")) return 0;
+    tc_touch("ppoll", WORLD);
+    typedef int (*Poll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+    return ORIGINAL(Poll, ppoll)(files, count, time, mask);
+}
+
+INTERPOSED int select(int count, fd_set *reading, fd_set *writing, fd_set *failing, struct timeval *time) {
+    if (!count && time && tc_sleep(time->tv_sec, (int64_t)time->tv_usec * 1000, "select")) return 0;
+    tc_touch("select", WORLD);
+    typedef int (*Select)(int, fd_set *, fd_set *, fd_set *, struct timeval *);
+    return ORIGINAL(Select, select)(count, reading, writing, failing, time);
+}
+
+INTERPOSED int pselect(
+    int count, fd_set *reading, fd_set *writing, fd_set *failing, const struct timespec *time, const sigset_t *mask) {
+    if (!count && time && tc_sleep(time->tv_sec, time->tv_nsec, "pselect")) return 0;
+    tc_touch("pselect", WORLD);
+    typedef int (*Select)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+    return ORIGINAL(Select, pselect)(count, reading, writing, failing, time, mask);
+}
+#else
+// Some linkers want a symbol in every object file.
+void tc_nothingOutside(void) {}
+#endif

@@ -1,0 +1,128 @@
+// What each thread simulates, and how a message says so.
+#if defined(__linux__)
+#include "Interposed.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GET(word) __atomic_load_n(&word, __ATOMIC_RELAXED)
+#define SET(word, value) __atomic_store_n(&word, value, __ATOMIC_RELAXED)
+
+static _Thread_local Progress progress;
+static _Thread_local bool isSimulating;
+/// By the numbers of the tasks.
+static _Thread_local char **names;
+static _Thread_local int64_t nameCount;
+
+Progress *tc_progress(void) { return isSimulating ? &progress : NULL; }
+
+static void copy(char *to, const char *from, size_t size) {
+    size_t count = strnlen(from, size - 1);
+    memcpy(to, from, count);
+    to[count] = 0;
+}
+
+void tc_beginSeed(uint64_t seed, const char *strategy, const char *fileID, int64_t line) {
+    progress = (Progress){.seed = seed, .line = line, .task = -1};
+    copy(progress.strategy, strategy, sizeof progress.strategy);
+    copy(progress.fileID, fileID, sizeof progress.fileID);
+    isSimulating = true;
+    tc_takeHint();
+    tc_catchCrashes();
+    tc_watch(&progress);
+}
+
+void tc_endSeed(void) {
+    tc_stopWatching(&progress);
+    isSimulating = false;
+    for (int64_t number = 0; number < nameCount; number++) free(names[number]);
+    free(names);
+    names = NULL;
+    nameCount = 0;
+}
+
+void tc_nameTask(int64_t number, const char *name) {
+    if (number >= nameCount) {
+        int64_t count = number * 2 + 8;
+        char **more = realloc(names, (size_t)count * sizeof *more);
+        if (!more) return;
+        memset(more + nameCount, 0, (size_t)(count - nameCount) * sizeof *more);
+        names = more;
+        nameCount = count;
+    }
+    // A name that has been published goes with the seed.
+    if (!names[number]) names[number] = strdup(name);
+}
+
+void tc_beginStep(int64_t step, int64_t task) {
+    SET(progress.name, task >= 0 && task < nameCount ? names[task] : NULL);
+    SET(progress.task, task);
+    SET(progress.call, NULL);
+    SET(progress.step, step);
+    __atomic_store_n(&progress.isRunning, true, __ATOMIC_RELEASE);
+}
+
+void tc_endStep(void) { SET(progress.isRunning, false); }
+
+void tc_setBlocking(const char *call) {
+    if (tc_isProgram()) SET(progress.call, call);
+}
+
+// MARK: Text
+
+void tc_append(Text *text, const char *string) {
+    while (*string && text->count < sizeof text->bytes) text->bytes[text->count++] = *string++;
+}
+
+void tc_appendNumber(Text *text, uint64_t number) {
+    char digits[21] = {0};
+    char *first = &digits[20];
+    do {
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    tc_append(text, first);
+}
+
+void tc_appendPlace(Text *text, const Progress *progress) {
+    tc_append(text, "seed ");
+    tc_appendNumber(text, progress->seed);
+    tc_append(text, ", strategy ");
+    tc_append(text, progress->strategy);
+    tc_append(text, ", step ");
+    tc_appendNumber(text, (uint64_t)GET(progress->step));
+    int64_t task = GET(progress->task);
+    const char *name = GET(progress->name);
+    if (task < 0) return;
+    tc_append(text, ", task #");
+    tc_appendNumber(text, (uint64_t)task);
+    if (name) {
+        tc_append(text, " ");
+        tc_append(text, name);
+    }
+}
+
+void tc_appendCallSite(Text *text, const Progress *progress) {
+    tc_append(text, "called at ");
+    tc_append(text, progress->fileID);
+    tc_append(text, ":");
+    tc_appendNumber(text, (uint64_t)progress->line);
+    tc_append(text, " (replay: try simulate(seed: ");
+    tc_appendNumber(text, progress->seed);
+    tc_append(text, ", strategy: ");
+    tc_append(text, progress->strategy);
+    tc_append(text, ") { … })");
+}
+
+void tc_print(const Text *text) {
+    size_t written = 0;
+    while (written < text->count) {
+        ssize_t count = write(STDERR_FILENO, text->bytes + written, text->count - written);
+        if (count <= 0) return;
+        written += (size_t)count;
+    }
+}
+#else
+// Some linkers want a symbol in every object file.
+void tc_noProgress(void) {}
+#endif

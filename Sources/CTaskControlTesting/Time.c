@@ -1,0 +1,132 @@
+// The clocks of a simulation's thread, and what blocks it for a time: both are virtual.
+#if defined(__linux__)
+#include "Interposed.h"
+#include <errno.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { Second = 1000000000 };
+/// On 2030-01-01 a simulation starts, with its clocks at this many seconds.
+enum { Start = 1000000, RealStart = 1893456000 };
+
+/// How many looks at a clock one step may take at one time.
+enum { MostReads = 10000 };
+
+static _Thread_local int64_t virtualNow = -1;
+static _Thread_local int64_t reads;
+
+void tc_setNow(int64_t nanoseconds) {
+    virtualNow = nanoseconds;
+    reads = 0;
+}
+
+static bool isVirtual(void) { return virtualNow >= 0 && simulation; }
+
+static void pass(int64_t nanoseconds, const char *call) {
+    virtualNow = simulation->passed(simulation->context, nanoseconds, call);
+}
+
+/// A step that looks at the clock again and again waits for it: time then moves, by more and more, so that every such loop ends.
+static int64_t now(void) {
+    int64_t over = reads++ - MostReads;
+    if (over >= 0) {
+        int64_t doublings = over / MostReads;
+        pass((int64_t)1000 << (doublings < 40 ? doublings : 40), NULL);
+    }
+    return virtualNow;
+}
+
+bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call) {
+    if (!isVirtual()) return false;
+    int64_t duration;
+    if (__builtin_mul_overflow(seconds, (int64_t)Second, &duration)
+        || __builtin_add_overflow(duration, nanoseconds, &duration)) duration = INT64_MAX;
+    // No sleep takes no time: a loop of short ones, too short for the clock, must end.
+    pass(duration > 0 ? duration : 1, call);
+    return true;
+}
+
+// MARK: Clocks
+
+static struct timespec date(clockid_t clock) {
+    int64_t time = now();
+    return (struct timespec){
+        .tv_sec = time / Second + (clock == CLOCK_REALTIME ? RealStart - Start : 0),
+        .tv_nsec = time % Second,
+    };
+}
+
+static bool isOfProcessor(clockid_t clock) {
+    // Those of other processes and threads are less than zero.
+    return clock == CLOCK_THREAD_CPUTIME_ID || clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0;
+}
+
+static clockid_t known(clockid_t clock) {
+    return clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI ? CLOCK_REALTIME : clock;
+}
+
+INTERPOSED int clock_gettime(clockid_t clock, struct timespec *time) {
+    if (!isVirtual() || isOfProcessor(clock)) {
+        return ORIGINAL(int (*)(clockid_t, struct timespec *), clock_gettime)(clock, time);
+    }
+    *time = date(known(clock));
+    return 0;
+}
+
+INTERPOSED int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    if (!isVirtual()) return ORIGINAL(int (*)(struct timeval *, void *), gettimeofday)(time, zone);
+    struct timespec exact = date(CLOCK_REALTIME);
+    *time = (struct timeval){.tv_sec = exact.tv_sec, .tv_usec = exact.tv_nsec / 1000};
+    return 0;
+}
+
+INTERPOSED time_t time(time_t *seconds) {
+    if (!isVirtual()) return ORIGINAL(time_t (*)(time_t *), time)(seconds);
+    time_t now = date(CLOCK_REALTIME).tv_sec;
+    if (seconds) *seconds = now;
+    return now;
+}
+
+INTERPOSED int timespec_get(struct timespec *time, int base) {
+    if (!isVirtual() || base != TIME_UTC) {
+        return ORIGINAL(int (*)(struct timespec *, int), timespec_get)(time, base);
+    }
+    *time = date(CLOCK_REALTIME);
+    return base;
+}
+
+// MARK: Sleeps
+
+static bool isInvalid(const struct timespec *time) {
+    return time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= Second;
+}
+
+INTERPOSED int nanosleep(const struct timespec *duration, struct timespec *rest) {
+    if (!isInvalid(duration) && tc_sleep(duration->tv_sec, duration->tv_nsec, "nanosleep")) return 0;
+    return ORIGINAL(int (*)(const struct timespec *, struct timespec *), nanosleep)(duration, rest);
+}
+
+INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
+    if (!isVirtual() || isInvalid(time) || isOfProcessor(clock)) {
+        return ORIGINAL(int (*)(clockid_t, int, const struct timespec *, struct timespec *), clock_nanosleep)(
+            clock, flags, time, rest);
+    }
+    struct timespec from = flags & TIMER_ABSTIME ? date(known(clock)) : (struct timespec){0, 0};
+    tc_sleep(time->tv_sec - from.tv_sec, time->tv_nsec - from.tv_nsec, "clock_nanosleep");
+    return 0;
+}
+
+INTERPOSED int usleep(useconds_t microseconds) {
+    if (tc_sleep(0, (int64_t)microseconds * 1000, "usleep")) return 0;
+    return ORIGINAL(int (*)(useconds_t), usleep)(microseconds);
+}
+
+INTERPOSED unsigned sleep(unsigned seconds) {
+    if (tc_sleep(seconds, 0, "sleep")) return 0;
+    return ORIGINAL(unsigned (*)(unsigned), sleep)(seconds);
+}
+#else
+// Some linkers want a symbol in every object file.
+void tc_nothingOfTime(void) {}
+#endif

@@ -1,0 +1,164 @@
+// What waits for another thread, and what wakes one. A simulation has one thread: a wait that has to wait is for something outside.
+//
+// Each wait is tried first. If it would block, it is reported. With a time limit it then gives up after a millisecond of real time, since
+// the limit is in virtual time; without one it blocks, and the watchdog names it.
+#if defined(__linux__)
+#include "Interposed.h"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+#define WAIT "which waits for another thread"
+#define WAKE "which wakes another thread"
+
+static void sleepReally(void) {
+    struct timespec millisecond = {0, 1000000};
+    ORIGINAL(int (*)(const struct timespec *, struct timespec *), nanosleep)(&millisecond, NULL);
+}
+
+#define BLOCKING(name, call) \
+    ({ \
+        tc_setBlocking(name); \
+        tc_exempt(); \
+        __typeof__(call) returned = call; \
+        tc_stopExempting(); \
+        tc_setBlocking(NULL); \
+        returned; \
+    })
+
+// MARK: Dispatch
+
+enum { DispatchNow = 0 };
+#define DISPATCH_FOREVER UINT64_MAX
+
+typedef intptr_t (*DispatchWait)(void *object, uint64_t limit);
+
+static intptr_t waitForDispatch(DispatchWait wait, void *object, uint64_t limit, const char *call) {
+    if (!tc_isProgram() || limit == DispatchNow) return wait(object, limit);
+    intptr_t isLate = wait(object, DispatchNow);
+    // Up to a time that has come, which is how a program asks without waiting. A wall time is greater than any other.
+    if (!isLate || limit <= ORIGINAL(uint64_t (*)(uint64_t, int64_t), dispatch_time)(DispatchNow, 0)) return isLate;
+    tc_touch(call, WAIT);
+    if (limit == DISPATCH_FOREVER) return BLOCKING(call, wait(object, limit));
+    sleepReally();
+    return wait(object, DispatchNow);
+}
+
+#define WAITS(name) \
+    INTERPOSED intptr_t name(void *object, uint64_t limit) { \
+        return waitForDispatch(ORIGINAL(DispatchWait, name), object, limit, #name); \
+    }
+WAITS(dispatch_semaphore_wait)
+WAITS(dispatch_group_wait)
+WAITS(dispatch_block_wait)
+
+INTERPOSED intptr_t dispatch_semaphore_signal(void *semaphore) {
+    intptr_t hasWoken = ORIGINAL(intptr_t (*)(void *), dispatch_semaphore_signal)(semaphore);
+    if (hasWoken) tc_touch("dispatch_semaphore_signal", WAKE);
+    return hasWoken;
+}
+
+// MARK: Threads
+
+INTERPOSED int pthread_join(pthread_t thread, void **result) {
+    tc_touch("pthread_join", WAIT);
+    return BLOCKING("pthread_join", ORIGINAL(int (*)(pthread_t, void **), pthread_join)(thread, result));
+}
+
+// MARK: Conditions
+
+INTERPOSED int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    typedef int (*Wait)(pthread_cond_t *, pthread_mutex_t *);
+    Wait wait = ORIGINAL(Wait, pthread_cond_wait);
+    if (!tc_isProgram()) return wait(condition, mutex);
+    tc_touch("pthread_cond_wait", WAIT);
+    return BLOCKING("pthread_cond_wait", wait(condition, mutex));
+}
+
+static int giveUp(pthread_mutex_t *mutex, const char *call) {
+    tc_touch(call, WAIT);
+    pthread_mutex_unlock(mutex);
+    sleepReally();
+    pthread_mutex_lock(mutex);
+    return ETIMEDOUT;
+}
+
+INTERPOSED int pthread_cond_timedwait(
+    pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *limit) {
+    if (tc_isProgram()) return giveUp(mutex, "pthread_cond_timedwait");
+    typedef int (*Wait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+    return ORIGINAL(Wait, pthread_cond_timedwait)(condition, mutex, limit);
+}
+
+INTERPOSED int pthread_cond_clockwait(
+    pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit) {
+    if (tc_isProgram()) return giveUp(mutex, "pthread_cond_clockwait");
+    typedef int (*Wait)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+    return ORIGINAL(Wait, pthread_cond_clockwait)(condition, mutex, clock, limit);
+}
+
+/// Whether a thread waits for a condition, where the C library's layout says so.
+static bool isAwaited(const pthread_cond_t *condition) {
+#if defined(__GLIBC__)
+    enum { FlagBits = 3 };
+    return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_ACQUIRE) >> FlagBits;
+#else
+    return false;
+#endif
+}
+
+static void touchCondition(const pthread_cond_t *condition, const char *call) {
+    if (!tc_isProgram()) return;
+    // A thread that is about to wait finds what it waits for, and waits no more.
+    tc_hint();
+    if (isAwaited(condition)) tc_touch(call, WAKE);
+}
+
+INTERPOSED int pthread_cond_signal(pthread_cond_t *condition) {
+    touchCondition(condition, "pthread_cond_signal");
+    return ORIGINAL(int (*)(pthread_cond_t *), pthread_cond_signal)(condition);
+}
+
+INTERPOSED int pthread_cond_broadcast(pthread_cond_t *condition) {
+    touchCondition(condition, "pthread_cond_broadcast");
+    return ORIGINAL(int (*)(pthread_cond_t *), pthread_cond_broadcast)(condition);
+}
+
+// MARK: Semaphores
+
+INTERPOSED int sem_wait(sem_t *semaphore) {
+    int (*wait)(sem_t *) = ORIGINAL(int (*)(sem_t *), sem_wait);
+    if (!tc_isProgram()) return wait(semaphore);
+    if (sem_trywait(semaphore) == 0) return 0;
+    tc_touch("sem_wait", WAIT);
+    return BLOCKING("sem_wait", wait(semaphore));
+}
+
+static int tryAgain(sem_t *semaphore, const char *call) {
+    if (sem_trywait(semaphore) == 0) return 0;
+    tc_touch(call, WAIT);
+    sleepReally();
+    if (sem_trywait(semaphore) == 0) return 0;
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict limit) {
+    if (tc_isProgram()) return tryAgain(semaphore, "sem_timedwait");
+    return ORIGINAL(int (*)(sem_t *, const struct timespec *), sem_timedwait)(semaphore, limit);
+}
+
+INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict limit) {
+    if (tc_isProgram()) return tryAgain(semaphore, "sem_clockwait");
+    return ORIGINAL(int (*)(sem_t *, clockid_t, const struct timespec *), sem_clockwait)(semaphore, clock, limit);
+}
+
+INTERPOSED int sem_post(sem_t *semaphore) {
+    if (tc_isProgram()) tc_hint();
+    return ORIGINAL(int (*)(sem_t *), sem_post)(semaphore);
+}
+#else
+// Some linkers want a symbol in every object file.
+void tc_nothingToWaitFor(void) {}
+#endif

@@ -1,0 +1,59 @@
+extension TaskSnapshot {
+    /// What concerns some tasks and calls: these, whatever they wait for, and the warnings about any of it.
+    ///
+    /// - Complexity: O(*n*) in the number of entries and waits.
+    package func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
+        var waits: [TaskEvent.Identity: [TaskEvent.Identity]] = [:]
+        for entry in owners.flatMap(\.entries) + others { entry.collectWaits(&waits) }
+        var (kept, rest) = (ids, Array(ids))
+        while let id = rest.popLast() {
+            for other in waits[id] ?? [] where kept.insert(other).inserted { rest.append(other) }
+        }
+        return TaskSnapshot(
+            owners: owners.compactMap { $0.concerning(kept) },
+            others: others.filter { $0.concerns(kept) },
+            warnings: warnings.filter { !kept.isDisjoint(with: $0.ids) },
+            dropped: dropped,
+            omitted: omitted,
+            isTracking: isTracking
+        )
+    }
+}
+
+extension TaskSnapshot.Entry {
+    /// What an entry waits for, and what it is doing: that may wait too.
+    fileprivate func collectWaits(_ waits: inout [TaskEvent.Identity: [TaskEvent.Identity]]) {
+        waits[id] = waitsFor + calls.map(\.id)
+        for call in calls { call.collectWaits(&waits) }
+    }
+
+    fileprivate func concerns(_ ids: Set<TaskEvent.Identity>) -> Bool {
+        ids.contains(id) || calls.contains { $0.concerns(ids) }
+    }
+}
+
+extension TaskSnapshot.Owner {
+    fileprivate func concerning(_ ids: Set<TaskEvent.Identity>) -> Self? {
+        let entries = entries.filter { $0.concerns(ids) }
+        guard !entries.isEmpty else { return nil }
+        return Self(
+            id: id,
+            primitive: primitive,
+            name: name,
+            age: age,
+            isClosed: isClosed,
+            isDeallocated: isDeallocated,
+            permitsOut: permitsOut,
+            entries: entries
+        )
+    }
+}
+
+extension TaskSnapshot.Warning {
+    fileprivate var ids: [TaskEvent.Identity] {
+        switch self {
+        case .cancelledButRunning(let id, _), .dropped(let id): [id]
+        case .waitsForItself(let ids): ids
+        }
+    }
+}

@@ -1,0 +1,34 @@
+#if canImport(Darwin)
+private import Darwin
+#elseif canImport(Glibc)
+private import Glibc
+#elseif canImport(Musl)
+private import Musl
+#elseif canImport(Android)
+private import Android
+#endif
+
+/// What the tools need of the process that they run in.
+package enum System {
+    /// The value of an environment variable; `nil` if it is not set or empty.
+    package static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+
+    /// Writes a line to standard error.
+    package static func writeToStandardError(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        var start = 0
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress!, $0.count) }
+            guard count > 0 else { return }
+            start += count
+        }
+    }
+
+    /// Creates a folder, in one that exists. What is wrong with it is found out by those who write there.
+    static func createFolder(_ path: String) {
+        _ = mkdir(path, 0o777)
+    }
+}

@@ -1,0 +1,37 @@
+#if os(Linux)
+import CTaskControlTesting
+import TaskControl
+
+/// Calls that leave the simulation, or block its thread.
+extension SimulationEngine {
+    func escaped(_ task: UnsafeMutableRawPointer, _ how: String, _ foreign: UnsafeMutableRawPointer) {
+        let executor = "\(type(of: Unmanaged<AnyObject>.fromOpaque(foreign).takeUnretainedValue()))"
+        let number = ledger.number(of: task)
+        ledger.went(number, to: executor)
+        if reason == nil { reason = .escaped("\(ledger.label(number)) \(how), \(executor)") }
+    }
+
+    /// Ends the seed because the program called a function that makes something outside the simulation work, or waits for it.
+    func touched(_ call: String, _ why: String) {
+        guard reason == nil else { return }
+        reason = .escaped(
+            "\(ledger.current.map { ledger.label($0) } ?? "code that is no task's") called \(call), \(why)"
+        )
+    }
+
+    /// Advances the time because the program blocked its thread for a time.
+    ///
+    /// - Parameter call: The blocking call; `nil` for a loop that reads the clock, which calls this for each further read.
+    /// - Returns: The new time.
+    func blocked(for nanoseconds: Int64, in call: String?) -> Int64 {
+        if let task = ledger.current, call != nil || !isPolling {
+            let duration = Duration.nanoseconds(nanoseconds).inMilliseconds
+            let how = call.map { "for \(duration) in \($0)" } ?? "in a loop that looks at the clock: time passes"
+            log.append(.blocked(how), of: task, on: nil, number: schedule.steps, at: elapsedHere)
+        }
+        isPolling = call == nil
+        schedule.advance(by: nanoseconds)
+        return schedule.now
+    }
+}
+#endif

@@ -1,0 +1,43 @@
+#if os(Linux)
+import CTaskControlTesting
+import TaskControl
+
+/// The calls of the program under test.
+extension SimulationEngine: SimulationHost {
+    var elapsedHere: Duration { .nanoseconds(schedule.now - Self.start) }
+
+    /// Whether the caller is in this simulation. If not, the seed ends as an escape.
+    var isHere: Bool {
+        if SimulationEngine.current === self { return true }
+        foreign.call()
+        return false
+    }
+
+    var elapsed: Duration { isHere ? elapsedHere : .zero }
+
+    func fail(_ failure: SimulationFailure.Reason) {
+        if isHere, reason == nil { reason = failure }
+    }
+
+    func note(_ text: String, _ location: String) {
+        guard isHere else { return }
+        schedule.note(text)
+        log.append(
+            .note(text, location: location),
+            of: ledger.current,
+            on: nil,
+            number: schedule.steps,
+            at: elapsedHere
+        )
+    }
+
+    func somewhere(_ action: @escaping @Sendable () -> Void) {
+        guard isHere else { return }
+        let step = schedule.moment()
+        let index = actions.firstIndex { $0.step <= step } ?? actions.endIndex
+        actions.insert((step, action), at: index)
+    }
+
+    func draw() -> UInt64 { isHere ? draws.next() : 0 }
+}
+#endif

@@ -1,0 +1,82 @@
+#if os(Linux)
+import CTaskControlTesting
+import Glibc
+import TaskControl
+
+/// The end of a seed, and the moments at which nothing can run.
+extension SimulationEngine {
+    /// Decides how to continue when nothing can run and nothing sleeps.
+    ///
+    /// - Returns: Whether there may be another step.
+    func isGoingOnAlthoughIdle() -> Bool {
+        if !actions.isEmpty {
+            perform(actions.removeLast().action)
+            return true
+        }
+        // Objects that are deallocated with these tasks may create tasks.
+        Self.release(ledger.sweep())
+        if !schedule.isIdle { return true }
+        if bodyHasEnded, ledger.unended.isEmpty { return false }
+        if reason == nil, let task = ledger.unended.first(where: isWaitingForTaskOutside) {
+            reason = .escaped("\(ledger.label(task)) waits for a task")
+        }
+        if reason == nil, isExpectingVisits {
+            lookOutForVisits()
+            hasLookedOut = true
+        }
+        if reason == nil { reason = bodyHasEnded ? .leftBehind(tasks: ledger.unended.count) : .deadlock }
+        return false
+    }
+
+    func isWaitingForTaskOutside(_ number: Int) -> Bool {
+        if case .awaitingTask(nil) = ledger.state(of: number) { true } else { false }
+    }
+
+    /// Whether a thread outside may be about to resume a task: one that was made to work, or one that runs an actor.
+    var isExpectingVisits: Bool {
+        tc_takeHint()
+            || ledger.unended.contains { if case .awaitingActor = ledger.state(of: $0) { true } else { false } }
+    }
+
+    /// Waits for a thread that may be about to resume a task: an escape explains more than a deadlock.
+    func lookOutForVisits() {
+        tc_setNow(-1)
+        let end = ContinuousClock.now + plan.grace
+        while reason == nil, ContinuousClock.now < end {
+            usleep(2_000)
+            _ = takeForeignVisits()
+        }
+        tc_setNow(schedule.now)
+    }
+
+    /// Ends the seed if a foreign thread has resumed a task or used the simulation.
+    ///
+    /// - Returns: Whether the seed has ended.
+    func takeForeignVisits() -> Bool {
+        let (jobs, callers) = foreign.take()
+        for job in jobs { enqueue(job) }
+        if let job = jobs.first, reason == nil { reason = .escaped("\(ledger.label(number(job))) was resumed") }
+        if callers > 0, reason == nil { reason = .escaped("the Simulation was used") }
+        return !jobs.isEmpty || callers > 0
+    }
+
+    /// Leaves unfinished tasks as they are: tasks of a failed seed never run again. (If they were cancelled, they might never return the thread.)
+    func leaveBehind() {
+        if !ledger.unended.isEmpty {
+            // A task does not retain the main actor's executor, and a task that is left behind may still be resumed.
+            _ = Unmanaged.passRetained(main)
+        }
+        Self.release(ledger.close())
+        foreign.end(isDropping: reason != nil)
+        // The remaining jobs may include the turn of an actor that outlives the seed. Without this, the actor would never run again.
+        while let item = schedule.next() {
+            let job = SimulatedJob(item)
+            if job.kind == TCJobActor { tc_enqueueGlobal(job.pointer) }
+        }
+    }
+
+    static func release(_ tasks: [UnsafeMutableRawPointer]) {
+        for task in tasks { tc_release(task) }
+    }
+}
+#endif

@@ -1,0 +1,81 @@
+#if os(Linux)
+import CTaskControlTesting
+import TaskControl
+
+/// Receives jobs, and records steps.
+extension SimulationEngine {
+    // MARK: Jobs
+
+    func enqueue(_ job: SimulatedJob) {
+        if case .expected = turn, job.kind == TCJobActor {
+            turn = .came(job)
+            return
+        }
+        if job.kind == TCJobYield {
+            yields.append(job)
+            return
+        }
+        let number = number(job)
+        var arrival: ScheduleStateMachine.Arrival?
+        if job.isOnMain || job.actor != nil {
+            arrival = .init(
+                actor: UInt(bitPattern: job.actor),
+                isFixed: tc_isCreating(),
+                priority: tc_jobPriority(job.pointer)
+            )
+            if job.kind == TCJobTask, let number { ledger.waits(number, for: actorType(of: job)) }
+        }
+        schedule.enqueue(job.handle, of: number, on: arrival, hasYielded: isResumingYield)
+    }
+
+    func enqueue(_ job: SimulatedJob, after delay: Duration) {
+        let (seconds, attoseconds) = delay.components
+        let (whole, hasOverflown) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let nanoseconds =
+            hasOverflown ? (seconds < 0 ? 0 : .max / 2) : min(whole, .max / 2) + attoseconds / 1_000_000_000
+        // A task that sleeps forever wakes at the end of time.
+        let (at, isLate) = schedule.now.addingReportingOverflow(max(0, nanoseconds))
+        deadline = elapsedHere + .nanoseconds(max(0, nanoseconds))
+        schedule.enqueue(job.handle, of: number(job, isTimer: true), at: isLate ? .max : at)
+    }
+
+    func enqueueIfOwn(_ job: SimulatedJob, after delay: Duration?) -> Bool {
+        // A job that is not a task is an actor's turn, or an isolated `deinit`.
+        let isKnown = tc_isCreating() || ledger.knows(job.pointer)
+        // A timer is created by the runtime, for the task that goes to sleep.
+        let isTimer = delay != nil && tc_currentTask().map(ledger.knows) ?? false
+        if job.kind == TCJobTask, !isKnown, !isTimer { return false }
+        if let delay { enqueue(job, after: delay) } else { enqueue(job) }
+        return true
+    }
+
+    /// Returns the number of the task that a job belongs to, or that enqueued the job.
+    func number(_ job: SimulatedJob, isTimer: Bool = false) -> Int? {
+        if job.kind == TCJobTask { return ledger.number(of: job.pointer, isTimer: isTimer) }
+        return ledger.current
+    }
+
+    // MARK: Recording
+
+    /// - Parameter kind: Of the job that ran, which may be gone.
+    func append(_ kind: TCJobKind, of task: Int?, _ actor: (any Any.Type)?, _ number: Int) {
+        guard let state = state(of: task) else { return }
+        let event = kind == TCJobTask ? ScheduleLog.Event.ran(state) : .actorTurn
+        log.append(event, of: task, on: actor, number: number, at: elapsedHere)
+    }
+
+    /// Returns the state to record; `nil` if the step should not appear, as for a timer.
+    private func state(of task: Int?) -> ScheduleLog.State? {
+        guard let task else { return .unknown }
+        if let deadline { return .sleeping(until: deadline) }
+        if ledger.isTimer(task) { return nil }
+        return ledger.state(of: task) ?? .unknown
+    }
+
+    /// The tasks that have not ended.
+    func unfinished() -> [(Int, ScheduleLog.State)] {
+        Self.release(ledger.sweep())
+        return ledger.unended.map { ($0, ledger.state(of: $0) ?? .unknown) }
+    }
+}
+#endif

@@ -1,0 +1,148 @@
+/// Answers the questions of a schedule, as a strategy and a seed decide, and records the answers. Pure.
+///
+/// Questions are numbered in the order in which they arise. Answer 0 always stands for the plain schedule: the task that ran last
+/// continues, timers fire late, created tasks start later.
+struct ScheduleChooser {
+    struct Question {
+        /// The number of answers.
+        let width: Int
+        /// Whether every answer but 0 interrupts a task that could go on.
+        let isPreemption: Bool
+        /// An item that must run because it has been ready for too long, and its task.
+        var starving: (number: Int, task: Int?)?
+    }
+
+    enum Pick {
+        case answer(Int)
+        /// An item, by its number.
+        case item(Int)
+    }
+
+    /// The answer to one question.
+    struct Answer: Hashable {
+        let answer: UInt32
+        let width: UInt32
+        let isPreemption: Bool
+    }
+
+    private enum Way {
+        case inOrder
+        case random
+        /// The task that ran last continues in seven of eight cases.
+        case sticky
+        case ranked(ScheduleRanks)
+        case script([Int: Int])
+    }
+
+    private var way: Way
+    private var generator: SeededGenerator
+    private(set) var answers: [Answer] = []
+    /// The probability, in thousandths, that a timer fires although jobs are ready.
+    private var slowness: UInt64 = 0
+    /// The probability, in thousandths, that a created task starts before its creator continues.
+    private var earliness: UInt64 = 0
+    let asksForSlowness: Bool
+    let asksForEarlyStarts: Bool
+
+    /// - Parameter strategy: The strategy that the seed has drawn: never a swarm.
+    init(seed: UInt64, strategy: SimulationStrategy) {
+        generator = SeededGenerator(seed: seed)
+        asksForSlowness = strategy.hasSlowness
+        asksForEarlyStarts = strategy.hasEarlyStarts
+        switch strategy.kind {
+        case .random, .swarm: way = .random
+        case .sticky: way = .sticky
+        case .inOrder, .exhaustive: way = .inOrder
+        case .partialOrder: way = .ranked(ScheduleRanks())
+        case .pct(let depth, let steps):
+            way = .ranked(ScheduleRanks(depth: depth, steps: steps, using: &generator))
+        case .schedule(let schedule):
+            way = .script(Dictionary(uniqueKeysWithValues: schedule.deviations.map { ($0.question, $0.answer) }))
+        }
+        if asksForSlowness { slowness = generator.next() % 2 == 0 ? 5 : 50 }
+        if asksForEarlyStarts { earliness = generator.next() % 2 == 0 ? 100 : 500 }
+    }
+
+    // MARK: Jobs
+
+    mutating func becameReady(_ number: Int, of task: Int?) {
+        guard case .ranked(var ranks) = way else { return }
+        // Releases the other reference, so that the change does not copy the ranks.
+        way = .inOrder
+        ranks.add(number, of: task, using: &generator)
+        way = .ranked(ranks)
+    }
+
+    /// Removes an item that runs without a question.
+    mutating func removed(_ number: Int) {
+        guard case .ranked(var ranks) = way else { return }
+        way = .inOrder
+        ranks.remove(number)
+        way = .ranked(ranks)
+    }
+
+    mutating func pick(_ question: Question) -> Pick {
+        switch way {
+        case .inOrder: return .answer(0)
+        case .random: return .answer(random(question.width))
+        case .sticky: return .answer(generator.next() % 8 != 0 ? 0 : random(question.width))
+        case .script(let answers): return .answer(min(answers[self.answers.count] ?? 0, question.width - 1))
+        case .ranked(var ranks):
+            way = .inOrder
+            defer { way = .ranked(ranks) }
+            return .item(ranks.next(starving: question.starving))
+        }
+    }
+
+    mutating func record(_ answer: Int, _ question: Question) {
+        answers.append(
+            Answer(
+                answer: UInt32(clamping: answer),
+                width: UInt32(clamping: question.width),
+                isPreemption: question.isPreemption
+            )
+        )
+    }
+
+    // MARK: Questions with two answers
+
+    /// Decides whether time moves to the next deadline although jobs are ready.
+    mutating func isSlow() -> Int {
+        decide(isPreemption: true) { [slowness] in $0.next() % 1_000 < slowness }
+    }
+
+    /// Decides whether the task that is being created runs before its creator continues.
+    mutating func startsEarly() -> Int {
+        decide(isPreemption: true) { [earliness] in $0.next() % 1_000 < earliness }
+    }
+
+    /// Decides whether an action of the program runs now: when it is due, and with a probability of one half before time moves.
+    mutating func performsAction(isDue: Bool, isAboutToMoveTime: Bool) -> Int {
+        decide(isPreemption: false) { isDue || (isAboutToMoveTime && $0.next() % 2 == 0) }
+    }
+
+    /// Draws the step from which on an action is due. The length of the program is unknown, so each order of magnitude has the same probability.
+    mutating func moment(after steps: Int) -> Int {
+        switch way {
+        case .inOrder, .script: return .max
+        case .random, .sticky, .ranked:
+            let reach = 2 << (generator.next() % 7)
+            return steps + Int(generator.next() % UInt64(reach))
+        }
+    }
+
+    private mutating func decide(isPreemption: Bool, _ draw: (inout SeededGenerator) -> Bool) -> Int {
+        let answer: Int
+        switch way {
+        case .inOrder: answer = 0
+        case .script(let answers): answer = min(answers[self.answers.count] ?? 0, 1)
+        case .random, .sticky, .ranked: answer = draw(&generator) ? 1 : 0
+        }
+        record(answer, Question(width: 2, isPreemption: isPreemption))
+        return answer
+    }
+
+    private mutating func random(_ width: Int) -> Int {
+        Int(generator.next() % UInt64(width))
+    }
+}

@@ -1,0 +1,128 @@
+/// Ready jobs by rank, the highest first: PCT ranks each task, partial order sampling each job. Pure.
+struct ScheduleRanks {
+    private struct Entry {
+        var rank: UInt64
+        let number: Int
+        let task: Int?
+    }
+
+    /// The ranks of the tasks; `nil` if each job has a rank of its own.
+    private var ranks: [Int: UInt64]?
+    /// The steps at which the task that would run drops to the lowest rank.
+    private var changes: [Int] = []
+    private var steps = 0
+    /// A heap: no entry has a higher rank than the entry at (its index − 1) ÷ 2. If the rank of a task changes, its entry moves when it reaches
+    /// the top.
+    private var heap: [Entry] = []
+    /// The rank of the task that dropped last: below all tasks that have dropped before, which are below all others.
+    private var lowest = UInt64(UInt32.max)
+    /// The rank of the task that last waited for too long: above all others.
+    private var highest = UInt64.max - UInt64(UInt32.max)
+
+    /// Creates the ranks of partial order sampling: each job has a random rank.
+    init() {}
+
+    /// Creates the ranks of PCT: each task has a random rank, and `depth - 1` times the task that would run drops to the lowest.
+    ///
+    /// - Parameter steps: The expected length of the schedule, within which the drops are drawn. If `nil`, each order of magnitude up to 2¹⁵ has
+    ///   the same probability.
+    init(depth: Int, steps: Int?, using generator: inout SeededGenerator) {
+        ranks = [:]
+        changes = (1..<max(depth, 1))
+            .map { _ in
+                if let steps { return 1 + Int(generator.next() % UInt64(max(steps, 1))) }
+                let magnitude = UInt64(1) << (generator.next() % 15)
+                return Int(magnitude + generator.next() % magnitude)
+            }
+    }
+
+    /// - Complexity: O(log *n*) in the number of ready jobs.
+    mutating func add(_ number: Int, of task: Int?, using generator: inout SeededGenerator) {
+        let rank: UInt64
+        if let task, let known = ranks?[task] {
+            rank = known
+        } else {
+            rank = (generator.next() | 1 << 63) & ~(1 << 62)
+            if let task, ranks != nil { ranks![task] = rank }
+        }
+        push(Entry(rank: rank, number: number, task: task))
+    }
+
+    /// Removes the job that runs next.
+    ///
+    /// - Parameter starving: A job that must run next, and its task; `nil` if there is none.
+    /// - Complexity: O(log *n*) in the number of ready jobs, amortized; O(*n*) if a job is starving.
+    mutating func next(starving: (number: Int, task: Int?)?) -> Int {
+        steps += 1
+        if let starving {
+            highest += 1
+            if let task = starving.task, ranks != nil { ranks![task] = highest }
+            let index = heap.firstIndex { $0.number == starving.number }!
+            heap[index].rank = highest
+            return remove(at: index).number
+        }
+        update()
+        if changes.contains(steps), let task = heap[0].task {
+            lowest -= 1
+            ranks![task] = lowest
+            update()
+        }
+        return remove(at: 0).number
+    }
+
+    /// Removes a job that runs without a choice.
+    ///
+    /// - Complexity: O(*n*) in the number of ready jobs; O(1) if there is only one.
+    mutating func remove(_ number: Int) {
+        steps += 1
+        if let index = heap.firstIndex(where: { $0.number == number }) { _ = remove(at: index) }
+    }
+
+    /// Moves entries down whose task has a lower rank by now.
+    private mutating func update() {
+        while let top = heap.first, let task = top.task, let rank = ranks?[task], rank != top.rank {
+            heap[0].rank = rank
+            siftDown(0)
+        }
+    }
+
+    private mutating func push(_ entry: Entry) {
+        heap.append(entry)
+        siftUp(heap.count - 1)
+    }
+
+    private mutating func remove(at index: Int) -> Entry {
+        heap.swapAt(index, heap.count - 1)
+        let entry = heap.removeLast()
+        if index < heap.count {
+            siftDown(index)
+            siftUp(index)
+        }
+        return entry
+    }
+
+    private mutating func siftUp(_ index: Int) {
+        var index = index
+        while index > 0, isBefore(index, (index - 1) / 2) {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private mutating func siftDown(_ index: Int) {
+        var index = index
+        while true {
+            var best = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && isBefore(child, best) {
+                best = child
+            }
+            if best == index { return }
+            heap.swapAt(index, best)
+            index = best
+        }
+    }
+
+    private func isBefore(_ one: Int, _ other: Int) -> Bool {
+        heap[one].rank != heap[other].rank ? heap[one].rank > heap[other].rank : heap[one].number < heap[other].number
+    }
+}

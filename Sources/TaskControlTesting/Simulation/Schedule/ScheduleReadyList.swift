@@ -1,0 +1,54 @@
+/// Jobs by increasing number, any of which may be removed: that moves eight bytes for each job behind it.
+struct ScheduleReadyList {
+    typealias Item = ScheduleStateMachine.Item
+
+    private struct Place {
+        let number: UInt32
+        let slot: UInt32
+    }
+
+    private var places: [Place] = []
+    /// The items of free slots are out of date.
+    private var slots: [Item] = []
+    private var free: [UInt32] = []
+
+    var isEmpty: Bool { places.isEmpty }
+    var count: Int { places.count }
+
+    subscript(index: Int) -> Item { slots[Int(places[index].slot)] }
+
+    func number(at index: Int) -> Int { Int(places[index].number) }
+
+    /// - Parameter item: With a higher number than all that are there.
+    mutating func append(_ item: Item) {
+        let slot: UInt32
+        if free.isEmpty {
+            slot = UInt32(slots.count)
+            slots.append(item)
+        } else {
+            slot = free.removeLast()
+            slots[Int(slot)] = item
+        }
+        places.append(Place(number: UInt32(item.number), slot: slot))
+    }
+
+    /// - Complexity: O(*n*) in the number of jobs behind it.
+    mutating func remove(at index: Int) -> Item {
+        let slot = places[index].slot
+        if index == places.count - 1 { places.removeLast() } else { places.remove(at: index) }
+        free.append(slot)
+        return slots[Int(slot)]
+    }
+
+    /// The index of a number that is in the list.
+    ///
+    /// - Complexity: O(log *n*) in the number of jobs.
+    func index(of number: Int) -> Int {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,123 @@
+/// The choices of one run of a simulation, which replay the run without the strategy that made them.
+///
+/// ```swift
+/// try simulate(schedule: "7:12=1,40=3") { sim in … }
+/// ```
+///
+/// A schedule is plain by default: the task that ran last continues if it can, otherwise the job runs that has been ready longest, and a
+/// timer fires when nothing is ready. ``deviations`` lists the choices that differ. A failure with few deviations is easier to understand, so
+/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:_:)`` removes the deviations that a failure does not need.
+///
+/// A schedule belongs to one program: a change of the code under test may change what each choice means.
+public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringConvertible, ExpressibleByStringLiteral {
+    /// A choice that differs from the plain schedule.
+    public struct Deviation: Sendable, Hashable, Codable {
+        /// The number of the question, from 0, in the order in which questions arise.
+        ///
+        /// A question arises wherever several jobs are ready, and wherever an action of ``Simulation/somewhere(_:)`` may run. With slowness
+        /// and early starts, further questions arise: whether a timer fires now, and whether a created task starts now.
+        public let question: Int
+        /// The number of the answer, from 1.
+        ///
+        /// If the question is which job runs next, 0 is the job of the plain schedule, and the others follow in the order in which they became
+        /// ready. For all other questions, 0 is no and 1 is yes.
+        public let answer: Int
+
+        /// Creates a deviation.
+        public init(question: Int, answer: Int) {
+            self.question = question
+            self.answer = answer
+        }
+    }
+
+    /// The seed of ``Simulation/random``.
+    public let seed: UInt64
+    /// The choices that differ from the plain schedule, by increasing number of their questions.
+    public let deviations: [Deviation]
+    /// Whether timers may fire although jobs are ready: see ``SimulationStrategy/withSlowness()``.
+    public let hasSlowness: Bool
+    /// Whether created tasks may start before their creator continues: see ``SimulationStrategy/withEarlyStarts()``.
+    public let hasEarlyStarts: Bool
+
+    /// Creates a schedule.
+    ///
+    /// - Parameters:
+    ///   - seed: The seed of ``Simulation/random``.
+    ///   - deviations: The choices that differ from the plain schedule. Of several deviations with the same question, the last one counts.
+    ///   - hasSlowness: Whether timers may fire although jobs are ready.
+    ///   - hasEarlyStarts: Whether created tasks may start before their creator continues.
+    public init(seed: UInt64, deviations: [Deviation] = [], hasSlowness: Bool = false, hasEarlyStarts: Bool = false) {
+        self.seed = seed
+        var answers: [Int: Int] = [:]
+        for deviation in deviations where deviation.question >= 0 { answers[deviation.question] = deviation.answer }
+        self.deviations =
+            answers.filter { $0.value > 0 }
+            .map { Deviation(question: $0.key, answer: $0.value) }
+            .sorted { $0.question < $1.question }
+        self.hasSlowness = hasSlowness
+        self.hasEarlyStarts = hasEarlyStarts
+    }
+
+    init(seed: UInt64, answers: some Sequence<ScheduleChooser.Answer>, _ strategy: SimulationStrategy) {
+        self.init(
+            seed: seed,
+            deviations: answers.enumerated().compactMap { question, answer in
+                answer.answer == 0 ? nil : Deviation(question: question, answer: Int(answer.answer))
+            },
+            hasSlowness: strategy.hasSlowness,
+            hasEarlyStarts: strategy.hasEarlyStarts
+        )
+    }
+
+    func with(_ deviations: [Deviation]) -> SimulationSchedule {
+        SimulationSchedule(
+            seed: seed,
+            deviations: deviations,
+            hasSlowness: hasSlowness,
+            hasEarlyStarts: hasEarlyStarts
+        )
+    }
+
+    // MARK: Text
+
+    /// The schedule as a text: the seed, `s` for slowness, `e` for early starts, a colon, and the deviations, such as `7s:12=1,40=3`.
+    public var description: String {
+        let marks = (hasSlowness ? "s" : "") + (hasEarlyStarts ? "e" : "")
+        let deviations = deviations.map { "\($0.question)=\($0.answer)" }
+        return "\(seed)\(marks):" + deviations.joined(separator: ",")
+    }
+
+    /// Creates a schedule from its ``description``; `nil` if the text is not valid.
+    public init?(_ description: String) {
+        let parts = description.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let digits = parts[0].prefix { $0.isNumber }
+        let marks = parts[0].dropFirst(digits.count)
+        guard let seed = UInt64(digits), ["", "s", "e", "se"].contains(marks) else { return nil }
+        var deviations: [Deviation] = []
+        for text in parts[1].split(separator: ",") {
+            let numbers = text.split(separator: "=", omittingEmptySubsequences: false).map { Int($0) }
+            guard numbers.count == 2, let question = numbers[0], let answer = numbers[1], question >= 0, answer >= 0
+            else {
+                return nil
+            }
+            deviations.append(Deviation(question: question, answer: answer))
+        }
+        self.init(
+            seed: seed,
+            deviations: deviations,
+            hasSlowness: marks.contains("s"),
+            hasEarlyStarts: marks.contains("e")
+        )
+    }
+
+    /// Creates a schedule from its ``description``, as a failure prints it. Traps if the literal is not valid.
+    public init(stringLiteral value: String) {
+        guard let schedule = SimulationSchedule(value) else {
+            preconditionFailure(
+                "\"\(value)\" is not a schedule. Copy the text from the failure: a seed, a colon, and deviations such as 12=1,40=3."
+            )
+        }
+        self = schedule
+    }
+}

@@ -1,0 +1,32 @@
+/// The result of running one schedule.
+public struct SimulationRun: Hashable, Sendable, Codable {
+    /// The seed of the schedule.
+    public let seed: UInt64
+    /// A fingerprint of the schedule. Two runs with equal fingerprints have had the same schedule.
+    public let trace: UInt64
+    /// The number of jobs that ran. A task runs in one job up to its first suspension, and in one more after each suspension.
+    public let steps: Int
+    /// The virtual time that passed.
+    public let elapsed: Duration
+}
+
+/// The result of running many schedules, none of which failed.
+public struct SimulationReport: Hashable, Sendable, CustomStringConvertible {
+    /// The number of schedules that were run.
+    public internal(set) var schedules = 0
+    /// The number of different schedules among them. If this number stays small, more seeds find nothing new.
+    public internal(set) var distinctSchedules = 0
+    /// The number of steps of the longest schedule.
+    public internal(set) var mostSteps = 0
+    /// The number of preemptions up to which every schedule was run; `nil` if the strategy is not
+    /// ``SimulationStrategy/exhaustive(preemptions:)``, or if there are more schedules than seeds.
+    public internal(set) var exhaustedPreemptions: Int?
+
+    /// One line: "1000 schedules pass, 37 of them distinct", or "all 92 schedules with at most 2 preemptions pass".
+    public var description: String {
+        if let exhaustedPreemptions {
+            return "all \(schedules) schedules with at most \(exhaustedPreemptions) preemptions pass"
+        }
+        return "\(schedules) schedules pass, \(distinctSchedules) of them distinct"
+    }
+}

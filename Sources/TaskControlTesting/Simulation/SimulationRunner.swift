@@ -1,0 +1,226 @@
+internal import TaskControl
+
+/// The call of `simulate` for which schedules are run.
+struct SimulationCall {
+    let maxSteps: Int
+    let fileID: String
+    let filePath: String
+    let line: Int
+}
+
+/// One schedule that should be run, except the body.
+struct SimulationPlan {
+    typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
+
+    let seed: UInt64
+    /// The strategy that the seed has drawn: never a swarm.
+    let strategy: SimulationStrategy
+    let call: SimulationCall
+
+    /// How long, in real time, a simulation that has nothing to do waits for threads that may be about to resume a task.
+    var grace = Duration.milliseconds(100)
+}
+
+/// One schedule that has run.
+struct SimulationResult {
+    let run: SimulationRun
+    let answers: [ScheduleChooser.Answer]
+    let log: ScheduleLog
+    let reason: SimulationFailure.Reason?
+    /// Whether a thread outside the simulation may have been woken, and has not answered.
+    let hasLookedOut: Bool
+    /// Empty if the schedule passed.
+    let unfinished: [SimulationUnfinishedTask]
+}
+
+/// Runs the schedules of one call of `simulate`, and turns the first that fails into an error.
+struct SimulationRunner {
+    private let call: SimulationCall
+    private let checksDeterminism: Bool
+    private let isShrinking: Bool
+    private let body: SimulationPlan.Body
+
+    private var report = SimulationReport()
+    private var traces: Set<UInt64> = []
+
+    init(
+        _ call: SimulationCall,
+        checksDeterminism: Bool,
+        isShrinking: Bool,
+        _ body: @escaping SimulationPlan.Body
+    ) throws {
+        insist(call.maxSteps > 0, "maxSteps limits the steps of one schedule: at least 1, not \(call.maxSteps).")
+        guard Simulation.isSupported else { throw SimulationUnsupportedError() }
+        self.call = call
+        self.checksDeterminism = checksDeterminism
+        self.isShrinking = isShrinking
+        self.body = body
+    }
+
+    // MARK: Many schedules
+
+    mutating func run(_ seeds: Range<UInt64>, _ strategy: SimulationStrategy) throws -> SimulationReport {
+        if case .exhaustive(let preemptions) = strategy.kind {
+            try search(strategy, preemptions: preemptions, seeds)
+        } else {
+            for seed in seeds { try run(seed, strategy) }
+        }
+        report.distinctSchedules = traces.count
+        return report
+    }
+
+    mutating func run(_ schedule: SimulationSchedule) throws -> SimulationReport {
+        try runOne(schedule)
+        report.distinctSchedules = traces.count
+        return report
+    }
+
+    /// Runs all schedules, or as many as there are seeds.
+    private mutating func search(_ strategy: SimulationStrategy, preemptions: Int, _ seeds: Range<UInt64>) throws {
+        var search = ScheduleSearch(preemptions: preemptions)
+        for _ in seeds {
+            let deviations = search.prefix.enumerated()
+                .map { SimulationSchedule.Deviation(question: $0, answer: Int($1)) }
+            let schedule = SimulationSchedule(
+                seed: seeds.lowerBound,
+                deviations: deviations,
+                hasSlowness: strategy.hasSlowness,
+                hasEarlyStarts: strategy.hasEarlyStarts
+            )
+            let result = try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule)))
+            guard search.isFollowed(by: result.answers) else {
+                throw failure(result, of: plan(seeds.lowerBound, strategy), as: .nondeterministic).reported()
+            }
+            if !search.advance(past: result.answers) {
+                report.exhaustedPreemptions = preemptions
+                return
+            }
+        }
+    }
+
+    // MARK: One schedule
+
+    @discardableResult
+    mutating func run(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationRun {
+        // The strategy that a swarm draws depends only on the seed.
+        if report.mostSteps > 0, strategy.kind != .swarm {
+            return try runOne(seed, strategy.with(steps: report.mostSteps)).run
+        }
+        return try runOne(seed, strategy.drawn(by: seed)).run
+    }
+
+    @discardableResult
+    mutating func runOne(_ schedule: SimulationSchedule) throws -> SimulationRun {
+        try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule))).run
+    }
+
+    private mutating func runOne(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationResult {
+        let plan = plan(seed, strategy)
+        let result = SimulationSupport.run(plan, body)
+        report.schedules += 1
+        report.mostSteps = max(report.mostSteps, result.run.steps)
+        traces.insert(result.run.trace)
+        if let reason = result.reason {
+            var failure = failure(result, of: plan, as: reason)
+            if isShrinking, failure.mayBeRepeated { failure.shrunk = shrink(failure, plan) }
+            throw failure.reported()
+        }
+        if checksDeterminism {
+            let again = SimulationSupport.run(plan, body)
+            if again.run != result.run {
+                var failure = failure(result, of: plan, as: .nondeterministic)
+                failure.divergence = result.log.divergence(from: again.log)
+                throw failure.reported()
+            }
+        }
+        return result
+    }
+
+    private func plan(_ seed: UInt64, _ strategy: SimulationStrategy) -> SimulationPlan {
+        SimulationPlan(seed: seed, strategy: strategy, call: call)
+    }
+
+    // MARK: Failures
+
+    private func failure(
+        _ result: SimulationResult,
+        of plan: SimulationPlan,
+        as reason: SimulationFailure.Reason
+    ) -> SimulationFailure {
+        var failure = SimulationFailure(
+            reason: reason,
+            seed: plan.seed,
+            strategy: plan.strategy,
+            run: result.run,
+            fileID: call.fileID,
+            filePath: call.filePath,
+            line: call.line,
+            schedule: SimulationSchedule(seed: plan.seed, answers: result.answers, plan.strategy),
+            steps: result.log.steps,
+            unfinished: result.unfinished
+        )
+        failure.hasLookedOut = result.hasLookedOut
+        return failure
+    }
+
+    private static let mostShrinkingRuns = 200
+    private static let mostShrinkingSteps = 200_000
+
+    /// Looks for a shorter schedule that fails for the same reason.
+    private func shrink(_ failure: SimulationFailure, _ plan: SimulationPlan) -> SimulationFailure.Shrunk? {
+        var shrinker = ScheduleShrinker(failure.schedule)
+        var (runs, steps) = (0, 0)
+        var best: SimulationFailure?
+        while runs < Self.mostShrinkingRuns, steps < Self.mostShrinkingSteps, let schedule = shrinker.next() {
+            var plan = self.plan(plan.seed, SimulationStrategy(kind: .schedule(schedule)))
+            plan.grace = .zero
+            let result = SimulationSupport.run(plan, body)
+            runs += 1
+            steps += result.run.steps
+            if let reason = result.reason, reason.isLike(failure.reason) {
+                let shorter = self.failure(result, of: plan, as: reason)
+                shrinker.fails(as: shorter.schedule)
+                best = shorter
+            } else {
+                shrinker.passes()
+            }
+        }
+        guard let best else { return nil }
+        return SimulationFailure.Shrunk(
+            schedule: best.schedule,
+            steps: best.steps,
+            unfinished: best.unfinished,
+            runs: runs
+        )
+    }
+}
+
+extension SimulationFailure {
+    /// Whether the body may run again to shorten the schedule: not if each run would record an issue of Swift Testing's `#require`, and not if
+    /// the test was cancelled.
+    fileprivate var mayBeRepeated: Bool {
+        guard case .threw(let error) = reason else { return true }
+        return !(error is CancellationError && Task.isCancelled) && !isOfRequire
+    }
+
+    /// Whether Swift Testing's `#require` has thrown the error, and recorded it. Its type is not public.
+    var isOfRequire: Bool {
+        guard case .threw(let error) = reason else { return false }
+        return String(reflecting: type(of: error)) == "Testing.ExpectationFailedError"
+    }
+}
+
+extension SimulationFailure.Reason {
+    /// Whether two schedules fail for the same reason: the same kind, and the same place or type of error.
+    fileprivate func isLike(_ other: Self) -> Bool {
+        switch (self, other) {
+        case (.threw(let one), .threw(let other)): type(of: one) == type(of: other)
+        case (.expectation(_, let file, let line), .expectation(_, let otherFile, let otherLine)):
+            file == otherFile && line == otherLine
+        case (.deadlock, .deadlock), (.livelock, .livelock), (.leftBehind, .leftBehind), (.escaped, .escaped),
+            (.nondeterministic, .nondeterministic):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,125 @@
+/// A task of a simulation.
+public struct SimulationTask: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The number of the task, from 0 for the body, in the order of creation, which the schedule decides.
+    public let number: Int
+    /// The name that the code under test gave to the task. The simulation itself names the "body", an "async let" and "a timer".
+    public let name: String?
+    /// The number of the task that created this task; `nil` if the creator is unknown.
+    public let creator: Int?
+
+    /// The number and the name: `#3 worker`.
+    public var description: String { "#\(number)" + (name.map { " \($0)" } ?? "") }
+}
+
+/// The state of a task after a step, or at the end of a simulation.
+public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The task can continue.
+    case ready
+    /// The task gave up its turn with `Task.yield()`, and can continue.
+    case yielded
+    /// The task sleeps until a virtual time.
+    case sleeping(until: Duration)
+    /// The task waits for another task, or for a task outside the simulation if the value is `nil`.
+    case awaitingTask(SimulationTask?)
+    /// The task waits for a continuation to be resumed.
+    case awaitingContinuation
+    /// The task waits for its child tasks.
+    case awaitingChildTasks
+    /// The task waits for its turn on an actor of the given type.
+    case awaitingActor(String)
+    /// The task has left the simulation for an executor of the given type.
+    case outside(executor: String)
+    /// The task has ended.
+    case ended
+    /// The state cannot be read, since the memory of the task belongs to its parent, as for an `async let`.
+    case unknown
+
+    /// The state as a predicate, such as "waits for #3 worker".
+    public var description: String {
+        switch self {
+        case .ready: "can continue"
+        case .yielded: "yielded, and can continue"
+        case .sleeping(let deadline): "sleeps until \(deadline.inMilliseconds)"
+        case .awaitingTask(let task): "waits for \(task.map { "\($0)" } ?? "a task outside the simulation")"
+        case .awaitingContinuation: "waits for a continuation to be resumed"
+        case .awaitingChildTasks: "waits for its child tasks"
+        case .awaitingActor(let actor): "waits for its turn on \(actor)"
+        case .outside(let executor): "went to \(executor), outside the simulation"
+        case .ended: "ended"
+        case .unknown: "ran"
+        }
+    }
+}
+
+/// A task that had not ended when its simulation failed.
+public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The task that had not ended.
+    public let task: SimulationTask
+    /// The task that created the task; `nil` if the creator is unknown.
+    public let creator: SimulationTask?
+    /// The state of the task, which says what it waits for.
+    public let state: SimulationTaskState
+
+    /// One line with the task, its creator, and its state.
+    public var description: String {
+        "\(task)" + (creator.map { " (created by \($0))" } ?? "") + " \(state)"
+    }
+}
+
+/// One step of a schedule: a task ran up to its next suspension, an actor or an action ran, or the program added a note.
+public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The event of a step.
+    public enum Event: Sendable, Hashable, Codable {
+        /// The task ran, and was in the given state afterwards.
+        case ran(SimulationTaskState)
+        /// An actor ran the jobs in its queue that are not tasks, such as an isolated `deinit`.
+        case actorTurn
+        /// The program called ``Simulation/note(_:filePath:line:)`` with the given text.
+        case note(String)
+        /// The action of ``Simulation/somewhere(_:)`` or ``Simulation/cancelSomewhere(_:)`` ran.
+        case action
+        /// The task blocked its thread, which took virtual time. The text names the duration and the call.
+        case blocked(String)
+    }
+
+    /// The number of jobs that had started before the event. A note, an action and a blocked call count the step that they happened in or after.
+    public let number: Int
+    /// The virtual time at the end of the step.
+    public let time: Duration
+    /// The task that ran, or that added the note; `nil` if no task did.
+    public let task: SimulationTask?
+    /// The type of the actor on which the task ran; `nil` if it ran on none.
+    public let actor: String?
+    /// The event of the step.
+    public let event: Event
+    /// The `path:line` of a note; `nil` for other events.
+    public let location: String?
+
+    /// One line with the time, the task and the event. The line of a note begins with its location, in the form of a compiler's message, so
+    /// that editors link it.
+    public var description: String {
+        let place = actor.map { " on \($0)" } ?? ""
+        let label = task.map { "\($0)" }
+        let text =
+            switch event {
+            case .ran(let state): "\(label ?? "an actor")\(place) \(state)"
+            case .actorTurn: "an actor\(place) took its turn" + (label.map { ", for \($0)" } ?? "")
+            case .note(let text): "“\(text)”" + (label.map { ", by \($0)" } ?? "")
+            case .blocked(let how): "\(label ?? "an actor") blocks its thread \(how)"
+            case .action: "an action of the program, at a moment that the seed decides"
+            }
+        return "\(location.map { "\($0): note: " } ?? "")\(time.inMilliseconds)  \(text)"
+    }
+}
+
+extension Duration {
+    /// The duration as a text such as `1.500 ms`.
+    var inMilliseconds: String {
+        let (seconds, attoseconds) = components
+        let (microseconds, hasOverflown) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        if hasOverflown { return "\(self)" }
+        let rounded = microseconds + attoseconds / 1_000_000_000_000
+        let fraction = String(rounded % 1_000)
+        return "\(rounded / 1_000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) ms"
+    }
+}

@@ -1,0 +1,84 @@
+public import TaskControl
+
+extension SimulationFailure {
+    /// Writes the steps as a page with one lane per task, or as a trace for Perfetto.
+    ///
+    /// The steps are those of the shortest schedule, if there is one.
+    ///
+    /// The axis is virtual time, plus one microsecond per step: virtual time stands still between most steps, and their order must
+    /// remain visible.
+    ///
+    /// - Parameters:
+    ///   - format: A page for a browser, or JSON for Perfetto.
+    ///   - path: The file to write. See `TraceRecorder.write(_:to:title:)` of `TaskControl`.
+    public func writeTrace(_ format: TraceRecorder.Format = .html, to path: String) throws(TraceWriteError) {
+        try recorder.write(format, to: path, title: title)
+    }
+
+    /// Returns the text that ``writeTrace(_:to:)`` writes, for an attachment of a test.
+    ///
+    /// - Parameter format: A page for a browser, or JSON for Perfetto.
+    public func trace(as format: TraceRecorder.Format = .html) -> String {
+        recorder.text(as: format, title: title)
+    }
+
+    private var title: String { "seed \(seed): \(reason)" }
+
+    private var recorder: TraceRecorder {
+        let events = SimulationTrace(steps: shrunk?.steps ?? steps).events
+        let recorder = TraceRecorder(capacity: max(events.count, 1))
+        for event in events { recorder.receive(event) }
+        return recorder
+    }
+}
+
+/// The events that draw a schedule: one bar per task, which shows when the task runs and waits.
+struct SimulationTrace {
+    private(set) var events: [TaskEvent] = []
+    private var begun: Set<Int> = []
+
+    private static let owner = TaskEvent.Identity(1)
+    private static let length = Duration.microseconds(1)
+
+    init(steps: [SimulationStep]) {
+        for step in steps { append(step) }
+    }
+
+    private mutating func append(_ step: SimulationStep) {
+        guard let task = step.task else { return }
+        let time = step.time + Self.length * step.number
+        if begun.insert(task.number).inserted { append(.enqueued, .begins, of: task, at: time) }
+        switch step.event {
+        case .note(let text):
+            append(.noted, .goesOn, of: task, at: time, text)
+        case .blocked(let how):
+            append(.noted, .goesOn, of: task, at: time, "blocks its thread \(how)")
+        case .ran(let state):
+            append(.running, .goesOn, of: task, at: time)
+            append(.noted, .goesOn, of: task, at: time, (step.actor.map { "on \($0), then " } ?? "") + "\(state)")
+            let isLast = state == .ended
+            append(isLast ? .completed : .waiting, isLast ? .ends : .goesOn, of: task, at: time + Self.length)
+        case .actorTurn, .action: break
+        }
+    }
+
+    private mutating func append(
+        _ kind: TaskEvent.Kind,
+        _ stage: TaskEvent.Stage,
+        of task: SimulationTask,
+        at time: Duration,
+        _ text: String? = nil
+    ) {
+        var event = TaskEvent(
+            .simulation,
+            kind,
+            stage,
+            owner: Self.owner,
+            subject: TaskEvent.Identity(UInt64(task.number) + 1, of: 1),
+            taskName: "\(task)",
+            detail: text
+        )
+        event.time = time
+        events.append(event)
+    }
+}

@@ -1,0 +1,118 @@
+internal import TaskControl
+internal import TaskControlTesting
+internal import Testing
+
+/// The issues of a test that runs under many schedules, of which at most one may fail it.
+///
+/// While schedules run, an issue that fails the test is held back and ends its schedule, as a failed `Simulation.expect` does. Whoever runs
+/// schedules learns of it as a failure of the schedule, and may run others before that is reported: those that shorten it, for example. What
+/// is recorded in the end is the issue of the last schedule that had one.
+final class ScheduleIssues: Sendable {
+    private struct State {
+        /// The schedule that runs; `nil` before the first and after the last.
+        var simulation: Simulation?
+        var hasIssue = false
+        /// Of the last schedule that had one.
+        var held: Issue?
+        /// What was recorded of known issues and warnings.
+        var recorded: Set<String> = []
+    }
+
+    private let state = Locked(State())
+
+    init() {}
+
+    /// The issue to be recorded; `nil` if no schedule had one.
+    var held: Issue? { state.withLock { $0.held } }
+
+    /// Whether the schedule that was begun last had an issue that fails the test.
+    var hasIssue: Bool { state.withLock { $0.hasIssue } }
+
+    /// A schedule begins: issues are its from now on.
+    func begin(_ simulation: Simulation) {
+        state.withLock { state in
+            state.simulation = simulation
+            state.hasIssue = false
+        }
+    }
+
+    /// Runs schedules, and holds back what they would record.
+    func hold(_ test: Test, _ testCase: Test.Case?, _ body: @Sendable () async throws -> Void) async throws {
+        defer { state.withLock { $0.simulation = nil } }
+        let handler = IssueHandlingTrait.compactMapIssues { [self] in receive($0) }
+        try await handler.provideScope(for: test, testCase: testCase, performing: body)
+    }
+
+    private enum Verdict {
+        case record
+        case drop
+        case end(Simulation)
+    }
+
+    /// - Returns: What is recorded now.
+    private func receive(_ issue: Issue) -> Issue? {
+        let verdict = state.withLock { state -> Verdict in
+            guard let simulation = state.simulation else { return .record }
+            guard issue.isFailure else {
+                return state.recorded.insert(issue.debugDescription).inserted ? .record : .drop
+            }
+            guard !state.hasIssue else { return .drop }
+            state.hasIssue = true
+            state.held = issue
+            return .end(simulation)
+        }
+        switch verdict {
+        case .record: return issue
+        case .drop: return nil
+        case .end(let simulation):
+            let place = issue.sourceLocation
+            simulation.expect(false, issue.expectation, fileID: place?.fileID ?? "", line: place?.line ?? 0)
+            return nil
+        }
+    }
+}
+
+extension ScheduleIssues {
+    /// Records the one issue that a failure comes to, and attaches its schedule.
+    func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
+        let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
+        let held = held
+        // There is no other way to record an issue of a kind of one's own: one that is recorded here is made what it should be.
+        let handler = IssueHandlingTrait.compactMapIssues { issue in
+            var issue = issue
+            if let held {
+                (issue.kind, issue.severity, issue.sourceLocation) = (held.kind, held.severity, held.sourceLocation)
+                issue.comments = held.comments
+                // Something else than the issue ended the schedule: another thread that recorded it, for example.
+                if case .expectation = failure.reason {} else { issue.comments.append("\(failure.reason)") }
+            }
+            issue.comments.append(comment)
+            return issue
+        }
+        try await handler.provideScope(for: test, testCase: testCase) {
+            switch failure.reason {
+            case .threw(let error): Issue.record(error, sourceLocation: test.sourceLocation)
+            case .expectation(let message, let fileID, let line):
+                Issue.record("\(message)", sourceLocation: test.location(fileID: fileID, line: line))
+            default: Issue.record("\(failure.reason)", sourceLocation: test.sourceLocation)
+            }
+        }
+        Attachment.record(failure.description, named: failure.fileName, sourceLocation: test.sourceLocation)
+    }
+}
+
+extension Issue {
+    /// What was expected, in words.
+    fileprivate var expectation: String {
+        let prefix = "Expectation failed: "
+        return description.hasPrefix(prefix) ? String(description.dropFirst(prefix.count)) : "no issue. \(description)"
+    }
+}
+
+extension Test {
+    /// A place of which the path is known only if it is in the file of the test.
+    fileprivate func location(fileID: String, line: Int) -> SourceLocation {
+        let path = fileID == sourceLocation.fileID ? sourceLocation.filePath : fileID
+        return SourceLocation(fileID: fileID, filePath: path, line: max(1, line), column: 1)
+    }
+}

@@ -1,0 +1,102 @@
+internal import TaskControl
+internal import TaskControlTesting
+public import Testing
+
+/// Explains why a test does not return: see ``Testing/Trait/explainsHangs(after:)``.
+public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
+    let limit: Duration
+    /// Measures the limit.
+    let clock: any Clock<Duration>
+
+    /// Whether the trait holds for the tests of a suite, and those of suites within it: it does.
+    public var isRecursive: Bool { true }
+
+    private enum Event {
+        case returned
+        case hangs
+        case stoppedWatching
+    }
+
+    /// Runs the test; Swift Testing calls this. Its cancellation reaches the function, which is also cancelled at the limit.
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        // A simulation finds deadlocks by itself, and its time is virtual.
+        guard Simulation.current == nil else { return try await function() }
+        // Books of its own: the configuration of the process is not touched.
+        let tracker = TaskTracker()
+        let observation = AsyncGuard.addObserver(tracker)
+        defer { observation.end() }
+        try await TestScope.observing { scope in
+            try await withoutActuallyEscaping(function) { function in
+                try await withThrowingTaskGroup(of: Event.self) { group in
+                    group.addTask {
+                        try await scope.run(function)
+                        return .returned
+                    }
+                    group.addTask {
+                        do { try await clock.sleep(for: limit) } catch { return .stoppedWatching }
+                        return .hangs
+                    }
+                    var hangs = false
+                    while let event = await group.nextResult() {
+                        switch event {
+                        case .success(.returned): group.cancelAll()
+                        // The cancellation was the trait's own, and has its issue.
+                        case .failure(is CancellationError) where hangs: break
+                        case .failure(let error): throw error
+                        case .success(.hangs):
+                            hangs = true
+                            Issue.record(comment(tracker, scope), sourceLocation: test.sourceLocation)
+                            group.cancelAll()
+                        case .success(.stoppedWatching): break
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func comment(_ tracker: TaskTracker, _ scope: TestScope) -> Comment {
+        let snapshot = tracker.snapshot().concerning(scope.identities)
+        let isEmpty = snapshot.owners.isEmpty && snapshot.others.isEmpty
+        let found =
+            isEmpty
+            ? "None of its tasks and calls of TaskControl is waiting: it waits for something that the library does not know, such as "
+                + "`task.value` or a continuation."
+            : "\(snapshot)"
+        return "The test has not returned after \(limit), and is cancelled.\n\(found)"
+    }
+}
+
+extension Trait where Self == ExplainsHangsTrait {
+    /// Explains why a test does not return, and cancels it.
+    ///
+    /// ```swift
+    /// @Test(.explainsHangs(after: .seconds(30)), .timeLimit(.minutes(1))) func transfersBothWays() async throws {
+    ///     try await bank.transfer(1, from: a, to: b)
+    /// }
+    /// ```
+    ///
+    /// If the test has not returned after the limit, one issue is recorded: what the test has under way in this library, who waits for whom,
+    /// and circles, as `TaskControl.snapshot()` shows them. Then the test is cancelled, so that it returns if it respects its cancellation;
+    /// the `CancellationError` that it throws is no second issue. A test that ignores its cancellation does not return, but it has been
+    /// explained; `.timeLimit` cannot end it either, says only that time is up, and counts in minutes.
+    ///
+    /// What other tests do at the same time is left out, except where this test waits for it. What the test does in `Task.detached`, on a
+    /// thread or in a Dispatch queue is left out too. A wait for `task.value`, a continuation or an actor is the runtime's, and not seen.
+    ///
+    /// The tracking that this needs lasts as long as the test, and leaves the configuration of the process (`AsyncGuard.configure`) as it is.
+    /// The test runs in a child task. Under `.simulated` the trait has no effect on the seeds if it comes after that trait, since a simulation
+    /// finds deadlocks by itself; before it, it limits all seeds together.
+    ///
+    /// ## Cancellation
+    /// A test that is cancelled ends as it would without the trait.
+    ///
+    /// - Parameter limit: The time that the test may take, in real time.
+    public static func explainsHangs(after limit: Duration) -> Self {
+        Self(limit: limit, clock: ContinuousClock())
+    }
+}

@@ -1,0 +1,165 @@
+internal import TaskControl
+internal import TaskControlTesting
+
+/// What this library has begun on behalf of one test, and has not ended: tasks, turns and calls.
+///
+/// A task-local says on whose behalf the code runs, so that tests that run in parallel do not hear of each other. What is begun within a scope is also
+/// begun within the scopes around it.
+final class TestScope: TaskObserver {
+    @TaskLocal private static var current: TestScope?
+
+    /// A task, a turn or a call that has not ended.
+    struct Subject {
+        let primitive: TaskEvent.Primitive
+        let number: UInt64
+        let key: String?
+        let ownerName: String?
+        let isTask: Bool
+        let origin: Origin?
+        var taskName: String?
+        var phase: TaskEvent.Phase
+        var isCancelled = false
+    }
+
+    private struct State {
+        var subjects: [TaskEvent.Identity: Subject] = [:]
+        var count: UInt64 = 0
+        /// Opened when the last task has ended.
+        var end: Gate?
+
+        var tasks: [Subject] { subjects.values.filter(\.isTask).sorted { $0.number < $1.number } }
+    }
+
+    private let outer: TestScope?
+    private let recordsOrigins: Bool
+    private let state = Locked(State())
+
+    private init(recordsOrigins: Bool) {
+        outer = Self.current
+        self.recordsOrigins = recordsOrigins
+    }
+
+    /// Calls a function, and observes what it begins until this returns.
+    ///
+    /// - Parameter recordsOrigins: Whether to note the place in the source where each task is started.
+    static func observing<Result>(
+        recordsOrigins: Bool = false,
+        _ body: (TestScope) async throws -> Result
+    ) async rethrows -> Result {
+        let scope = TestScope(recordsOrigins: recordsOrigins)
+        let observation = AsyncGuard.addObserver(scope)
+        defer { observation.end() }
+        return try await body(scope)
+    }
+
+    /// Calls the function of the test, on whose behalf it begins what it begins.
+    func run(_ function: @concurrent @Sendable () async throws -> Void) async throws {
+        try await Self.$current.withValue(self) { try await function() }
+    }
+
+    /// Calls a function, and lets no scope observe what it begins.
+    static func unobserved<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try $current.withValue(nil) { try body() }
+    }
+
+    /// The tasks that have not ended, in the order in which they were started.
+    var tasks: [Subject] { state.withLock { $0.tasks } }
+
+    /// What has not ended, as snapshots know it.
+    var identities: Set<TaskEvent.Identity> { state.withLock { Set($0.subjects.keys) } }
+
+    /// Waits until all tasks have ended.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    func waitForTasks() async throws {
+        let end = Gate()
+        let isEmpty = state.withLock { state in
+            state.end = end
+            return !state.subjects.values.contains { $0.isTask }
+        }
+        if !isEmpty { try await end.wait() }
+    }
+
+    // MARK: Observing
+
+    func receive(_ event: TaskEvent) {
+        guard let id = event.subject else { return }
+        switch event.stage {
+        case .begins: if isAround(Self.current) { begin(id, event) }
+        case .goesOn: goOn(id, event)
+        case .ends: end(id)
+        }
+    }
+
+    private func isAround(_ scope: TestScope?) -> Bool {
+        var scope = scope
+        while let one = scope {
+            if one === self { return true }
+            scope = one.outer
+        }
+        return false
+    }
+
+    private func begin(_ id: TaskEvent.Identity, _ event: TaskEvent) {
+        let isTask = event.startsTask
+        let origin = recordsOrigins && isTask ? Origin.here : nil
+        state.withLock { state in
+            state.count += 1
+            state.subjects[id] = Subject(
+                primitive: event.primitive,
+                number: state.count,
+                key: event.key,
+                ownerName: event.ownerName,
+                isTask: isTask,
+                origin: origin,
+                taskName: event.taskName,
+                phase: event.phase ?? .waiting
+            )
+        }
+    }
+
+    private func goOn(_ id: TaskEvent.Identity, _ event: TaskEvent) {
+        state.withLock { state in
+            guard var subject = state.subjects.removeValue(forKey: id) else { return }
+            subject.taskName = subject.taskName ?? event.taskName
+            subject.phase = event.phase ?? subject.phase
+            if event.kind == .cancelled { subject.isCancelled = true }
+            state.subjects[id] = subject
+        }
+    }
+
+    private func end(_ id: TaskEvent.Identity) {
+        let end = state.withLock { state -> Gate? in
+            guard state.subjects.removeValue(forKey: id)?.isTask == true else { return nil }
+            return state.subjects.values.contains { $0.isTask } ? nil : state.end
+        }
+        end?.open()
+    }
+}
+
+extension TestScope.Subject: CustomStringConvertible {
+    /// One line: what it is, its names, what it does, and where it was started.
+    var description: String {
+        var words = "\(primitive)"
+        if let ownerName { words += " \"\(ownerName.flat)\"" }
+        words += ", task"
+        if let taskName { words += " \"\(taskName.flat)\"" } else { words += " without a name" }
+        if let key { words += ", key \(key.flat)" }
+        words += phase == .waiting ? ", waits" : ", runs"
+        if isCancelled { words += " although it was cancelled" }
+        if let place = origin?.place { words += ", started at \(place)" }
+        return words
+    }
+}
+
+extension TaskEvent {
+    /// Whether a task, or the turn of a task, begins: not a call in the task of its caller, nor a wait.
+    fileprivate var startsTask: Bool {
+        switch primitive {
+        case .asyncTask, .asyncLifetime, .taskBag, .identifiableTaskBag, .taskStore: kind != .draining
+        case .fifoQueue, .actorQueue, .cancellableQueue: kind != .draining
+        case .withSingleFlight, .singleFlight, .withDetachedTimeout: true
+        case .retry, .withTimeout, .asyncSemaphore, .withCancellableContinuation, .http, .simulation: false
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import Testing
+
+@testable import TaskControlTesting
+
+@Suite(.timeLimit(.minutes(5)))
+struct ScheduleStateMachineTests {
+    private typealias Machine = ScheduleStateMachine
+
+    private enum Event: Equatable {
+        case enqueue
+        case sleep(Int64)
+        case advance
+        case next
+    }
+
+    private static let strategies: [SimulationStrategy] = [
+        .inOrder, .random, .sticky, .partialOrder, .pct(depth: 1), .pct(depth: 3, steps: 5),
+    ]
+
+    /// All sequences of six events, against a list of jobs with the times from which they may run: the job that is returned is one of
+    /// those that may run, none is lost or returned twice, and time moves only when it must, to the earliest deadline, or when it is
+    /// advanced.
+    @Test(arguments: strategies)
+    func everyShortSequenceAgreesWithTheModel(strategy: SimulationStrategy) {
+        func search(_ machine: Machine, _ model: [(job: Int, from: Int64)], _ made: Int, depth: Int) {
+            #expect(machine.isIdle == model.isEmpty)
+            guard depth > 0 else { return }
+            for event in [.enqueue, .sleep(1), .sleep(2), .advance, .next] as [Event] {
+                var (machine, model) = (machine, model)
+                switch event {
+                case .enqueue:
+                    machine.enqueue(made, of: made % 3 == 0 ? nil : made)
+                    model.append((made, 0))
+                case .sleep(let time):
+                    machine.enqueue(made, of: made, at: machine.now + time)
+                    model.append((made, machine.now + time))
+                case .advance:
+                    let before = machine.now
+                    machine.advance(by: 1)
+                    #expect(machine.now == before + 1)
+                    let due = model.contains { $0.from <= machine.now }
+                    #expect(machine.isAboutToMoveTime == (!due && !model.isEmpty))
+                case .next:
+                    let before = machine.now
+                    let item = machine.next()
+                    guard let earliest = model.map(\.from).min() else {
+                        #expect(item == nil && machine.now == before)
+                        break
+                    }
+                    #expect(machine.now == max(before, earliest))
+                    let index = model.firstIndex { $0.job == item?.job }
+                    #expect(index != nil && model[index!].from <= machine.now)
+                    model.remove(at: index!)
+                }
+                let isJob = event != .next && event != .advance
+                search(machine, model, isJob ? made + 1 : made, depth: depth - 1)
+            }
+        }
+        search(Machine(chooser: ScheduleChooser(seed: 7, strategy: strategy), now: 0), [], 0, depth: 6)
+    }
+
+    /// A job that blocks its thread forever ends at the end of time, and so does one that sleeps then.
+    @Test func timeEndsAtTheGreatestNumber() {
+        var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: .random), now: 5)
+        machine.enqueue(1, of: 1, at: .max)
+        machine.advance(by: .max)
+        machine.advance(by: .max)
+        machine.advance(by: -1)
+        #expect(machine.now == .max && machine.next()?.job == 1)
+    }
+
+    /// Every ready job is chosen with the same chance, within the accuracy of so many throws.
+    @Test func atRandomAllHaveTheSameChance() {
+        var counts = [0, 0, 0, 0]
+        for seed in 0..<8_000 as Range<UInt64> {
+            var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: .random), now: 0)
+            for job in 0..<4 { machine.enqueue(job, of: job) }
+            counts[machine.next()!.job] += 1
+        }
+        // Five standard deviations of a binomial: √(8,000 · ¼ · ¾) is 39.
+        #expect(counts.allSatisfy { abs($0 - 2_000) < 195 })
+    }
+
+    /// A task of the highest rank goes on for as long as it can, but for the moments at which it falls.
+    @Test func underPCTOneTaskGoesOnUntilItFalls() {
+        for seed in 0..<100 as Range<UInt64> {
+            var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: .pct(depth: 1)), now: 0)
+            for task in 0..<5 { machine.enqueue(0, of: task) }
+            var order: [Int] = []
+            for step in 0..<50 {
+                let task = machine.next()!.task!
+                order.append(task)
+                if step % 10 != 9 { machine.enqueue(0, of: task) }
+            }
+            let changes = zip(order, order.dropFirst()).count { $0 != $1 }
+            #expect(changes == 4, "without change points each goes on to its end: \(order)")
+        }
+    }
+
+    /// Two tasks spin, and a third is what they wait for.
+    @Test(arguments: strategies)
+    func aReadyJobNeverWaitsForever(strategy: SimulationStrategy) {
+        for seed in 0..<20 as Range<UInt64> {
+            var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: strategy), now: 0)
+            for task in 0..<3 { machine.enqueue(0, of: task) }
+            var (last, longest) = ([0, 0, 0], 0)
+            for step in 1...2_000 {
+                let task = machine.next()!.task!
+                longest = max(longest, step - last[task])
+                last[task] = step
+                machine.enqueue(0, of: task)
+            }
+            #expect(longest < 1_000 && last.allSatisfy { 2_000 - $0 < 1_000 })
+        }
+    }
+
+    // MARK: Arrivals
+
+    private static func arrival(_ isFixed: Bool = false, actor: UInt = 1, priority: UInt8 = 20) -> Machine.Arrival {
+        Machine.Arrival(actor: actor, isFixed: isFixed, priority: priority)
+    }
+
+    /// All orders in which a machine may return jobs that are enqueued as given, found by many seeds.
+    private func orders(_ arrivals: [Machine.Arrival?]) -> Set<[Int]> {
+        var orders: Set<[Int]> = []
+        for seed in 0..<1_000 as Range<UInt64> {
+            var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: .random), now: 0)
+            for (job, arrival) in arrivals.enumerated() { machine.enqueue(job, of: job, on: arrival) }
+            var order: [Int] = []
+            while let item = machine.next() { order.append(item.job) }
+            orders.insert(order)
+        }
+        return orders
+    }
+
+    @Test func tasksThatHopToAnActorArriveInAnyOrder() {
+        #expect(orders([Self.arrival(), Self.arrival(), Self.arrival()]).count == 6)
+    }
+
+    @Test func tasksThatAreCreatedOnAnActorBeginInTheOrderOfTheirCreation() {
+        #expect(orders([Self.arrival(true), Self.arrival(true), Self.arrival(true)]) == [[0, 1, 2]])
+        #expect(orders([Self.arrival(true), Self.arrival(true, actor: 2)]).count == 2)
+    }
+
+    @Test func aHopIsBehindTasksThatWereCreatedBeforeIt() {
+        #expect(orders([Self.arrival(), Self.arrival(true), Self.arrival()]) == [[0, 1, 2], [1, 0, 2], [1, 2, 0]])
+        #expect(
+            orders([Self.arrival(true), Self.arrival(), Self.arrival(true), nil]).allSatisfy {
+                $0.firstIndex(of: 0)! < $0.firstIndex(of: 1)! && $0.firstIndex(of: 0)! < $0.firstIndex(of: 2)!
+            }
+        )
+    }
+
+    @Test func onlyAHigherPriorityOvertakes() {
+        #expect(orders([Self.arrival(true), Self.arrival(true, priority: 25)]) == [[0, 1], [1, 0]])
+        #expect(orders([Self.arrival(true), Self.arrival(priority: 25)]) == [[0, 1], [1, 0]])
+        #expect(orders([Self.arrival(true), Self.arrival(true, priority: 9)]) == [[0, 1]])
+    }
+
+    // MARK: Answers
+
+    /// The answers of any strategy, given to another machine, produce the same schedule.
+    @Test(arguments: strategies, [false, true])
+    func answersReplayASchedule(strategy: SimulationStrategy, isSlow: Bool) {
+        let strategy = isSlow ? strategy.withSlowness() : strategy
+        for seed in 0..<100 as Range<UInt64> {
+            func play(_ chooser: ScheduleChooser) -> (order: [Int], machine: Machine) {
+                var machine = Machine(chooser: chooser, now: 0)
+                var made = SeededGenerator(seed: seed)
+                var order: [Int] = []
+                for job in 0..<60 {
+                    switch made.next() % 4 {
+                    case 0: machine.enqueue(job, of: job % 7)
+                    case 1: machine.enqueue(job, of: job % 7, at: machine.now + Int64(made.next() % 5))
+                    case 2: machine.enqueue(job, of: job % 7, on: Self.arrival(made.next() % 2 == 0))
+                    default: if let item = machine.next() { order.append(item.job) }
+                    }
+                    if made.next() % 8 == 0 { _ = machine.performsAction(due: machine.moment()) }
+                }
+                while let item = machine.next() { order.append(item.job) }
+                return (order, machine)
+            }
+            let one = play(ScheduleChooser(seed: seed, strategy: strategy))
+            let schedule = SimulationSchedule(seed: seed, answers: one.machine.chooser.answers, strategy)
+            let read = SimulationSchedule(schedule.description)
+            #expect(read == schedule)
+            let other = play(ScheduleChooser(seed: 0, strategy: SimulationStrategy(kind: .schedule(schedule))))
+            #expect(other.order == one.order && other.machine.trace == one.machine.trace)
+        }
+    }
+
+    @Test func theTraceTellsWhatWasChosenAndNoted() {
+        func trace(_ change: (inout Machine) -> Void) -> UInt64 {
+            var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: .random), now: 0)
+            change(&machine)
+            while machine.next() != nil {}
+            return machine.trace
+        }
+        let traces = [
+            trace { _ in },
+            trace { $0.enqueue(1, of: 1) },
+            trace { $0.enqueue(1, of: 1, at: 1) },
+            trace { $0.enqueue(1, of: 1, at: 2) },
+            trace { $0.advance(by: 1) },
+            trace { $0.note("a") },
+            trace { $0.note("b") },
+        ]
+        #expect(Set(traces).count == traces.count)
+        #expect(trace { $0.enqueue(1, of: 1) } == trace { $0.enqueue(1, of: 1) })
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TaskControlTesting
+import Testing
+
+/// Programs whose failing schedules can be reached only in certain ways.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+struct StrategyTests {
+    private actor Flag {
+        private var isOn = false
+        private var waiter: CheckedContinuation<Void, Never>?
+
+        var isSet: Bool { isOn }
+
+        func set() {
+            isOn = true
+            waiter?.resume()
+            waiter = nil
+        }
+
+        func park() async {
+            await withCheckedContinuation { waiter = $0 }
+        }
+    }
+
+    /// The created task has to arrive at the actor before its creator, which hops there in the step that creates it.
+    @concurrent @Sendable private static func missedWakeUp(_ sim: Simulation) async {
+        let flag = Flag()
+        let waiting = Task(name: "waiting") {
+            if await !flag.isSet {
+                sim.note("parks")
+                await flag.park()
+            }
+        }
+        await flag.set()
+        await waiting.value
+    }
+
+    @Test(arguments: [SimulationStrategy.swarm, .random, .partialOrder, .pct(depth: 2), .pct(depth: 3), .exhaustive()])
+    func aCreatedTaskMayReachAnActorBeforeItsCreator(strategy: SimulationStrategy) throws {
+        let failure = try #require(throws: SimulationFailure.self) {
+            try simulate(seeds: 0..<200, strategy: strategy) { await Self.missedWakeUp($0) }
+        }
+        guard case .deadlock = failure.reason else { Issue.record("\(failure)"); return }
+        print(failure)
+        let again = try #require(throws: SimulationFailure.self) {
+            try simulate(schedule: failure.schedule) { await Self.missedWakeUp($0) }
+        }
+        #expect(again.run.trace == failure.run.trace && again.steps == failure.steps)
+    }
+
+    private final class Registry: @unchecked Sendable {
+        private let lock = NSLock()
+        private var tasks: [Int: Task<Void, Never>] = [:]
+
+        func add(_ task: Task<Void, Never>) { lock.withLock { tasks[0] = task } }
+        func remove() { lock.withLock { tasks[0] = nil } }
+        var isEmpty: Bool { lock.withLock { tasks.isEmpty } }
+    }
+
+    @concurrent @Sendable private static func registeredTooLate(_ sim: Simulation) async {
+        let registry = Registry()
+        let task = Task { registry.remove() }
+        registry.add(task)
+        await task.value
+        sim.expect(registry.isEmpty)
+    }
+
+    @Test func aTaskThatEndsBeforeItIsRegisteredIsFoundWithEarlyStarts() throws {
+        try simulate(seeds: 0..<100) { await Self.registeredTooLate($0) }
+        #expect(throws: SimulationFailure.self) {
+            try simulate(seeds: 0..<100, strategy: .swarm.withEarlyStarts()) { await Self.registeredTooLate($0) }
+        }
+    }
+
+    @concurrent @Sendable private static func sleepAsSynchronization(_ sim: Simulation) async throws {
+        let registry = Registry()
+        let task = Task {
+            for _ in 0..<3 { await Task.yield() }
+            registry.add(Task {})
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        sim.expect(!registry.isEmpty)
+        await task.value
+    }
+
+    @Test func aSleepThatStandsForAGuaranteeIsFoundWithSlowness() throws {
+        try simulate(seeds: 0..<100) { try await Self.sleepAsSynchronization($0) }
+        #expect(throws: SimulationFailure.self) {
+            try simulate(seeds: 0..<200, strategy: .swarm.withSlowness()) { try await Self.sleepAsSynchronization($0) }
+        }
+    }
+
+    @Test func allSchedulesOfASmallProgramAreCounted() throws {
+        for preemptions in 0..<4 {
+            let report = try simulate(seeds: 0..<10_000, strategy: .exhaustive(preemptions: preemptions)) { sim in
+                await withTaskGroup { group in
+                    for name in ["a", "b"] {
+                        group.addTask {
+                            sim.note(name)
+                            await Task.yield()
+                            sim.note(name)
+                        }
+                    }
+                }
+            }
+            print(report)
+            #expect(report.exhaustedPreemptions == preemptions)
+            #expect(report.schedules == report.distinctSchedules)
+        }
+    }
+}

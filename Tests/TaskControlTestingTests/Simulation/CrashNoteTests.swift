@@ -1,0 +1,125 @@
+#if os(Linux)
+import Foundation
+import TaskControl
+import TaskControlTesting
+import Testing
+
+/// A process that crashes in a simulation says under which seed.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+struct CrashNoteTests {
+    private func expectNote(_ result: ExitTest.Result?, location: SourceLocation = #_sourceLocation) {
+        let text = text(result)
+        let note = text.split(separator: "\n").first { $0.hasPrefix("simulate: crashed in ") }
+        #expect(
+            note?.wholeMatch(
+                of:
+                    #/
+                simulate:\ crashed\ in\ seed\ 3,\ strategy\ \.pct\(depth:\ 2\),\ step\ [0-9]+,\ task\ \#1\ worker,
+                \ called\ at\ TaskControlTestingTests/CrashNoteTests\.swift:[0-9]+
+                \ \(replay:\ try\ simulate\(seed:\ 3,\ strategy:\ \.pct\(depth:\ 2\)\)\ \{\ …\ \}\)
+                /#
+            ) != nil,
+            "\(text)",
+            sourceLocation: location
+        )
+    }
+
+    /// Runs a program that crashes in a task, under a seed.
+    private static func run(_ program: @escaping @Sendable () async -> Void) throws {
+        try simulate(seed: 3, strategy: .pct(depth: 2)) { _ in
+            await Task(name: "worker") {
+                await Task.yield()
+                await program()
+            }.value
+        }
+    }
+
+    @Test func aTrapNamesItsSeed() async {
+        let fatal = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try CrashNoteTests.run { fatalError("on purpose") }
+        }
+        expectNote(fatal)
+        #expect(text(fatal).contains("on purpose"))
+        expectNote(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try CrashNoteTests.run { _ = [Int]()[[Int]().count] }
+            }
+        )
+        expectNote(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try CrashNoteTests.run {
+                    await withCheckedContinuation { continuation in
+                        continuation.resume()
+                        continuation.resume()
+                    }
+                }
+            }
+        )
+    }
+
+    /// The signal is what it is without a simulation.
+    @Test func aSignalNamesItsSeed() async {
+        expectNote(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                try CrashNoteTests.run { abort() }
+            }
+        )
+        expectNote(
+            await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
+                try CrashNoteTests.run { UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1 }
+            }
+        )
+    }
+
+    private static func recurse(_ depth: Int) -> Int {
+        depth < 0 ? 0 : recurse(depth + 1) &+ depth
+    }
+
+    /// On a thread that has no stack for its signals, too.
+    @Test func anEndlessRecursionNamesItsSeed() async {
+        expectNote(
+            await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
+                try CrashNoteTests.run { _ = CrashNoteTests.recurse(0) }
+            }
+        )
+    }
+
+    @Test func theHandlerThatWasThereBeforeIsCalled() async {
+        expectNote(
+            await #expect(processExitsWith: .exitCode(7), observing: [\.standardErrorContent]) {
+                for number in [SIGILL, SIGTRAP] {
+                    var action = sigaction()
+                    action.__sigaction_handler.sa_handler = { _ in _exit(7) }
+                    sigaction(number, &action, nil)
+                }
+                try CrashNoteTests.run { fatalError() }
+            }
+        )
+    }
+
+    @Test func aCrashAfterwardsIsOfNoSeed() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try CrashNoteTests.run {}
+            fatalError("on purpose")
+        }
+        #expect(text(result).contains("on purpose") && !text(result).contains("simulate:"))
+    }
+
+    /// Beside a simulation on another thread.
+    @Test func theSeedIsThatOfTheThread() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let isInside = Pipe(), never = Pipe()
+            Thread.detachNewThread {
+                _ = try? simulate(seed: 8) { _ in
+                    try isInside.fileHandleForWriting.write(contentsOf: [1])
+                    _ = try never.fileHandleForReading.read(upToCount: 1)
+                }
+            }
+            _ = try isInside.fileHandleForReading.read(upToCount: 1)
+            try CrashNoteTests.run { fatalError() }
+        }
+        expectNote(result)
+        #expect(!text(result).contains("seed 8"))
+    }
+}
+#endif

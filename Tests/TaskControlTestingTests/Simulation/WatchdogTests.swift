@@ -1,0 +1,99 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import TaskControl
+import TaskControlTesting
+import Testing
+
+/// A step that does not come to its end is reported, once. It never does, so each program here is a process, which ends with the report.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+struct WatchdogTests {
+    /// Has the process end successfully when standard error contains some texts, of which each ends a line.
+    private static func exit(after texts: [String]) throws {
+        let pipe = Pipe()
+        let original = dup(STDERR_FILENO)
+        dup2(pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        Thread.detachNewThread {
+            var found = ""
+            while true {
+                let data = pipe.fileHandleForReading.availableData
+                _ = data.withUnsafeBytes { write(original, $0.baseAddress, $0.count) }
+                found += String(decoding: data, as: UTF8.self)
+                if texts.allSatisfy({ found.contains($0) }) { _exit(0) }
+            }
+        }
+    }
+
+    @Test func aStepThatIsBlockedIsReported() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            setenv("TASKCONTROL_WATCHDOG", "0.05", 1)
+            try WatchdogTests.exit(after: ["run on this thread.\n"])
+            try simulate(seed: 3, strategy: .random) { _ in
+                let semaphore = DispatchSemaphore(value: 0)
+                Task(name: "waits") { WatchdogTests.wait(for: semaphore) }
+                Task(name: "signals") { semaphore.signal() }
+                Task(name: "waits too") { WatchdogTests.wait(for: semaphore) }
+            }
+        }
+        let text = text(result)
+        #expect(text.contains("simulate: seed 3, strategy .random, step "))
+        #expect(text.contains(" has run for 50 ms without suspending, called at TaskControlTestingTests/WatchdogTests"))
+        #expect(text.contains("It is blocked in dispatch_semaphore_wait, which no other task of the simulation can"))
+        #expect(text.contains(", task #1 waits has") || text.contains(", task #3 waits too has"))
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    @Test func soIsALoopWithoutAnAwait() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            setenv("TASKCONTROL_WATCHDOG", "0.05", 1)
+            try WatchdogTests.exit(after: ["loop without await.\n"])
+            try simulate(seed: 4, strategy: .random) { _ in
+                let isDone = Locked(false)
+                Task(name: "does") { isDone.withLock { $0 = true } }
+                while !isDone.withLock({ $0 }) {}
+            }
+        }
+        #expect(text(result).contains("simulate: seed 4, strategy .random, step 1, task #0 body has run for 50 ms"))
+    }
+
+    /// The simulation beside it goes on, and is not reported.
+    @Test func onlyTheOneThatIsBlockedIsReported() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            setenv("TASKCONTROL_WATCHDOG", "1", 1)
+            try WatchdogTests.exit(after: ["step 1, task #0 body has run", "loop without await.\n"])
+            let never = Pipe()
+            Thread.detachNewThread {
+                _ = try? simulate(seed: 8) { _ in _ = try never.fileHandleForReading.read(upToCount: 1) }
+            }
+            while true { try simulate(seeds: 0..<3) { _ in await Task.yield() } }
+        }
+        let text = text(result)
+        #expect(text.contains("simulate: seed 8,") && text.components(separatedBy: "simulate:").count == 2)
+    }
+
+    private static func isWatched() throws -> Bool {
+        let threads = "/proc/self/task"
+        return try FileManager.default.contentsOfDirectory(atPath: threads).contains {
+            try String(contentsOfFile: "\(threads)/\($0)/comm", encoding: .utf8) == "TC watchdog\n"
+        }
+    }
+
+    @Test func zeroTurnsItOff() async {
+        await #expect(processExitsWith: .success) {
+            setenv("TASKCONTROL_WATCHDOG", "0", 1)
+            try simulate(seed: 1, strategy: .random) { sim in
+                let isWatched = try WatchdogTests.isWatched()
+                sim.expect(!isWatched)
+            }
+            for text in ["", "nonsense", "-1", "nan"] {
+                setenv("TASKCONTROL_WATCHDOG", text, 1)
+                try simulate(seed: 1, strategy: .random) { sim in
+                    let isWatched = try WatchdogTests.isWatched()
+                    sim.expect(isWatched)
+                }
+            }
+        }
+    }
+}
+#endif
