@@ -1,22 +1,15 @@
+// What compiled code calls of the runtime, on Linux.
 #if defined(__linux__)
+#include "Hooks.h"
 #include "Interposed.h"
-#include <pthread.h>
-#include <string.h>
 
-#define SWIFT __attribute__((swiftcall))
-
-_Thread_local TCSimulation *tc_simulation;
 static _Thread_local bool isCreating;
 static _Thread_local void *destination;
 
-void tc_enter(TCSimulation *entered) { simulation = entered; }
-void *tc_context(void) { return simulation ? simulation->context : NULL; }
 bool tc_isCreating(void) { return isCreating; }
 void *tc_destination(void) { return destination; }
 
 // MARK: What the runtime exports
-
-typedef struct { void *identity, *witness; } Executor;
 
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
@@ -31,109 +24,27 @@ void tc_release(void *task) { swift_release(task); }
 uint64_t tc_taskID(const void *task) { return swift_task_getJobTaskId(task); }
 void *tc_currentTask(void) { return swift_task_getCurrent(); }
 void tc_enqueueGlobal(void *job) { swift_task_enqueueGlobal(job); }
+bool tc_isOnActor(void *actor) { return swift_task_getCurrentExecutor().identity == actor; }
 void tc_enqueueOnActor(void *job, void *actor) { swift_task_enqueue(job, (Executor){actor, NULL}); }
-
-// MARK: Hooks, which catch what the runtime calls itself
-
-typedef SWIFT void (*Enqueue)(void *job);
-typedef SWIFT void (*EnqueueHook)(void *job, Enqueue original);
-typedef SWIFT void (*EnqueueAfter)(uint64_t nanoseconds, void *job);
-typedef SWIFT void (*EnqueueAfterHook)(uint64_t nanoseconds, void *job, EnqueueAfter original);
-typedef SWIFT Executor (*GetMain)(void);
-typedef SWIFT Executor (*GetMainHook)(GetMain original);
 
 extern __attribute__((weak)) EnqueueHook swift_task_enqueueGlobal_hook;
 extern __attribute__((weak)) EnqueueHook swift_task_enqueueMainExecutor_hook;
 extern __attribute__((weak)) EnqueueAfterHook swift_task_enqueueGlobalWithDelay_hook;
 extern __attribute__((weak)) GetMainHook swift_task_getMainExecutor_hook;
 
-// Who was there before. Other threads may be reading the hooks and these while they change: each is one aligned word, and is read once.
-static EnqueueHook otherEnqueue, otherEnqueueMain;
-static EnqueueAfterHook otherEnqueueAfter;
-static GetMainHook otherGetMain;
-
-#define GET(word) __atomic_load_n(&word, __ATOMIC_ACQUIRE)
-#define SET(word, value) __atomic_store_n(&word, value, __ATOMIC_RELEASE)
-
-/// A job of a task that is not the simulation's goes on as it would without it. How the runtime brings it there is not the program's doing.
-#define OUTSIDE(statement) \
-    do { \
-        if (simulation) tc_hint(); \
-        tc_exempt(); \
-        statement; \
-        tc_stopExempting(); \
-    } while (0)
-
-static SWIFT void enqueueHook(void *job, Enqueue original) {
-    if (simulation && simulation->enqueue(simulation->context, job, false)) return;
-    EnqueueHook other = GET(otherEnqueue);
-    OUTSIDE(if (other) other(job, original); else original(job));
+Hooks tc_findHooks(void) {
+    // A sleep until a time goes to the executor of its task, which is the simulation's.
+    return (Hooks){
+        .enqueue = &swift_task_enqueueGlobal_hook,
+        .enqueueMain = &swift_task_enqueueMainExecutor_hook,
+        .enqueueAfter = &swift_task_enqueueGlobalWithDelay_hook,
+        .getMain = &swift_task_getMainExecutor_hook,
+    };
 }
-
-static SWIFT void enqueueMainHook(void *job, Enqueue original) {
-    if (simulation && simulation->enqueue(simulation->context, job, true)) return;
-    EnqueueHook other = GET(otherEnqueueMain);
-    OUTSIDE(if (other) other(job, original); else original(job));
-}
-
-static SWIFT void enqueueAfterHook(uint64_t nanoseconds, void *job, EnqueueAfter original) {
-    int64_t bounded = nanoseconds > INT64_MAX ? INT64_MAX : (int64_t)nanoseconds;
-    if (simulation && simulation->enqueueAfter(simulation->context, job, bounded)) return;
-    EnqueueAfterHook other = GET(otherEnqueueAfter);
-    OUTSIDE(if (other) other(nanoseconds, job, original); else original(nanoseconds, job));
-}
-
-static SWIFT Executor getMainHook(GetMain original) {
-    if (simulation) return (Executor){simulation->mainExecutor[0], simulation->mainExecutor[1]};
-    GetMainHook other = GET(otherGetMain);
-    return other ? other(original) : original();
-}
-
-static pthread_mutex_t mainLock = PTHREAD_MUTEX_INITIALIZER;
-
-void tc_lockMain(void) { pthread_mutex_lock(&mainLock); }
-void tc_unlockMain(void) { pthread_mutex_unlock(&mainLock); }
-
-static pthread_mutex_t hookLock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned hookCount;
 
 bool tc_isAvailable(void) {
-    return &swift_task_enqueueGlobal_hook && &swift_task_enqueueMainExecutor_hook
-        && &swift_task_enqueueGlobalWithDelay_hook && &swift_task_getMainExecutor_hook;
-}
-
-// These functions never go away, so whoever has read a hook may still call it after it was taken out.
-
-#define HOOK(hook, other, own) SET(other, GET(hook)); SET(hook, own)
-// Somebody may have hooked in since, in front of us: then ours stays, and passes everything on.
-#define UNHOOK(hook, other, own) \
-    do { __typeof__(hook) expected = own; \
-        __atomic_compare_exchange_n(&hook, &expected, GET(other), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); } while (0)
-
-void tc_hook(void) {
-    pthread_mutex_lock(&hookLock);
-    if (hookCount++ == 0 && !tc_isHooked()) {
-        HOOK(swift_task_enqueueGlobal_hook, otherEnqueue, enqueueHook);
-        HOOK(swift_task_enqueueMainExecutor_hook, otherEnqueueMain, enqueueMainHook);
-        HOOK(swift_task_enqueueGlobalWithDelay_hook, otherEnqueueAfter, enqueueAfterHook);
-        HOOK(swift_task_getMainExecutor_hook, otherGetMain, getMainHook);
-    }
-    pthread_mutex_unlock(&hookLock);
-}
-
-void tc_unhook(void) {
-    pthread_mutex_lock(&hookLock);
-    if (--hookCount == 0) {
-        UNHOOK(swift_task_enqueueGlobal_hook, otherEnqueue, enqueueHook);
-        UNHOOK(swift_task_enqueueMainExecutor_hook, otherEnqueueMain, enqueueMainHook);
-        UNHOOK(swift_task_enqueueGlobalWithDelay_hook, otherEnqueueAfter, enqueueAfterHook);
-        UNHOOK(swift_task_getMainExecutor_hook, otherGetMain, getMainHook);
-    }
-    pthread_mutex_unlock(&hookLock);
-}
-
-bool tc_isHooked(void) {
-    return GET(swift_task_enqueueGlobal_hook) == enqueueHook;
+    Hooks hooks = tc_findHooks();
+    return hooks.enqueue && hooks.enqueueMain && hooks.enqueueAfter && hooks.getMain;
 }
 
 // MARK: Interposed functions, which catch what compiled code calls
@@ -246,72 +157,6 @@ INTERPOSED SWIFT_ASYNC void swift_task_switch(ASYNC_CONTEXT void *context, void 
 }
 #endif
 
-// MARK: Reading a task
-
-// The layout is the runtime's own, as its debugging tools read it. The simulation tries it on tasks whose state it
-// knows before it relies on it.
-
-enum {
-    JobFlagsOffset = 32, JobKindMask = 0xFF,
-    StatusOffset = 96, StatusIsLocked = 0x200, StatusIsComplete = 0x2000,
-    RecordsOffset = 104, RecordKindMask = 0xFF, RecordIsDependency = 0,
-};
-
-typedef struct Record {
-    size_t flags;
-    struct Record *parent;
-    void *on[2];
-    size_t kind;
-} Record;
-
-TCJobKind tc_jobKind(const void *job) {
-    uint32_t flags;
-    memcpy(&flags, (const char *)job + JobFlagsOffset, sizeof flags);
-    switch (flags & JobKindMask) {
-    case 0: return TCJobTask;
-    case 192: case 193: case 194: return TCJobActor;
-    case 195: return TCJobYield;
-    default: return TCJobOther;
-    }
-}
-
-uint8_t tc_jobPriority(const void *job) { return *((const uint8_t *)job + JobFlagsOffset + 1); }
-
-static uint32_t status(const void *task) {
-    return __atomic_load_n((const uint32_t *)((const char *)task + StatusOffset), __ATOMIC_ACQUIRE);
-}
-
-bool tc_hasEnded(const void *task) { return status(task) & StatusIsComplete; }
-
-/// What the records of a task say. They lie in memory of the task, which it uses anew when it runs.
-static TCTaskState recorded(const void *task, void **on) {
-    uintptr_t first = __atomic_load_n((const uintptr_t *)((const char *)task + RecordsOffset), __ATOMIC_ACQUIRE);
-    int count = 0;
-    for (Record *record = (Record *)(first & ~(uintptr_t)7); record && count < 1000; record = record->parent, count++) {
-        if ((record->flags & RecordKindMask) != RecordIsDependency) continue;
-        *on = record->on[0];
-        switch ((uint8_t)record->kind) {
-        case 1: return TCTaskAwaitsTask;
-        case 2: return TCTaskAwaitsContinuation;
-        case 3: return TCTaskAwaitsGroup;
-        case 4: return TCTaskAwaitsExecutor;
-        }
-        return TCTaskReady;
-    }
-    return TCTaskReady;
-}
-
-TCTaskState tc_taskState(const void *task, void **on) {
-    *on = NULL;
-    uint32_t before = status(task);
-    if (before & StatusIsComplete) return TCTaskFinished;
-    TCTaskState state = recorded(task, on);
-    // Another thread may have resumed it meanwhile: that changes the records under a lock, and then the status.
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (!(before & StatusIsLocked) && status(task) == before) return state;
-    *on = NULL;
-    return TCTaskReady;
-}
 #else
 // Some linkers want a symbol in every object file.
 void tc_nothing(void) {}

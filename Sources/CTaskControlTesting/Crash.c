@@ -1,10 +1,13 @@
 // A crash inside a simulation names its seed, before whatever else reports it.
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 #include "Interposed.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#if defined(__APPLE__)
+#include <TargetConditionals.h>
+#endif
 
 static const int caught[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
 enum { CaughtCount = sizeof caught / sizeof *caught, SignalCount = 65 };
@@ -33,11 +36,13 @@ static void crashed(int signal, siginfo_t *info, void *context) {
     errno = error;
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(signal, info, context);
-    } else if (before->sa_handler == SIG_DFL) {
-        sigaction(signal, before, NULL);
-        // A fault comes again with its instruction; a signal that was sent is sent again.
-        if (info->si_code <= 0) raise(signal);
-    } else if (before->sa_handler != SIG_IGN) {
+    } else if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
+        // An ignored fault would come again forever.
+        struct sigaction byDefault = {.sa_handler = SIG_DFL};
+        sigaction(signal, &byDefault, NULL);
+        // A fault comes again with its instruction, except a breakpoint; a signal that was sent is sent again.
+        if (info->si_code <= 0 || info->si_code == SI_USER || signal == SIGTRAP) raise(signal);
+    } else {
         before->sa_handler(signal);
     }
 }
@@ -56,8 +61,14 @@ static void install(void) {
 
 // MARK: A stack for the handlers of a thread that has none
 
-enum { StackSize = 64 * 1024 };
 static pthread_key_t stackKey;
+
+#if defined(__APPLE__) && (TARGET_OS_TV || TARGET_OS_WATCH)
+// The handlers of these platforms have no stack of their own.
+static void removeStack(void *stack) { (void)stack; }
+static void addStack(void) {}
+#else
+enum { StackSize = 64 * 1024 };
 
 static void removeStack(void *stack) {
     stack_t current;
@@ -76,6 +87,7 @@ static void addStack(void) {
     stack_t own = {.ss_sp = stack, .ss_size = StackSize};
     if (sigaltstack(&own, NULL) == 0) pthread_setspecific(stackKey, stack); else munmap(stack, StackSize);
 }
+#endif
 
 static void prepare(void) {
     pthread_key_create(&stackKey, removeStack);

@@ -1,6 +1,6 @@
 // What the files of this target share. Private: `include` holds what Swift sees.
 #pragma once
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/// The simulation that this thread is in, if functions are interposed for it.
+extern HIDDEN _Thread_local TCSimulation *tc_simulation;
+#define simulation tc_simulation
+
+#if defined(__linux__)
 // The executable's definition of a function goes before that of the shared library, for everybody who calls it by name.
 #if __has_feature(thread_sanitizer)
 // ThreadSanitizer brings weak definitions of its own, which would win.
@@ -17,11 +24,6 @@
 // Weak: if the runtime is linked statically its own definitions win, and the simulation is not available.
 #define INTERPOSED __attribute__((weak, visibility("default")))
 #endif
-#define HIDDEN __attribute__((visibility("hidden")))
-
-/// The simulation that this thread is in.
-extern HIDDEN _Thread_local TCSimulation *tc_simulation;
-#define simulation tc_simulation
 
 /// The definition that an interposed function stands in front of.
 static inline void *next(const char *name) {
@@ -46,6 +48,7 @@ static inline void *next(const char *name) {
         } \
         (type)found; \
     })
+#endif
 
 // MARK: Touching what is outside the simulation
 
@@ -74,7 +77,8 @@ HIDDEN bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call);
 /// What a thread simulates. Written by that thread, and read by its signal handlers and by the watchdog.
 typedef struct Progress {
     uint64_t seed;
-    char strategy[64];
+    /// The code that replays the schedule. On the heap.
+    char *replay;
     char fileID[192];
     int64_t line;
     /// Of all that follows each is one word, and is read and written atomically.
@@ -97,7 +101,7 @@ HIDDEN void tc_setBlocking(const char *call);
 
 /// Text of a bounded length, made without anything that a signal handler must not call.
 typedef struct {
-    char bytes[768];
+    char bytes[4096];
     size_t count;
 } Text;
 

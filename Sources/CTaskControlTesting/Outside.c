@@ -5,8 +5,11 @@
 #include "Interposed.h"
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static _Thread_local unsigned exemptions;
@@ -142,6 +145,32 @@ TOUCHES_4(epoll_wait, WORLD)
 TOUCHES_5(epoll_pwait, WORLD)
 TOUCHES_6(posix_spawn, WORLD)
 TOUCHES_6(posix_spawnp, WORLD)
+TOUCHES_1(system, WORLD)
+TOUCHES_4(timerfd_settime, WORLD)
+TOUCHES_3(setitimer, WORLD)
+TOUCHES_4(sendmmsg, WORLD)
+TOUCHES_5(recvmmsg, WORLD)
+TOUCHES_5(epoll_pwait2, WORLD)
+
+INTERPOSED FILE *popen(const char *command, const char *mode) {
+    tc_touch("popen", WORLD);
+    return ORIGINAL(FILE * (*)(const char *, const char *), popen)(command, mode);
+}
+
+INTERPOSED int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer) {
+    tc_touch("timer_create", WORLD);
+    return ORIGINAL(int (*)(clockid_t, struct sigevent *, timer_t *), timer_create)(clock, event, timer);
+}
+
+INTERPOSED pid_t fork(void) {
+    tc_touch("fork", WORLD);
+    return ORIGINAL(pid_t (*)(void), fork)();
+}
+
+INTERPOSED unsigned alarm(unsigned seconds) {
+    tc_touch("alarm", WORLD);
+    return ORIGINAL(unsigned (*)(unsigned), alarm)(seconds);
+}
 
 // Without a file, each of these is a sleep.
 

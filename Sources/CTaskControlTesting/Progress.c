@@ -1,5 +1,5 @@
 // What each thread simulates, and how a message says so.
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 #include "Interposed.h"
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ static void copy(char *to, const char *from, size_t size) {
     to[count] = 0;
 }
 
-void tc_beginSeed(uint64_t seed, const char *strategy, const char *fileID, int64_t line) {
+void tc_beginSeed(uint64_t seed, const char *replay, const char *fileID, int64_t line) {
     progress = (Progress){.seed = seed, .line = line, .task = -1};
-    copy(progress.strategy, strategy, sizeof progress.strategy);
+    progress.replay = strdup(replay);
     copy(progress.fileID, fileID, sizeof progress.fileID);
     isSimulating = true;
     tc_takeHint();
@@ -35,6 +35,8 @@ void tc_beginSeed(uint64_t seed, const char *strategy, const char *fileID, int64
 void tc_endSeed(void) {
     tc_stopWatching(&progress);
     isSimulating = false;
+    free(progress.replay);
+    progress.replay = NULL;
     for (int64_t number = 0; number < nameCount; number++) free(names[number]);
     free(names);
     names = NULL;
@@ -87,8 +89,6 @@ void tc_appendNumber(Text *text, uint64_t number) {
 void tc_appendPlace(Text *text, const Progress *progress) {
     tc_append(text, "seed ");
     tc_appendNumber(text, progress->seed);
-    tc_append(text, ", strategy ");
-    tc_append(text, progress->strategy);
     tc_append(text, ", step ");
     tc_appendNumber(text, (uint64_t)GET(progress->step));
     int64_t task = GET(progress->task);
@@ -107,11 +107,9 @@ void tc_appendCallSite(Text *text, const Progress *progress) {
     tc_append(text, progress->fileID);
     tc_append(text, ":");
     tc_appendNumber(text, (uint64_t)progress->line);
-    tc_append(text, " (replay: try simulate(seed: ");
-    tc_appendNumber(text, progress->seed);
-    tc_append(text, ", strategy: ");
-    tc_append(text, progress->strategy);
-    tc_append(text, ") { … })");
+    tc_append(text, " (replay: ");
+    if (progress->replay) tc_append(text, progress->replay);
+    tc_append(text, ")");
 }
 
 void tc_print(const Text *text) {

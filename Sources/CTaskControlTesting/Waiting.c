@@ -1,7 +1,7 @@
 // What waits for another thread, and what wakes one. A simulation has one thread: a wait that has to wait is for something outside.
 //
-// Each wait is tried first. If it would block, it is reported. With a time limit it then gives up after a millisecond of real time, since
-// the limit is in virtual time; without one it blocks, and the watchdog names it.
+// Each wait is tried first. If it would block, it is reported. With a time limit it then gives up after a millisecond of real time, and virtual
+// time passes up to the limit; without one it blocks, and the watchdog names it.
 #if defined(__linux__)
 #include "Interposed.h"
 #include <errno.h>
@@ -15,6 +15,18 @@
 static void sleepReally(void) {
     struct timespec millisecond = {0, 1000000};
     ORIGINAL(int (*)(const struct timespec *, struct timespec *), nanosleep)(&millisecond, NULL);
+}
+
+/// Virtual time passes up to the limit, so that a loop that waits for a time ends.
+static void passUpTo(clockid_t clock, const struct timespec *limit, const char *call) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    int64_t seconds = limit->tv_sec - now.tv_sec, nanoseconds = limit->tv_nsec - now.tv_nsec;
+    if (nanoseconds < 0) {
+        seconds--;
+        nanoseconds += 1000000000;
+    }
+    if (seconds >= 0) tc_sleep(seconds, nanoseconds, call);
 }
 
 #define BLOCKING(name, call) \
@@ -42,6 +54,9 @@ static intptr_t waitForDispatch(DispatchWait wait, void *object, uint64_t limit,
     tc_touch(call, WAIT);
     if (limit == DISPATCH_FOREVER) return BLOCKING(call, wait(object, limit));
     sleepReally();
+    // A wall time is greater than any other.
+    int64_t duration = (int64_t)(limit - ORIGINAL(uint64_t (*)(uint64_t, int64_t), dispatch_time)(DispatchNow, 0));
+    if (limit <= INT64_MAX && duration > 0) tc_sleep(0, duration, call);
     return wait(object, DispatchNow);
 }
 
@@ -76,24 +91,25 @@ INTERPOSED int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mut
     return BLOCKING("pthread_cond_wait", wait(condition, mutex));
 }
 
-static int giveUp(pthread_mutex_t *mutex, const char *call) {
+static int giveUp(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit, const char *call) {
     tc_touch(call, WAIT);
     pthread_mutex_unlock(mutex);
     sleepReally();
     pthread_mutex_lock(mutex);
+    passUpTo(clock, limit, call);
     return ETIMEDOUT;
 }
 
 INTERPOSED int pthread_cond_timedwait(
     pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *limit) {
-    if (tc_isProgram()) return giveUp(mutex, "pthread_cond_timedwait");
+    if (tc_isProgram()) return giveUp(mutex, CLOCK_REALTIME, limit, "pthread_cond_timedwait");
     typedef int (*Wait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
     return ORIGINAL(Wait, pthread_cond_timedwait)(condition, mutex, limit);
 }
 
 INTERPOSED int pthread_cond_clockwait(
     pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit) {
-    if (tc_isProgram()) return giveUp(mutex, "pthread_cond_clockwait");
+    if (tc_isProgram()) return giveUp(mutex, clock, limit, "pthread_cond_clockwait");
     typedef int (*Wait)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
     return ORIGINAL(Wait, pthread_cond_clockwait)(condition, mutex, clock, limit);
 }
@@ -135,22 +151,23 @@ INTERPOSED int sem_wait(sem_t *semaphore) {
     return BLOCKING("sem_wait", wait(semaphore));
 }
 
-static int tryAgain(sem_t *semaphore, const char *call) {
+static int tryAgain(sem_t *semaphore, clockid_t clock, const struct timespec *limit, const char *call) {
     if (sem_trywait(semaphore) == 0) return 0;
     tc_touch(call, WAIT);
     sleepReally();
     if (sem_trywait(semaphore) == 0) return 0;
+    passUpTo(clock, limit, call);
     errno = ETIMEDOUT;
     return -1;
 }
 
 INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict limit) {
-    if (tc_isProgram()) return tryAgain(semaphore, "sem_timedwait");
+    if (tc_isProgram()) return tryAgain(semaphore, CLOCK_REALTIME, limit, "sem_timedwait");
     return ORIGINAL(int (*)(sem_t *, const struct timespec *), sem_timedwait)(semaphore, limit);
 }
 
 INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict limit) {
-    if (tc_isProgram()) return tryAgain(semaphore, "sem_clockwait");
+    if (tc_isProgram()) return tryAgain(semaphore, clock, limit, "sem_clockwait");
     return ORIGINAL(int (*)(sem_t *, clockid_t, const struct timespec *), sem_clockwait)(semaphore, clock, limit);
 }
 

@@ -1,5 +1,5 @@
 // A thread that says which step of which seed does not come to its end.
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 #include "Interposed.h"
 #include <pthread.h>
 #include <signal.h>
@@ -70,6 +70,11 @@ static void look(Progress *progress) {
 }
 
 static void *watch(void *nothing) {
+    (void)nothing;
+#if defined(__APPLE__)
+    // A thread names itself there.
+    pthread_setname_np("TC watchdog");
+#endif
     pthread_mutex_lock(&lock);
     // It goes after two looks at nobody. Seeds follow one another: the next one finds it still there.
     for (int idle = 0; idle < 2; idle++) {
@@ -99,7 +104,9 @@ static void start(void) {
     // Signals are for the threads of the program.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     isWatching = pthread_create(&thread, &attributes, watch, NULL) == 0;
+#if !defined(__APPLE__)
     if (isWatching) pthread_setname_np(thread, "TC watchdog");
+#endif
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }

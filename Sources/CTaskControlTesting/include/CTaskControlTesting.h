@@ -1,4 +1,4 @@
-// What the simulation needs of the Swift runtime and cannot say in Swift. Linux alone; elsewhere everything here is absent.
+// What the simulation needs of the Swift runtime and cannot say in Swift. Linux and Apple's platforms; elsewhere everything here is absent.
 //
 // A simulation belongs to the thread that runs it. All that is caught here is caught on that thread and while it is
 // *entered*; every other thread, and this one at any other time, goes straight on to the real thing.
@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
+#pragma clang diagnostic push
+// Nullability, and types of enumerations.
+#pragma clang diagnostic ignored "-Wpedantic"
 
 /// A simulation, as the runtime's entry points see it.
 typedef struct {
@@ -42,6 +45,8 @@ typedef struct {
 
 /// Whether this runtime has what the simulation hooks into.
 bool tc_isAvailable(void);
+/// Whether the simulation's main executor takes the place of the runtime's.
+bool tc_standsInForMain(void);
 
 /// Puts the hooks in place for the first of those that call it; the last that calls `tc_unhook` takes them away.
 void tc_hook(void);
@@ -53,8 +58,10 @@ bool tc_isHooked(void);
 void tc_lockMain(void);
 void tc_unlockMain(void);
 
-/// From here on, this thread's calls are the simulation's; `NULL` ends that.
-void tc_enter(TCSimulation *_Nullable simulation);
+/// From here on, what this thread enqueues is the simulation's; `NULL` ends that.
+///
+/// - interposes: Whether its calls of interposed functions are so, too.
+void tc_enter(TCSimulation *_Nullable simulation, bool interposes);
 /// The context of the simulation that this thread is in.
 void *_Nullable tc_context(void);
 /// What all clocks of this thread show, in nanoseconds; less than zero: the real time.
@@ -64,7 +71,7 @@ void tc_setNow(int64_t nanoseconds);
 bool tc_takeHint(void);
 
 /// From here on, a crash of this thread names the seed, and a step that takes too long is reported; `tc_endSeed` ends that.
-void tc_beginSeed(uint64_t seed, const char *_Nonnull strategy, const char *_Nonnull fileID, int64_t line);
+void tc_beginSeed(uint64_t seed, const char *_Nonnull replay, const char *_Nonnull fileID, int64_t line);
 void tc_endSeed(void);
 /// The name of a task, for these reports.
 void tc_nameTask(int64_t number, const char *_Nonnull name);
@@ -113,6 +120,9 @@ void tc_retain(void *_Nonnull task);
 void tc_release(void *_Nonnull task);
 /// Hands a job to the system's own pool.
 void tc_enqueueGlobal(void *_Nonnull job);
+/// Whether this thread runs a job on an actor.
+bool tc_isOnActor(void *_Nonnull actor);
 void tc_enqueueOnActor(void *_Nonnull job, void *_Nonnull actor);
 
+#pragma clang diagnostic pop
 #endif

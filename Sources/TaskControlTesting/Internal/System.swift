@@ -16,6 +16,16 @@ package enum System {
         return String(cString: value)
     }
 
+    /// Blocks the thread for two milliseconds.
+    static func pause() {
+        usleep(2_000)
+    }
+
+    /// Calls a function that reaches something outside this process, for a file that does not exist.
+    static func touchNothing() {
+        _ = connect(-1, nil, 0)
+    }
+
     /// Writes a line to standard error.
     package static func writeToStandardError(_ line: String) {
         let bytes = Array("\(line)\n".utf8)

@@ -65,6 +65,7 @@ internal import TaskControl
 /// - `TASKCONTROL_SEEDS=100000` runs that many seeds, from the lower bound of `seeds` on.
 /// - `TASKCONTROL_ARTIFACTS=folder` writes a failure into a file in that folder, named after the file and the line of the call and the seed. The
 ///   folder is created if it does not exist.
+/// - `TASKCONTROL_SIMULATION=experimental` enables simulations on Apple's platforms, where they have not been run yet: see <doc:Interposition>.
 ///
 /// An empty variable counts as not set. The variables apply to all calls of the process: run one test with
 /// `swift test --filter`, since a test that expects a particular seed to fail would fail itself.

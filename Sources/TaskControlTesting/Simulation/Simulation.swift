@@ -3,8 +3,11 @@
 ///
 /// Only tasks of that body may use it. A use on another thread ends the seed as an escape.
 public final class Simulation: Sendable {
-    /// Whether `simulate` works on this platform, with this version of the Swift runtime. Determined once per process, by a trial run.
-    public static var isSupported: Bool { SimulationSupport.isSupported }
+    /// Whether `simulate` works in this process: whether ``capabilities`` contain ``SimulationCapabilities/schedules``, which is all that it needs.
+    public static var isSupported: Bool { capabilities.contains(.schedules) }
+
+    /// What a simulation decides and shows in this process. Found out once, by trying it.
+    public static var capabilities: SimulationCapabilities { SimulationSupport.capabilities }
 
     /// The seed of this schedule.
     public let seed: UInt64
@@ -71,11 +74,16 @@ protocol SimulationHost: AnyObject, Sendable {
     func fail(_ reason: SimulationFailure.Reason)
     func note(_ text: String, _ location: String)
     func somewhere(_ action: @escaping @Sendable () -> Void)
-    func draw() -> UInt64
+    /// `nil` outside the simulation.
+    func draw() -> UInt64?
 }
 
 private struct SimulationGenerator: RandomNumberGenerator, Sendable {
     let host: any SimulationHost
 
-    mutating func next() -> UInt64 { host.draw() }
+    /// Outside the simulation, the system's numbers: a constant would hang code that draws until a number suits it.
+    mutating func next() -> UInt64 {
+        var system = SystemRandomNumberGenerator()
+        return host.draw() ?? system.next()
+    }
 }

@@ -45,7 +45,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public struct Shrunk: Sendable, Hashable, Codable {
         /// The choices of the schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:_:)`` replays them.
         public let schedule: SimulationSchedule
-        /// All steps of the schedule.
+        /// The steps of the schedule; of one with more than 100,000, the last ones, at least 100,000.
         public let steps: [SimulationStep]
         /// The tasks that had not ended, and the state of each.
         public let unfinished: [SimulationUnfinishedTask]
@@ -143,12 +143,19 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
 /// The simulation does not work on this platform, or with this version of the Swift runtime.
 public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertible {
-    /// Creates the error, for tests that ask ``Simulation/isSupported`` themselves.
-    public init() {}
+    /// What the process lacks of what the simulation can use.
+    public let missing: SimulationCapabilities
 
-    /// The missing requirement, and how to skip a test without it.
+    /// Creates the error, for tests that ask for ``Simulation/capabilities`` themselves.
+    ///
+    /// - Parameter missing: What the process lacks; by default, all that it does.
+    public init(missing: SimulationCapabilities = .all.subtracting(Simulation.capabilities)) {
+        self.missing = missing
+    }
+
+    /// What is missing, why, and how to skip a test for it.
     public var description: String {
-        "The simulation needs the concurrency runtime of Swift 6.3 on Linux, linked dynamically, which is not what this program runs on. "
+        "The simulation does not work in this process, which lacks \(missing). \(SimulationSupport.requirement) "
             + "Skip the test with Simulation.isSupported: @Test(.enabled(if: Simulation.isSupported)), or XCTSkipUnless."
     }
 }

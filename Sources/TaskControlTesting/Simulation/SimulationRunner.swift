@@ -16,6 +16,17 @@ struct SimulationPlan {
     /// The strategy that the seed has drawn: never a swarm.
     let strategy: SimulationStrategy
     let call: SimulationCall
+    /// What the engine may rely on.
+    var capabilities = Simulation.capabilities
+
+    /// The code, or the command, that replays the schedule.
+    var replay: String {
+        if case .schedule(let schedule) = strategy.kind {
+            return SimulatedTest.current?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }"
+        }
+        if strategy.dependsOnSeedAlone, let test = SimulatedTest.current { return test.replay(seed) }
+        return "try simulate(seed: \(seed), strategy: \(strategy)) { … }"
+    }
 
     /// How long, in real time, a simulation that has nothing to do waits for threads that may be about to resume a task.
     var grace = Duration.milliseconds(100)
@@ -87,9 +98,10 @@ struct SimulationRunner {
                 hasSlowness: strategy.hasSlowness,
                 hasEarlyStarts: strategy.hasEarlyStarts
             )
-            let result = try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule)))
+            let result = try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule), isSearch: true))
             guard search.isFollowed(by: result.answers) else {
-                throw failure(result, of: plan(seeds.lowerBound, strategy), as: .nondeterministic).reported()
+                let plan = plan(schedule.seed, SimulationStrategy(kind: .schedule(schedule)))
+                throw failure(result, of: plan, as: .nondeterministic).reported()
             }
             if !search.advance(past: result.answers) {
                 report.exhaustedPreemptions = preemptions
@@ -127,7 +139,7 @@ struct SimulationRunner {
         }
         if checksDeterminism {
             let again = SimulationSupport.run(plan, body)
-            if again.run != result.run {
+            if again.run != result.run || again.log.steps != result.log.steps {
                 var failure = failure(result, of: plan, as: .nondeterministic)
                 failure.divergence = result.log.divergence(from: again.log)
                 throw failure.reported()
@@ -199,6 +211,8 @@ extension SimulationFailure {
     /// Whether the body may run again to shorten the schedule: not if each run would record an issue of Swift Testing's `#require`, and not if
     /// the test was cancelled.
     fileprivate var mayBeRepeated: Bool {
+        // Code that has left the simulation would do so once more in each run.
+        if case .escaped = reason { return false }
         guard case .threw(let error) = reason else { return true }
         return !(error is CancellationError && Task.isCancelled) && !isOfRequire
     }

@@ -31,7 +31,8 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
     case outside(executor: String)
     /// The task has ended.
     case ended
-    /// The state cannot be read, since the memory of the task belongs to its parent, as for an `async let`.
+    /// The state cannot be read: the memory of the task belongs to its parent, as for an `async let`, or the platform does not show the states of tasks
+    /// (``SimulationCapabilities/taskStates``).
     case unknown
 
     /// The state as a predicate, such as "waits for #3 worker".
@@ -62,7 +63,8 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
 
     /// One line with the task, its creator, and its state.
     public var description: String {
-        "\(task)" + (creator.map { " (created by \($0))" } ?? "") + " \(state)"
+        let state = state == .unknown ? "has not ended" : "\(state)"
+        return "\(task)" + (creator.map { " (created by \($0))" } ?? "") + " \(state)"
     }
 }
 

@@ -22,8 +22,12 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// Whether created tasks may start before their creator continues.
     private(set) var hasEarlyStarts = false
 
-    init(kind: Kind) {
+    /// Whether the schedule is one of an exhaustive search.
+    private(set) var isSearch = false
+
+    init(kind: Kind, isSearch: Bool = false) {
         self.kind = kind
+        self.isSearch = isSearch
         guard case .schedule(let schedule) = kind else { return }
         hasSlowness = schedule.hasSlowness
         hasEarlyStarts = schedule.hasEarlyStarts

@@ -41,6 +41,8 @@ struct FaultInjectionTests {
             }
             try await clock.waitForSleepers(count: 20)
             await clock.advance(by: .seconds(2))
+            // One fault has paused the node, and one is to pause it at a message. The others have found that, and ended.
+            try await clock.waitForSleepers(count: 2)
             nemesis.cancel()
             await #expect(throws: CancellationError.self) { try await nemesis.value }
             #expect(!node.isPaused && node.isRunning)

@@ -99,7 +99,9 @@ struct NetworkFailureTests {
             await #expect(throws: CancellationError.self) { try await sender.value }
             // It had left, and is handled; the reply reaches nobody, not even the next process.
             node.restart()
-            await clock.advance(by: .seconds(5))
+            await clock.advance(by: .seconds(1))
+            try await network.drain()
+            await clock.advance(by: .seconds(1), waking: 1)
             #expect(network.counts.delivered == 1 && network.counts.answered == 0)
         }
     }

@@ -63,12 +63,18 @@ struct NetworkNodeTests {
     }
 
     @Test func messagesOvertakeEachOther() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(clock)
         network.addNode("a", echo)
         network.addNode("slow") { process in process.addTask { _ = try await process.send(Echo("first"), to: "a") } }
         network.addNode("quick") { process in process.addTask { _ = try await process.send(Echo("second"), to: "a") } }
         network.slow(from: "slow", to: "a", by: 5)
-        try await network.run { try await heard.waitForEvents(count: 2) }
+        try await network.run {
+            try await clock.waitForSleepers(count: 2)
+            await clock.advance(by: .seconds(1))
+            try await heard.waitForEvents(count: 1)
+            await clock.advance(by: .seconds(4))
+            try await heard.waitForEvents(count: 2)
+        }
         try heard.checkOrder(["second", "first"])
     }
 

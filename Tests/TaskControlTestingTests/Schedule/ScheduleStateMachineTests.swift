@@ -157,6 +157,18 @@ struct ScheduleStateMachineTests {
         #expect(orders([Self.arrival(true), Self.arrival(true, priority: 9)]) == [[0, 1]])
     }
 
+    @Test func tasksOfOnePriorityKeepTheirOrderBesideOthers() {
+        let (low, high) = (Self.arrival(true, priority: 17), Self.arrival(true, priority: 25))
+        #expect(orders([low, high, high]) == [[0, 1, 2], [1, 0, 2], [1, 2, 0]])
+        // Created by a job on the actor itself, which nothing interrupts: the highest priority is first.
+        func busy(_ priority: UInt8) -> Machine.Arrival {
+            Machine.Arrival(actor: 1, isFixed: true, priority: priority, overtakes: true)
+        }
+        #expect(orders([busy(17), busy(25), busy(25)]) == [[1, 2, 0]])
+        #expect(orders([busy(25), busy(9), busy(20)]) == [[0, 2, 1]])
+        #expect(orders([Self.arrival(priority: 9), busy(20)]) == [[1, 0]])
+    }
+
     // MARK: Answers
 
     /// The answers of any strategy, given to another machine, produce the same schedule.
@@ -167,7 +179,7 @@ struct ScheduleStateMachineTests {
             func play(_ chooser: ScheduleChooser) -> (order: [Int], machine: Machine) {
                 var machine = Machine(chooser: chooser, now: 0)
                 var made = SeededGenerator(seed: seed)
-                var order: [Int] = []
+                var (order, actions): ([Int], [(moment: Int, number: Int)]) = ([], [])
                 for job in 0..<60 {
                     switch made.next() % 4 {
                     case 0: machine.enqueue(job, of: job % 7)
@@ -175,9 +187,16 @@ struct ScheduleStateMachineTests {
                     case 2: machine.enqueue(job, of: job % 7, on: Self.arrival(made.next() % 2 == 0))
                     default: if let item = machine.next() { order.append(item.job) }
                     }
-                    if made.next() % 8 == 0 { _ = machine.performsAction(due: machine.moment()) }
+                    if made.next() % 8 == 0 { actions.append((machine.moment(), 1_000 + job)) }
+                    if !actions.isEmpty, let index = machine.action(actions.map(\.moment)) {
+                        order.append(actions.remove(at: index).number)
+                    }
                 }
                 while let item = machine.next() { order.append(item.job) }
+                while !actions.isEmpty {
+                    let index = machine.action(actions.map(\.moment), mustAct: true)!
+                    order.append(actions.remove(at: index).number)
+                }
                 return (order, machine)
             }
             let one = play(ScheduleChooser(seed: seed, strategy: strategy))

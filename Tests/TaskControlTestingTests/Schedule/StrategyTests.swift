@@ -41,7 +41,6 @@ struct StrategyTests {
             try simulate(seeds: 0..<200, strategy: strategy) { await Self.missedWakeUp($0) }
         }
         guard case .deadlock = failure.reason else { Issue.record("\(failure)"); return }
-        print(failure)
         let again = try #require(throws: SimulationFailure.self) {
             try simulate(schedule: failure.schedule) { await Self.missedWakeUp($0) }
         }
@@ -103,9 +102,48 @@ struct StrategyTests {
                     }
                 }
             }
-            print(report)
             #expect(report.exhaustedPreemptions == preemptions)
             #expect(report.schedules == report.distinctSchedules)
+        }
+    }
+
+    @concurrent @Sendable private static func twoActions(_ sim: Simulation) async {
+        let order = OrderRecorder<String>()
+        sim.somewhere { order.record("a") }
+        sim.somewhere { order.record("b") }
+        for _ in 0..<3 { await Task.yield() }
+        while order.count < 2 { try? await Task.sleep(for: .seconds(1)) }
+        sim.expect(order.events == ["a", "b"], "a is first")
+    }
+
+    @Test(arguments: [SimulationStrategy.swarm, .exhaustive(preemptions: 0)])
+    func theOrderOfActionsIsReplayed(strategy: SimulationStrategy) throws {
+        let failure = try #require(throws: SimulationFailure.self) {
+            try simulate(seeds: 0..<500, strategy: strategy) { await Self.twoActions($0) }
+        }
+        let again = try #require(throws: SimulationFailure.self) {
+            try simulate(schedule: failure.schedule) { await Self.twoActions($0) }
+        }
+        #expect(again.run.trace == failure.run.trace)
+        #expect(failure.shrunk.map { $0.schedule.deviations.count < 3 } ?? true)
+    }
+
+    @Test func aSearchLeavesALoopThatYields() throws {
+        let report = try simulate(seeds: 0..<5_000, strategy: .exhaustive(preemptions: 2), maxSteps: 1_000) { _ in
+            let flag = OrderRecorder<Bool>()
+            Task { flag.record(true) }
+            while flag.count == 0 { await Task.yield() }
+        }
+        #expect(report.exhaustedPreemptions == 2)
+    }
+
+    @Test func schedulesAreCodedAsTheirText() throws {
+        let schedule: SimulationSchedule = "7s:1=2,9=1"
+        let text = try JSONEncoder().encode([schedule])
+        #expect(String(decoding: text, as: UTF8.self) == "[\"7s:1=2,9=1\"]")
+        #expect(try JSONDecoder().decode([SimulationSchedule].self, from: text) == [schedule])
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([SimulationSchedule].self, from: Data("[\"7:1=-2\"]".utf8))
         }
     }
 }

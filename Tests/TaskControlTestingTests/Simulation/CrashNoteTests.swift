@@ -14,7 +14,7 @@ struct CrashNoteTests {
             note?.wholeMatch(
                 of:
                     #/
-                simulate:\ crashed\ in\ seed\ 3,\ strategy\ \.pct\(depth:\ 2\),\ step\ [0-9]+,\ task\ \#1\ worker,
+                simulate:\ crashed\ in\ seed\ 3,\ step\ [0-9]+,\ task\ \#1\ worker,
                 \ called\ at\ TaskControlTestingTests/CrashNoteTests\.swift:[0-9]+
                 \ \(replay:\ try\ simulate\(seed:\ 3,\ strategy:\ \.pct\(depth:\ 2\)\)\ \{\ …\ \}\)
                 /#

@@ -155,4 +155,52 @@ struct SimulationCornerTests {
         )
         #expect(failure.description.contains("and 970 more") && failure.description.utf8.count < 10_000)
     }
+
+    @MainActor private static func waitOnMain(for task: Task<Void, Never>) async { await task.value }
+
+    @Test func aTaskOnTheMainActorSaysWhatItWaitsFor() throws {
+        let failure = try #require(
+            failure { _ in
+                let lost = Task(name: "lost") { @MainActor in
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+                await Self.waitOnMain(for: lost)
+            }
+        )
+        #expect(
+            failure.unfinished.map { "\($0.state)" } == ["waits for #1 lost", "waits for a continuation to be resumed"]
+        )
+    }
+
+    /// A constant would hang code that draws until a number suits it.
+    @Test func randomNumbersOutsideAreTheSystems() throws {
+        let kept = Locked<(any RandomNumberGenerator & Sendable)?>(nil)
+        try simulate(seed: 1) { sim in kept.withLock { $0 = sim.random } }
+        var random = try #require(kept.withLock { $0 })
+        #expect((0..<3).contains(Int.random(in: 0..<3, using: &random)))
+    }
+
+    private actor Jobs {
+        private(set) var order: [String] = []
+
+        func add(_ name: String) { order.append(name) }
+
+        func create() -> [Task<Void, Never>] {
+            [
+                Task(priority: .high) { add("high") },
+                Task(priority: .low) { add("low") },
+                Task(priority: .medium) { add("medium") },
+            ]
+        }
+    }
+
+    /// As the runtime has it: nothing runs on the actor before all three are in its queue.
+    @Test func tasksThatAnActorCreatesForItselfBeginByPriority() throws {
+        try simulate(seeds: 0..<500) { sim in
+            let jobs = Jobs()
+            for task in await jobs.create() { await task.value }
+            let order = await jobs.order
+            sim.expect(order == ["high", "medium", "low"], "\(order)")
+        }
+    }
 }

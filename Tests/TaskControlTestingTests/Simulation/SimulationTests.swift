@@ -2,20 +2,6 @@ import TaskControl
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct SimulationSupportTests {
-    #if os(Linux)
-    @Test func thisPlatformHasASimulation() {
-        #expect(Simulation.isSupported)
-    }
-    #else
-    @Test func whereThereIsNoSimulationItSaysSo() {
-        #expect(!Simulation.isSupported)
-        #expect(throws: SimulationUnsupportedError.self) { try simulate(seed: 1) { _ in } }
-    }
-    #endif
-}
-
 /// A seed that fails, as the error that it throws.
 func failure(
     seed: UInt64 = 1,

@@ -25,7 +25,7 @@ final class SimulationXCTests: XCTestCase {
     func testAFailureIsAnErrorThatSaysWhichSeed() throws {
         try XCTSkipUnless(Simulation.isSupported)
         XCTAssertThrowsError(try simulate(seeds: 3..<100) { sim in sim.expect(sim.seed != 5) }) { error in
-            XCTAssertTrue("\(error)".contains("simulate(seed: 5)"))
+            XCTAssertTrue("\(error)".contains("simulate(seed: 5, strategy: "))
         }
     }
 }

@@ -25,7 +25,7 @@ final class World {
     nonisolated static func play(_ scenario: Scenario, _ strategy: Strategy) throws -> Timeline {
         // One thread runs the simulation, and this one waits for it.
         nonisolated(unsafe) var timeline: Timeline?
-        try simulate(seed: scenario.seed, maxSteps: .max) { @MainActor simulation in
+        try simulate(seed: scenario.seed, strategy: .random, maxSteps: .max) { @MainActor simulation in
             let world = World(scenario, strategy, in: simulation)
             await world.run()
             timeline = world.timeline

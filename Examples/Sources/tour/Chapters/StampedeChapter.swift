@@ -89,19 +89,22 @@ struct StampedeChapter: Chapter {
     ) throws -> Simulated {
         let progress = Progress(chapter: name, act: "\(act), simulated")
         let first = min(seed, .max - UInt64(Self.seeds))
-        let tried = Observed(0)
         let start = ContinuousClock.now
         var failure: SimulationFailure?
         do {
             try simulate(seeds: first..<first + UInt64(Self.seeds)) { @MainActor sim in
-                tried.update { $0 += 1 }
                 progress.update("seed \(sim.seed)")
                 try await Self.check(Tokens.self, in: sim)
             }
         } catch let found as SimulationFailure {
             failure = found
         }
-        let simulated = Simulated(failure: failure, tried: tried.value, time: ContinuousClock.now - start)
+        let simulated = Simulated(
+            failure: failure,
+            // The seeds up to the one that fails: its schedule is then run again, to shorten it.
+            tried: failure.map { Int($0.seed - first) + 1 } ?? Self.seeds,
+            time: ContinuousClock.now - start
+        )
         progress.finish(simulated.outcome)
         return simulated
     }
@@ -203,27 +206,29 @@ struct StampedeChapter: Chapter {
 
     // MARK: What is shown
 
-    /// Why a seed failed, the line that replays it, and its schedule, of which the hops between actors are left out, and all but the end
-    /// if it is long.
+    /// The reason of a failure, the line that replays it, and the last steps of its shortest schedule, without the hops between actors.
     static func transcript(of failure: SimulationFailure, longest: Int = 12) -> [String] {
-        let schedule = failure.schedule.split(separator: "\n")
-        let head = failure.description.split(separator: "\n").dropLast(schedule.count)
-        // The steps are what comes after the last title.
-        let steps = schedule.suffix(while: { $0.hasPrefix(" ") })
-        let telling = steps.filter { step in !hops.contains(where: step.contains) }.suffix(longest)
+        let head = failure.description.split(separator: "\n").prefix(2).map(String.init)
+        let steps = failure.shrunk?.steps ?? failure.steps
+        let telling = steps.filter(isTelling).suffix(longest)
         let title = "schedule: the virtual time, and who did what; \(steps.count - telling.count) steps are left out"
-        return (head + [title[...]] + telling).map { String($0.prefix(width)) }
+        return (head + [title] + telling.map(line)).map { String($0.prefix(width)) }
     }
 
-    private static let hops = ["waits for its turn on an actor", "an actor took its turn", "can go on"]
+    private static func isTelling(_ step: SimulationStep) -> Bool {
+        switch step.event {
+        case .ran(.awaitingActor), .ran(.ready), .ran(.yielded), .actorTurn: false
+        default: true
+        }
+    }
+
+    /// A step without the place of its note in the source.
+    private static func line(_ step: SimulationStep) -> String {
+        let place = step.location.map { "\($0): note: " } ?? ""
+        return "  " + step.description.dropFirst(place.count)
+    }
+
     private static let width = 98
-}
-
-extension Array {
-    /// The last elements, as far as they are all so.
-    fileprivate func suffix(while isSo: (Element) -> Bool) -> ArraySlice<Element> {
-        self[(lastIndex { !isSo($0) }.map { $0 + 1 } ?? startIndex)...]
-    }
 }
 
 /// HTTP, as in the app.

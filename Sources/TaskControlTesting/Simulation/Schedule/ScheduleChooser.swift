@@ -6,10 +6,10 @@ struct ScheduleChooser {
     struct Question {
         /// The number of answers.
         let width: Int
-        /// Whether every answer but 0 interrupts a task that could go on.
+        /// Whether every answer except 0 interrupts a task that could continue.
         let isPreemption: Bool
-        /// An item that must run because it has been ready for too long, and its task.
-        var starving: (number: Int, task: Int?)?
+        /// For each answer, whether it counts as a preemption, if that differs from `isPreemption`.
+        var costs: [Bool]?
     }
 
     enum Pick {
@@ -23,6 +23,12 @@ struct ScheduleChooser {
         let answer: UInt32
         let width: UInt32
         let isPreemption: Bool
+        var costs: [Bool]?
+
+        /// The number of preemptions that an answer to the question counts as: 0 or 1.
+        func cost(of answer: UInt32) -> Int {
+            (costs?[Int(answer)] ?? (isPreemption && answer > 0)) ? 1 : 0
+        }
     }
 
     private enum Way {
@@ -43,12 +49,15 @@ struct ScheduleChooser {
     private var earliness: UInt64 = 0
     let asksForSlowness: Bool
     let asksForEarlyStarts: Bool
+    /// Whether answers are recorded with their costs, for a search.
+    let recordsCosts: Bool
 
     /// - Parameter strategy: The strategy that the seed has drawn: never a swarm.
     init(seed: UInt64, strategy: SimulationStrategy) {
         generator = SeededGenerator(seed: seed)
         asksForSlowness = strategy.hasSlowness
         asksForEarlyStarts = strategy.hasEarlyStarts
+        recordsCosts = strategy.isSearch
         switch strategy.kind {
         case .random, .swarm: way = .random
         case .sticky: way = .sticky
@@ -57,7 +66,7 @@ struct ScheduleChooser {
         case .pct(let depth, let steps):
             way = .ranked(ScheduleRanks(depth: depth, steps: steps, using: &generator))
         case .schedule(let schedule):
-            way = .script(Dictionary(uniqueKeysWithValues: schedule.deviations.map { ($0.question, $0.answer) }))
+            way = .script(Dictionary(schedule.deviations.map { ($0.question, $0.answer) }) { $1 })
         }
         if asksForSlowness { slowness = generator.next() % 2 == 0 ? 5 : 50 }
         if asksForEarlyStarts { earliness = generator.next() % 2 == 0 ? 100 : 500 }
@@ -90,8 +99,24 @@ struct ScheduleChooser {
         case .ranked(var ranks):
             way = .inOrder
             defer { way = .ranked(ranks) }
-            return .item(ranks.next(starving: question.starving))
+            return .item(ranks.next(starving: nil))
         }
+    }
+
+    /// Notes that an item runs without a question, because it has been ready for too long.
+    mutating func mustRun(_ number: Int, of task: Int?) {
+        guard case .ranked(var ranks) = way else { return }
+        way = .inOrder
+        _ = ranks.next(starving: (number, task))
+        way = .ranked(ranks)
+    }
+
+    /// Notes that an item is not ready any more, although it has not run.
+    mutating func tookBack(_ number: Int) {
+        guard case .ranked(var ranks) = way else { return }
+        way = .inOrder
+        ranks.takeBack(number)
+        way = .ranked(ranks)
     }
 
     mutating func record(_ answer: Int, _ question: Question) {
@@ -99,7 +124,8 @@ struct ScheduleChooser {
             Answer(
                 answer: UInt32(clamping: answer),
                 width: UInt32(clamping: question.width),
-                isPreemption: question.isPreemption
+                isPreemption: question.isPreemption,
+                costs: question.costs
             )
         )
     }
@@ -116,9 +142,23 @@ struct ScheduleChooser {
         decide(isPreemption: true) { [earliness] in $0.next() % 1_000 < earliness }
     }
 
-    /// Decides whether an action of the program runs now: when it is due, and with a probability of one half before time moves.
-    mutating func performsAction(isDue: Bool, isAboutToMoveTime: Bool) -> Int {
-        decide(isPreemption: false) { isDue || (isAboutToMoveTime && $0.next() % 2 == 0) }
+    /// Decides which action of the program runs now: one that is due, or, with a probability of one half, the next before time moves.
+    ///
+    /// - Returns: The index of the action; `nil` if none runs.
+    mutating func action(_ moments: [Int], at step: Int, isAboutToMoveTime: Bool, mustAct: Bool) -> Int? {
+        let width = mustAct ? moments.count : moments.count + 1
+        if width == 1 { return 0 }
+        var answer = 0
+        switch way {
+        case .inOrder: break
+        case .script(let answers): answer = min(max(answers[self.answers.count] ?? 0, 0), width - 1)
+        case .random, .sticky, .ranked:
+            let next = moments.indices.min { (moments[$0], $0) < (moments[$1], $1) }!
+            let acts = mustAct || moments[next] <= step || (isAboutToMoveTime && generator.next() % 2 == 0)
+            if acts { answer = mustAct ? next : next + 1 }
+        }
+        record(answer, Question(width: width, isPreemption: false))
+        return mustAct ? answer : answer == 0 ? nil : answer - 1
     }
 
     /// Draws the step from which on an action is due. The length of the program is unknown, so each order of magnitude has the same probability.

@@ -1,4 +1,4 @@
-/// The steps of a schedule, recorded without text: all steps of all schedules are recorded, and hardly any are read.
+/// The last steps of a schedule, recorded without text: the steps of all schedules are recorded, and hardly any are read.
 struct ScheduleLog {
     /// The state of a task, as in ``SimulationTaskState``, with the number of an awaited task and the type of an actor.
     enum State {
@@ -25,11 +25,15 @@ struct ScheduleLog {
         let event: Event
     }
 
+    /// At least this many of the last steps are kept: all steps of a schedule with the default of `maxSteps`.
+    private static let capacity = 100_000
+
     private var entries: [Entry] = []
     /// The tasks by their numbers. Set when the schedule has ended.
     var tasks: [SimulationTask] = []
 
     mutating func append(_ event: Event, of task: Int?, on actor: (any Any.Type)?, number: Int, at time: Duration) {
+        if entries.count == 2 * Self.capacity { entries.removeFirst(Self.capacity) }
         entries.append(Entry(number: number, time: time, task: task, actor: actor, event: event))
     }
 

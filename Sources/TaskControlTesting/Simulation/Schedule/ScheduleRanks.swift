@@ -75,6 +75,11 @@ struct ScheduleRanks {
     /// - Complexity: O(*n*) in the number of ready jobs; O(1) if there is only one.
     mutating func remove(_ number: Int) {
         steps += 1
+        takeBack(number)
+    }
+
+    /// Removes a job that does not run.
+    mutating func takeBack(_ number: Int) {
         if let index = heap.firstIndex(where: { $0.number == number }) { _ = remove(at: index) }
     }
 

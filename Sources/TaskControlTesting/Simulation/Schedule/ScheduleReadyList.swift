@@ -1,4 +1,4 @@
-/// Jobs by increasing number, any of which may be removed: that moves eight bytes for each job behind it.
+/// The ready jobs by increasing number, from which any job may be removed. A removal moves eight bytes per later job.
 struct ScheduleReadyList {
     typealias Item = ScheduleStateMachine.Item
 
@@ -8,7 +8,7 @@ struct ScheduleReadyList {
     }
 
     private var places: [Place] = []
-    /// The items of free slots are out of date.
+    /// The items by slot. The items of free slots are out of date.
     private var slots: [Item] = []
     private var free: [UInt32] = []
 
@@ -19,7 +19,7 @@ struct ScheduleReadyList {
 
     func number(at index: Int) -> Int { Int(places[index].number) }
 
-    /// - Parameter item: With a higher number than all that are there.
+    /// - Parameter item: Its number must be higher than those of all items in the list.
     mutating func append(_ item: Item) {
         let slot: UInt32
         if free.isEmpty {
@@ -32,7 +32,7 @@ struct ScheduleReadyList {
         places.append(Place(number: UInt32(item.number), slot: slot))
     }
 
-    /// - Complexity: O(*n*) in the number of jobs behind it.
+    /// - Complexity: O(*n*) in the number of later jobs.
     mutating func remove(at index: Int) -> Item {
         let slot = places[index].slot
         if index == places.count - 1 { places.removeLast() } else { places.remove(at: index) }
@@ -40,7 +40,7 @@ struct ScheduleReadyList {
         return slots[Int(slot)]
     }
 
-    /// The index of a number that is in the list.
+    /// Returns the index of a number, which must be in the list.
     ///
     /// - Complexity: O(log *n*) in the number of jobs.
     func index(of number: Int) -> Int {

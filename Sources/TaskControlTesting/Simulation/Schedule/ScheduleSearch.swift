@@ -13,13 +13,14 @@ struct ScheduleSearch {
     /// - Parameter answers: All answers of the schedule that has run.
     /// - Returns: Whether there is another schedule.
     mutating func advance(past answers: [ScheduleChooser.Answer]) -> Bool {
-        var spent = answers.count { $0.isPreemption && $0.answer > 0 }
+        var spent = answers.reduce(0) { $0 + $1.cost(of: $1.answer) }
         for index in answers.indices.reversed() {
             let answer = answers[index]
-            if answer.isPreemption, answer.answer > 0 { spent -= 1 }
-            let isLast = answer.answer + 1 >= answer.width
-            if isLast || (answer.isPreemption && spent + 1 > preemptions) { continue }
-            prefix = answers[..<index].map(\.answer) + [answer.answer + 1]
+            spent -= answer.cost(of: answer.answer)
+            var next = answer.answer + 1
+            while next < answer.width, spent + answer.cost(of: next) > preemptions { next += 1 }
+            if next >= answer.width { continue }
+            prefix = answers[..<index].map(\.answer) + [next]
             return true
         }
         return false

@@ -7,22 +7,23 @@
 /// equal answers produce equal schedules. Time moves when nothing is ready, to the earliest deadline, and when a job blocks
 /// its thread; if the strategy has slowness, also when jobs are ready.
 ///
-/// It is not generic over its jobs: generic code costs several times as much in a debug build, which most tests are.
+/// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds.
 struct ScheduleStateMachine {
-    /// The number by which the owner of the machine knows a job.
+    /// The number that identifies a job for the owner of the machine.
     typealias Job = Int
     /// A time in nanoseconds.
     typealias Time = Int64
 
-    /// The arrival of a job at an actor, which runs jobs in the order of their arrivals.
+    /// The arrival of a job at an actor: see ``ScheduleArrivals``.
     struct Arrival: Equatable {
         /// Identifies the actor.
         let actor: UInt
-        /// Whether the sender continues after it has enqueued the job, as the creator of a task does: all later arrivals are behind the job. A
-        /// task that hops to an actor does nothing after the hop, so that its arrival may be delayed by any number of steps.
+        /// Whether the sender continues after it has enqueued the job, as the creator of a task does.
         let isFixed: Bool
-        /// The priority of the job: a job of a higher priority overtakes.
+        /// The priority of the job. Zero for all jobs of the main actor, which keeps the order of arrivals.
         let priority: UInt8
+        /// Whether the sender runs on the actor: nothing of lower priority can run there before the job.
+        var overtakes = false
     }
 
     struct Item {
@@ -32,6 +33,8 @@ struct ScheduleStateMachine {
         let arrival: Arrival?
         /// Whether the task gave up its turn with `Task.yield()`.
         let hasYielded: Bool
+        /// The place among the arrivals at its actor.
+        var place = 0
         /// Increases from item to item, in the order in which they became ready.
         fileprivate(set) var number = 0
         /// The number of steps before it became ready.
@@ -43,13 +46,6 @@ struct ScheduleStateMachine {
         let item: Item
     }
 
-    /// A ready job with a fixed arrival, and the jobs of the same actor that are behind it.
-    private struct Line {
-        var head: Int
-        var priority: UInt8
-        var waiting: [Item] = []
-    }
-
     private(set) var now: Time
     /// The number of jobs that have been returned.
     private(set) var steps = 0
@@ -59,7 +55,9 @@ struct ScheduleStateMachine {
     private var ready = ScheduleReadyList()
     /// The sleeping jobs, by decreasing deadline.
     private var sleepers: [Sleeper] = []
-    private var lines: [UInt: Line] = [:]
+    private var arrivals: [UInt: ScheduleArrivals] = [:]
+    /// The number of ready items that have not yielded.
+    private var eagerCount = 0
     private var itemCount = 0
     /// The task that ran last, and the number of the first item that became ready since it began to run.
     private var last: (task: Int?, firstItem: Int) = (nil, 0)
@@ -82,14 +80,9 @@ struct ScheduleStateMachine {
     mutating func enqueue(_ job: Job, of task: Int?, on arrival: Arrival? = nil, hasYielded: Bool = false) {
         let item = Item(job: job, task: task, arrival: arrival, hasYielded: hasYielded)
         guard let arrival else { return makeReady(item) }
-        if let line = lines[arrival.actor], arrival.priority <= line.priority {
-            lines[arrival.actor]!.waiting.append(item)
-        } else {
-            makeReady(item)
-            if arrival.isFixed, lines[arrival.actor] == nil {
-                lines[arrival.actor] = Line(head: itemCount, priority: arrival.priority)
-            }
-        }
+        let (placed, takesBack) = arrivals[arrival.actor, default: ScheduleArrivals()].arrive(item)
+        if takesBack { takeBack(below: arrival) }
+        if let placed { makeReady(placed) }
     }
 
     /// Adds a job that sleeps until a deadline.
@@ -113,29 +106,54 @@ struct ScheduleStateMachine {
         item.readySince = steps
         chooser.becameReady(itemCount, of: item.task)
         ready.append(item)
+        if !item.hasYielded { eagerCount += 1 }
     }
 
-    /// Makes the jobs behind a removed head of a line ready, up to the next fixed arrival.
-    private mutating func moveUp(behind item: Item) {
-        guard let arrival = item.arrival, let line = lines[arrival.actor], line.head == item.number else { return }
-        let next = line.waiting.firstIndex { $0.arrival!.isFixed }
-        let end = next.map { $0 + 1 } ?? line.waiting.endIndex
-        for item in line.waiting[..<end] { makeReady(item) }
-        lines[arrival.actor] = next.map { next in
-            Line(
-                head: itemCount,
-                priority: line.waiting[next].arrival!.priority,
-                waiting: Array(line.waiting[end...])
-            )
+    /// Removes the ready jobs that an arrival has overtaken.
+    ///
+    /// - Complexity: O(*n*) in the number of ready jobs.
+    private mutating func takeBack(below arrival: Arrival) {
+        for index in (0..<ready.count).reversed() {
+            let item = ready[index]
+            guard let other = item.arrival, other.actor == arrival.actor, other.priority < arrival.priority else {
+                continue
+            }
+            remove(index)
+            chooser.tookBack(item.number)
+            arrivals[arrival.actor]!.takeBack(item)
         }
+    }
+
+    /// Makes the jobs ready that may follow a job to its actor.
+    private mutating func follow(_ item: Item) {
+        guard let actor = item.arrival?.actor else { return }
+        for item in arrivals[actor]!.run(item) { makeReady(item) }
+        if arrivals[actor]!.isEmpty { arrivals[actor] = nil }
+    }
+
+    @discardableResult
+    private mutating func remove(_ index: Int) -> Item {
+        let item = ready.remove(at: index)
+        if !item.hasYielded { eagerCount -= 1 }
+        return item
     }
 
     /// Removes and returns the job that was last made ready, if it is the wanted one and the schedule lets it start before its creator continues.
     mutating func takeEarly(where isWanted: (Item) -> Bool) -> Item? {
         guard chooser.asksForEarlyStarts, !ready.isEmpty, isWanted(ready[ready.count - 1]) else { return nil }
         guard answer(chooser.startsEarly()) == 1 else { return nil }
-        chooser.removed(ready.number(at: ready.count - 1))
-        return take(ready.count - 1)
+        return takeUnasked(ready.count - 1)
+    }
+
+    /// Removes and returns the first ready job that is wanted, without a choice.
+    mutating func takeFirst(where isWanted: (Item) -> Bool) -> Item? {
+        for index in 0..<ready.count where isWanted(ready[index]) { return takeUnasked(index) }
+        return nil
+    }
+
+    private mutating func takeUnasked(_ index: Int) -> Item {
+        chooser.removed(ready.number(at: index))
+        return take(index)
     }
 
     // MARK: Choices
@@ -156,11 +174,11 @@ struct ScheduleStateMachine {
     }
 
     private mutating func take(_ index: Int) -> Item {
-        let item = ready.remove(at: index)
+        let item = remove(index)
         note(UInt64(index))
         note(UInt64(bitPattern: now))
         steps += 1
-        moveUp(behind: item)
+        follow(item)
         return item
     }
 
@@ -191,41 +209,54 @@ struct ScheduleStateMachine {
     /// Answers are numbered so that 0 is the plain schedule: the task that ran last continues if it can, otherwise the job
     /// runs that has been ready longest.
     private mutating func pick() -> Int {
-        let first = first
         guard ready.count > 1 else {
             chooser.removed(ready.number(at: 0))
             return 0
         }
-        let question = ScheduleChooser.Question(
-            width: ready.count,
-            isPreemption: first.isGoingOn,
-            starving: first.isStarving ? (ready[0].number, ready[0].task) : nil
-        )
+        // No job waits forever, even if the program spins: the runtime has no such schedule.
+        if steps - ready[0].readySince > 200 + 4 * ready.count {
+            chooser.mustRun(ready[0].number, of: ready[0].task)
+            return 0
+        }
+        let (first, isGoingOn) = first
+        var question = ScheduleChooser.Question(width: ready.count, isPreemption: isGoingOn)
+        if chooser.recordsCosts {
+            question.costs = (0..<ready.count).map { answer in
+                let hasYielded = ready[self.index(of: answer, first)].hasYielded
+                return (isGoingOn && answer != 0) || (hasYielded && eagerCount > 0)
+            }
+        }
         let index: Int
         switch chooser.pick(question) {
-        case .answer(let answer):
-            index = answer == 0 ? first.index : answer <= first.index ? answer - 1 : answer
-        case .item(let number):
-            index = ready.index(of: number)
+        case .answer(let answer): index = self.index(of: answer, first)
+        case .item(let number): index = ready.index(of: number)
         }
-        let answer = index == first.index ? 0 : index < first.index ? index + 1 : index
+        let answer = index == first ? 0 : index < first ? index + 1 : index
         chooser.record(answer, question)
         note(UInt64(ready.count) << 32 | UInt64(answer))
         return index
     }
 
-    /// The index that answer 0 stands for.
-    private var first: (index: Int, isGoingOn: Bool, isStarving: Bool) {
-        // No job waits forever, even if the program spins: the runtime has no such schedule.
-        if steps - ready[0].readySince > 200 + 4 * ready.count { return (0, false, true) }
-        guard let task = last.task else { return (0, false, false) }
-        var index = ready.count - 1
-        while index >= 0, ready.number(at: index) >= last.firstItem {
-            let item = ready[index]
-            if item.task == task, !item.hasYielded { return (index, true, false) }
-            index -= 1
+    /// The index that an answer stands for.
+    private func index(of answer: Int, _ first: Int) -> Int {
+        answer == 0 ? first : answer <= first ? answer - 1 : answer
+    }
+
+    /// The index that answer 0 stands for, and whether it is the task that ran last.
+    private var first: (index: Int, isGoingOn: Bool) {
+        if let task = last.task {
+            var index = ready.count - 1
+            while index >= 0, ready.number(at: index) >= last.firstItem {
+                let item = ready[index]
+                if item.task == task, !item.hasYielded { return (index, true) }
+                index -= 1
+            }
         }
-        return (0, false, false)
+        // A task that has yielded lets others run first.
+        if eagerCount == 0 { return (0, false) }
+        var index = 0
+        while ready[index].hasYielded { index += 1 }
+        return (index, false)
     }
 
     /// Adds the answer to a question with two answers to the fingerprint.
@@ -239,9 +270,16 @@ struct ScheduleStateMachine {
     /// Draws the step from which on an action of the program is due. The action runs between two steps.
     mutating func moment() -> Int { chooser.moment(after: steps) }
 
-    /// Decides whether an action runs now.
-    mutating func performsAction(due step: Int) -> Bool {
-        answer(chooser.performsAction(isDue: step <= steps, isAboutToMoveTime: isAboutToMoveTime)) == 1
+    /// Decides which action of the program runs now.
+    ///
+    /// - Parameters:
+    ///   - moments: The moment of each action.
+    ///   - mustAct: Whether nothing else can happen.
+    /// - Returns: The index of the action; `nil` if none runs.
+    mutating func action(_ moments: [Int], mustAct: Bool = false) -> Int? {
+        let index = chooser.action(moments, at: steps, isAboutToMoveTime: isAboutToMoveTime, mustAct: mustAct)
+        note(UInt64(moments.count) << 32 | UInt64((index ?? -1) + 1))
+        return index
     }
 
     // MARK: Fingerprint

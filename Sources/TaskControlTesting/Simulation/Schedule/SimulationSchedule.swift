@@ -111,6 +111,24 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         )
     }
 
+    /// Decodes the ``description``.
+    ///
+    /// - Throws: `DecodingError` if the text is not a schedule.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let schedule = SimulationSchedule(text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is not a schedule")
+        }
+        self = schedule
+    }
+
+    /// Encodes the ``description``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+
     /// Creates a schedule from its ``description``, as a failure prints it. Traps if the literal is not valid.
     public init(stringLiteral value: String) {
         guard let schedule = SimulationSchedule(value) else {

@@ -1,12 +1,12 @@
-#if os(Linux)
+#if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 import TaskControl
-@_spi(ExperimentalScheduling) import _Concurrency
 
 /// Runs one seed: receives every job, runs the jobs in the order that the schedule decides, and determines the result.
 ///
 /// Everything runs on one thread, which is in the simulation while `run` is on its stack. The entry points of the runtime find the
 /// engine through that thread (`tc_enter`), and through the executor that every task of the simulation has.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationEngine: @unchecked Sendable {
     // Sendable: only the thread of the simulation uses the properties, except `foreign`. `isHere` rejects all other threads.
 
@@ -14,9 +14,9 @@ final class SimulationEngine: @unchecked Sendable {
     var schedule: ScheduleStateMachine
     /// The generator of `Simulation.random`: another sequence than that of the schedule, so that neither changes the other.
     var draws: SeededGenerator
-    var ledger = TaskLedger()
+    var ledger: TaskLedger
     var log = ScheduleLog()
-    /// The actions that have not run, by decreasing step.
+    /// The actions of the program that have not run, in the order of their calls.
     var actions: [(step: Int, action: @Sendable () -> Void)] = []
     /// Whether this simulation holds the lock of the main actor.
     var isOnMain = false
@@ -55,13 +55,14 @@ final class SimulationEngine: @unchecked Sendable {
 
     private init(_ plan: SimulationPlan) {
         self.plan = plan
+        ledger = TaskLedger(plan.capabilities)
         let chooser = ScheduleChooser(seed: plan.seed, strategy: plan.strategy)
         schedule = ScheduleStateMachine(chooser: chooser, now: Self.start)
         draws = SeededGenerator(seed: plan.seed ^ 0xD1B5_4A32_D192_ED03)
         executor = SimulationTaskExecutor(foreign: foreign)
         hop = SimulationHopExecutor(foreign: foreign)
         main = SimulationMainExecutor(foreign: foreign)
-        mainReference = main.asUnownedSerialExecutor()
+        mainReference = tc_standsInForMain() ? main.asUnownedSerialExecutor() : MainActor.sharedUnownedExecutor
     }
 
     /// The simulation that this thread is in.
@@ -93,17 +94,18 @@ final class SimulationEngine: @unchecked Sendable {
             globalExecutor: Self.words(globalConcurrentExecutor.asUnownedTaskExecutor()).0,
             created: { context, task, name, foreign in
                 let engine = SimulationEngine.at(context)
+                engine.checkCurrentTask()
                 engine.ledger.created(task, name: name.map { String(cString: $0) })
                 if let name { tc_nameTask(Int64(engine.ledger.number(of: task)), name) }
                 if let foreign { engine.escaped(task, "was made for an executor of its own", foreign) }
-                engine.startEarly()
+                engine.startEarly(engine.ledger.number(of: task))
             },
             goes: { context, foreign in
                 let engine = SimulationEngine.at(context)
                 guard let task = tc_currentTask(), engine.ledger.knows(task) else { return }
                 engine.escaped(task, "went to the executor of an actor", foreign)
             },
-            mayHop: { context in SimulationEngine.at(context).ledger.current != nil },
+            mayHop: { context in SimulationEngine.at(context).checkCurrentTask() },
             enqueue: { context, job, isOnMain in
                 SimulationEngine.at(context).enqueueIfOwn(SimulatedJob(job, isOnMain: isOnMain), after: nil)
             },
@@ -118,17 +120,17 @@ final class SimulationEngine: @unchecked Sendable {
                 SimulationEngine.at(context).blocked(for: nanoseconds, in: call.map { String(cString: $0) })
             }
         )
-        tc_beginSeed(plan.seed, plan.strategy.description, plan.call.fileID, Int64(plan.call.line))
+        tc_beginSeed(plan.seed, plan.replay, plan.call.fileID, Int64(plan.call.line))
         defer { tc_endSeed() }
         tc_hook()
         defer { tc_unhook() }
         return withUnsafeMutablePointer(to: &runtime) { runtime in
-            tc_enter(runtime)
+            tc_enter(runtime, !plan.capabilities.isDisjoint(with: .interposed))
             tc_setNow(schedule.now)
             performHandlerActionsInTasks(true)
             defer {
                 performHandlerActionsInTasks(false)
-                tc_enter(nil)
+                tc_enter(nil, false)
                 tc_setNow(-1)
                 if isOnMain { tc_unlockMain() }
             }
@@ -176,8 +178,9 @@ final class SimulationEngine: @unchecked Sendable {
 
     func start(_ body: @escaping SimulationPlan.Body) {
         let simulation = simulation
-        // An explicit priority, so that the priority of the caller, which may change, does not affect the schedule.
-        Task(name: "body", priority: .medium) {
+        // An explicit executor, since the creation may not be seen; and an explicit priority, so that the priority of the caller, which may change,
+        // does not affect the schedule.
+        Task(name: "body", executorPreference: executor, priority: .medium) {
             do {
                 try await body(simulation)
             } catch {
@@ -196,8 +199,8 @@ final class SimulationEngine: @unchecked Sendable {
             reason = .livelock(steps: schedule.steps)
             return false
         }
-        if let next = actions.last, schedule.performsAction(due: next.step) {
-            perform(actions.removeLast().action)
+        if !actions.isEmpty, let index = schedule.action(actions.map(\.step)) {
+            perform(actions.remove(at: index).action)
             return true
         }
         guard let item = schedule.next() else { return isGoingOnAlthoughIdle() }
@@ -209,6 +212,7 @@ final class SimulationEngine: @unchecked Sendable {
     func run(_ item: ScheduleStateMachine.Item) {
         let (job, number) = (SimulatedJob(item), schedule.steps - 1)
         let (kind, actor) = (job.kind, actorType(of: job))
+        if let task = item.task, kind == TCJobTask { ledger.waits(task, for: nil) }
         deadline = nil
         isPolling = false
         depth += 1
@@ -223,11 +227,9 @@ final class SimulationEngine: @unchecked Sendable {
                 taskExecutor: executor.asUnownedTaskExecutor()
             )
         } else if let actor = job.actor {
-            if let task = item.task { ledger.waits(task, for: nil) }
             turn = .expected
             tc_enqueueOnActor(job.pointer, actor)
-            // If there is no turn, the actor runs on a thread outside the simulation, or already has work in its queue.
-            if case .came(let job) = turn { run(job) }
+            if case .came(let job) = turn { run(job) } else { takeTurns() }
             turn = nil
         } else {
             run(job)
@@ -243,6 +245,13 @@ final class SimulationEngine: @unchecked Sendable {
         if !ended.isEmpty { Self.release(ended) }
     }
 
+    /// Runs the turns of actors that are ready: an actor that has been enqueued on for another reason, such as an isolated `deinit`, takes
+    /// one turn for all. No task stays in the queue of an actor after its step. (An actor that runs on a thread outside takes no turn here.)
+    func takeTurns() {
+        turn = nil
+        while let item = schedule.takeFirst(where: { SimulatedJob($0).kind == TCJobActor }) { run(SimulatedJob(item)) }
+    }
+
     func run(_ job: SimulatedJob) {
         turn = nil
         job.job.runSynchronously(on: executor.asUnownedTaskExecutor())
@@ -255,17 +264,20 @@ final class SimulationEngine: @unchecked Sendable {
     }
 
     /// Starts the task that is being created, on top of its creator, if the schedule decides so.
-    func startEarly() {
+    func startEarly(_ task: Int) {
         guard depth > 0, depth < 3, reason == nil else { return }
         guard
             let item = schedule.takeEarly(where: { item in
                 let job = SimulatedJob(item)
-                return job.kind == TCJobTask && !job.isOnMain && job.actor == nil
+                return item.task == task && job.kind == TCJobTask && !job.isOnMain && job.actor == nil
             })
         else { return }
-        let (deadline, turn) = (deadline, turn)
+        let (step, creator) = (Int64(schedule.steps - 1), Int64(ledger.current ?? -1))
+        let outer = (deadline, turn, isPolling, yields)
+        yields = []
         run(item)
-        (self.deadline, self.turn) = (deadline, turn)
+        (deadline, turn, isPolling, yields) = outer
+        tc_beginStep(step, creator)
     }
 
     func perform(_ action: @Sendable () -> Void) {

@@ -1,9 +1,9 @@
-#if os(Linux)
+#if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 import TaskControl
-@_spi(ExperimentalScheduling) import _Concurrency
 
 /// The jobs and calls that come from threads outside a simulation: jobs of its tasks, and calls of its ``Simulation``.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class ForeignVisits: Sendable {
     private enum State {
         case open(jobs: [SimulatedJob], callers: Int)
@@ -47,6 +47,7 @@ final class ForeignVisits: Sendable {
 }
 
 /// A job, and the executor that it runs on.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 struct SimulatedJob {
     let pointer: UnsafeMutableRawPointer
     let isOnMain: Bool
@@ -56,10 +57,10 @@ struct SimulatedJob {
 
     var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
 
-    /// What the schedule knows it by: the address, of which the lowest bit is free, and says whether it runs on the main actor.
+    /// The number that identifies the job in the schedule: its address. The lowest bit says whether the job runs on the main actor.
     var handle: Int { Int(bitPattern: pointer) | (isOnMain ? 1 : 0) }
 
-    /// A job that the schedule has picked.
+    /// Creates a job from an item that the schedule has picked.
     init(_ item: ScheduleStateMachine.Item) {
         self.init(UnsafeMutableRawPointer(bitPattern: item.job & ~1)!, isOnMain: item.job & 1 == 1)
         if let arrival = item.arrival, !isOnMain { actor = UnsafeMutableRawPointer(bitPattern: arrival.actor) }
@@ -77,11 +78,13 @@ struct SimulatedJob {
 }
 
 /// An executor that enqueues its jobs in a simulation.
-protocol SimulationExecutor: AnyObject, SchedulingExecutor {
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+protocol SimulationExecutor: AnyObject, SleepingExecutor {
     var foreign: ForeignVisits { get }
     var isMain: Bool { get }
 }
 
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationExecutor {
     /// The engine of the simulation, if the current thread is inside the simulation.
     private var engine: SimulationEngine? {
@@ -121,6 +124,7 @@ extension SimulationExecutor {
 
 /// Runs all jobs except those of the main actor. Every task has this executor, so its jobs arrive here regardless of the thread that
 /// enqueues them.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationTaskExecutor: TaskExecutor, SimulationExecutor {
     let foreign: ForeignVisits
     let isMain = false
@@ -131,6 +135,7 @@ final class SimulationTaskExecutor: TaskExecutor, SimulationExecutor {
 }
 
 /// Receives the tasks that hop to an actor, so that the schedule decides when they arrive there.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationHopExecutor: SerialExecutor {
     let foreign: ForeignVisits
 
@@ -147,6 +152,7 @@ final class SimulationHopExecutor: SerialExecutor {
 }
 
 /// Stands in for the main actor's executor.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationMainExecutor: SerialExecutor, SimulationExecutor {
     let foreign: ForeignVisits
     let isMain = true

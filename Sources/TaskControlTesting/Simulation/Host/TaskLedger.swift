@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 
 /// The tasks of a simulation: their names, their creators, and which have not ended.
@@ -18,23 +18,38 @@ struct TaskLedger {
         var task: UnsafeMutableRawPointer?
     }
 
+    /// Whether the states of tasks can be read. If not, no task is retained, and none is ever seen to end.
+    let readsStates: Bool
+    /// Whether all creations are seen, except by the runtime itself. If not, a task is discovered when it is enqueued first.
+    private let seesCreation: Bool
+
     private var entries: [Entry] = []
     private var numbers: [UInt64: Int] = [:]
     /// The tasks that have not ended. It may contain tasks that have ended since the last sweep.
     private(set) var unended: [Int] = []
     private var runsSinceSweep = 0
 
+    /// The ID of the body.
+    private var firstID: UInt64?
+
+    init(_ capabilities: SimulationCapabilities) {
+        seesCreation = capabilities.contains(.createdTasks)
+        readsStates = seesCreation && capabilities.contains(.taskStates)
+    }
+
     mutating func created(_ task: UnsafeMutableRawPointer, name: String?) {
         // The task has been enqueued already, and therefore has a number.
         let number = number(of: task)
-        tc_retain(task)
-        unended.append(number)
+        if readsStates {
+            tc_retain(task)
+            unended.append(number)
+        }
         let creator = tc_currentTask().flatMap { numbers[tc_taskID($0)] }
         entries[number] = Entry(
             name: name,
             creator: creator,
             destination: entries[number].destination,
-            task: task
+            task: readsStates ? task : nil
         )
     }
 
@@ -48,8 +63,23 @@ struct TaskLedger {
         if let number = numbers[id] { return number }
         let creator = tc_currentTask().flatMap { numbers[tc_taskID($0)] }
         numbers[id] = entries.count
-        entries.append(Entry(name: isTimer ? "a timer" : "async let", creator: creator, isTimer: isTimer, task: nil))
+        entries.append(Entry(name: name(ofUnseen: id, isTimer), creator: creator, isTimer: isTimer, task: nil))
         return entries.count - 1
+    }
+
+    private mutating func name(ofUnseen id: UInt64, _ isTimer: Bool) -> String? {
+        if firstID == nil {
+            firstID = id
+            return "body"
+        }
+        if isTimer { return "a timer" }
+        return seesCreation ? "async let" : nil
+    }
+
+    /// Whether a task may have been created in the simulation, unseen: whether it was created after the body.
+    func mayDiscover(_ task: UnsafeMutableRawPointer) -> Bool {
+        guard !seesCreation, let firstID else { return false }
+        return tc_taskID(task) > firstID
     }
 
     /// The number of the running task; `nil` if no task of the simulation runs.

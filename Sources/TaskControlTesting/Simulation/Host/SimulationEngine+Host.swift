@@ -1,8 +1,9 @@
-#if os(Linux)
+#if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 import TaskControl
 
 /// The calls of the program under test.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine: SimulationHost {
     var elapsedHere: Duration { .nanoseconds(schedule.now - Self.start) }
 
@@ -33,11 +34,9 @@ extension SimulationEngine: SimulationHost {
 
     func somewhere(_ action: @escaping @Sendable () -> Void) {
         guard isHere else { return }
-        let step = schedule.moment()
-        let index = actions.firstIndex { $0.step <= step } ?? actions.endIndex
-        actions.insert((step, action), at: index)
+        actions.append((schedule.moment(), action))
     }
 
-    func draw() -> UInt64 { isHere ? draws.next() : 0 }
+    func draw() -> UInt64? { isHere ? draws.next() : nil }
 }
 #endif

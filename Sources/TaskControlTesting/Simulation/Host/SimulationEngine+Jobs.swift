@@ -1,8 +1,9 @@
-#if os(Linux)
+#if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 import TaskControl
 
 /// Receives jobs, and records steps.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     // MARK: Jobs
 
@@ -21,7 +22,8 @@ extension SimulationEngine {
             arrival = .init(
                 actor: UInt(bitPattern: job.actor),
                 isFixed: tc_isCreating(),
-                priority: tc_jobPriority(job.pointer)
+                priority: job.isOnMain ? 0 : tc_jobPriority(job.pointer),
+                overtakes: tc_isCreating() && job.actor != nil && tc_isOnActor(job.actor!)
             )
             if job.kind == TCJobTask, let number { ledger.waits(number, for: actorType(of: job)) }
         }
@@ -31,8 +33,12 @@ extension SimulationEngine {
     func enqueue(_ job: SimulatedJob, after delay: Duration) {
         let (seconds, attoseconds) = delay.components
         let (whole, hasOverflown) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let nanoseconds =
+        var nanoseconds =
             hasOverflown ? (seconds < 0 ? 0 : .max / 2) : min(whole, .max / 2) + attoseconds / 1_000_000_000
+        if !plan.capabilities.contains(.virtualTime) {
+            // Real time has passed since the deadline was computed, which must decide nothing.
+            nanoseconds = (max(0, nanoseconds) + 999_999) / 1_000_000 * 1_000_000
+        }
         // A task that sleeps forever wakes at the end of time.
         let (at, isLate) = schedule.now.addingReportingOverflow(max(0, nanoseconds))
         deadline = elapsedHere + .nanoseconds(max(0, nanoseconds))
@@ -41,7 +47,7 @@ extension SimulationEngine {
 
     func enqueueIfOwn(_ job: SimulatedJob, after delay: Duration?) -> Bool {
         // A job that is not a task is an actor's turn, or an isolated `deinit`.
-        let isKnown = tc_isCreating() || ledger.knows(job.pointer)
+        let isKnown = tc_isCreating() || ledger.knows(job.pointer) || ledger.mayDiscover(job.pointer)
         // A timer is created by the runtime, for the task that goes to sleep.
         let isTimer = delay != nil && tc_currentTask().map(ledger.knows) ?? false
         if job.kind == TCJobTask, !isKnown, !isTimer { return false }
@@ -52,12 +58,16 @@ extension SimulationEngine {
     /// Returns the number of the task that a job belongs to, or that enqueued the job.
     func number(_ job: SimulatedJob, isTimer: Bool = false) -> Int? {
         if job.kind == TCJobTask { return ledger.number(of: job.pointer, isTimer: isTimer) }
+        // The turn of an actor belongs to no task.
+        if job.kind == TCJobActor { return nil }
         return ledger.current
     }
 
     // MARK: Recording
 
-    /// - Parameter kind: Of the job that ran, which may be gone.
+    /// Records a step.
+    ///
+    /// - Parameter kind: The kind of the job that ran. The job itself may have been deallocated.
     func append(_ kind: TCJobKind, of task: Int?, _ actor: (any Any.Type)?, _ number: Int) {
         guard let state = state(of: task) else { return }
         let event = kind == TCJobTask ? ScheduleLog.Event.ran(state) : .actorTurn
@@ -74,6 +84,8 @@ extension SimulationEngine {
 
     /// The tasks that have not ended.
     func unfinished() -> [(Int, ScheduleLog.State)] {
+        // The body, as far as is known.
+        guard ledger.readsStates else { return bodyHasEnded ? [] : [(0, .unknown)] }
         Self.release(ledger.sweep())
         return ledger.unended.map { ($0, ledger.state(of: $0) ?? .unknown) }
     }

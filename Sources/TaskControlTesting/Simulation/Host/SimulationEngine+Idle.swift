@@ -1,22 +1,22 @@
-#if os(Linux)
+#if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
-import Glibc
 import TaskControl
 
 /// The end of a seed, and the moments at which nothing can run.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     /// Decides how to continue when nothing can run and nothing sleeps.
     ///
     /// - Returns: Whether there may be another step.
     func isGoingOnAlthoughIdle() -> Bool {
         if !actions.isEmpty {
-            perform(actions.removeLast().action)
+            perform(actions.remove(at: schedule.action(actions.map(\.step), mustAct: true)!).action)
             return true
         }
         // Objects that are deallocated with these tasks may create tasks.
         Self.release(ledger.sweep())
         if !schedule.isIdle { return true }
-        if bodyHasEnded, ledger.unended.isEmpty { return false }
+        if bodyHasEnded, ledger.unended.isEmpty || !ledger.readsStates { return false }
         if reason == nil, let task = ledger.unended.first(where: isWaitingForTaskOutside) {
             reason = .escaped("\(ledger.label(task)) waits for a task")
         }
@@ -34,7 +34,7 @@ extension SimulationEngine {
 
     /// Whether a thread outside may be about to resume a task: one that was made to work, or one that runs an actor.
     var isExpectingVisits: Bool {
-        tc_takeHint()
+        tc_takeHint() || !plan.capabilities.contains(.escapes)
             || ledger.unended.contains { if case .awaitingActor = ledger.state(of: $0) { true } else { false } }
     }
 
@@ -43,7 +43,7 @@ extension SimulationEngine {
         tc_setNow(-1)
         let end = ContinuousClock.now + plan.grace
         while reason == nil, ContinuousClock.now < end {
-            usleep(2_000)
+            System.pause()
             _ = takeForeignVisits()
         }
         tc_setNow(schedule.now)
@@ -62,7 +62,7 @@ extension SimulationEngine {
 
     /// Leaves unfinished tasks as they are: tasks of a failed seed never run again. (If they were cancelled, they might never return the thread.)
     func leaveBehind() {
-        if !ledger.unended.isEmpty {
+        if !ledger.unended.isEmpty || !ledger.readsStates {
             // A task does not retain the main actor's executor, and a task that is left behind may still be resumed.
             _ = Unmanaged.passRetained(main)
         }

@@ -1,14 +1,27 @@
-#if os(Linux)
+#if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 import TaskControl
 
 /// Calls that leave the simulation, or block its thread.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     func escaped(_ task: UnsafeMutableRawPointer, _ how: String, _ foreign: UnsafeMutableRawPointer) {
         let executor = "\(type(of: Unmanaged<AnyObject>.fromOpaque(foreign).takeUnretainedValue()))"
         let number = ledger.number(of: task)
         ledger.went(number, to: executor)
         if reason == nil { reason = .escaped("\(ledger.label(number)) \(how), \(executor)") }
+    }
+
+    /// Checks that the task that runs is the simulation's: the turn of an actor that is shared with code outside may run tasks of that code.
+    ///
+    /// - Returns: Whether a task of the simulation runs.
+    @discardableResult
+    func checkCurrentTask() -> Bool {
+        if ledger.current != nil { return true }
+        if depth > 0, tc_currentTask() != nil, reason == nil {
+            reason = .escaped("a task that is not the simulation's ran on its thread, on an actor that both use")
+        }
+        return false
     }
 
     /// Ends the seed because the program called a function that makes something outside the simulation work, or waits for it.

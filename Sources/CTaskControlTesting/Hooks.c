@@ -1,0 +1,135 @@
+// Hooks, which catch what the runtime calls itself.
+#if defined(__linux__) || defined(__APPLE__)
+#include "Hooks.h"
+#include "Interposed.h"
+#include <pthread.h>
+
+_Thread_local TCSimulation *tc_simulation;
+/// The same, for the hooks alone.
+static _Thread_local TCSimulation *hooked;
+
+void tc_enter(TCSimulation *entered, bool interposes) {
+    hooked = entered;
+    simulation = interposes ? entered : NULL;
+}
+
+void *tc_context(void) { return hooked ? hooked->context : NULL; }
+
+// Who was there before. Other threads may be reading the hooks and these while they change: each is one aligned word, and is read once.
+static EnqueueHook otherEnqueue, otherEnqueueMain;
+static EnqueueAfterHook otherEnqueueAfter;
+static EnqueueAtHook otherEnqueueAt;
+static GetMainHook otherGetMain;
+
+/// Found under the lock, before anything is in a simulation.
+static Hooks hooks;
+
+#define GET(word) __atomic_load_n(&word, __ATOMIC_ACQUIRE)
+#define SET(word, value) __atomic_store_n(&word, value, __ATOMIC_RELEASE)
+
+/// A job of a task that is not the simulation's goes on as it would without it. How the runtime brings it there is not the program's doing.
+#define OUTSIDE(statement) \
+    do { \
+        if (hooked) tc_hint(); \
+        tc_exempt(); \
+        statement; \
+        tc_stopExempting(); \
+    } while (0)
+
+static SWIFT void enqueueHook(void *job, Enqueue original) {
+    if (hooked && hooked->enqueue(hooked->context, job, false)) return;
+    EnqueueHook other = GET(otherEnqueue);
+    OUTSIDE(if (other) other(job, original); else original(job));
+}
+
+static SWIFT void enqueueMainHook(void *job, Enqueue original) {
+    if (hooked && hooked->enqueue(hooked->context, job, true)) return;
+    EnqueueHook other = GET(otherEnqueueMain);
+    OUTSIDE(if (other) other(job, original); else original(job));
+}
+
+static SWIFT void enqueueAfterHook(uint64_t nanoseconds, void *job, EnqueueAfter original) {
+    int64_t bounded = nanoseconds > INT64_MAX ? INT64_MAX : (int64_t)nanoseconds;
+    if (hooked && hooked->enqueueAfter(hooked->context, job, bounded)) return;
+    EnqueueAfterHook other = GET(otherEnqueueAfter);
+    OUTSIDE(if (other) other(nanoseconds, job, original); else original(nanoseconds, job));
+}
+
+static SWIFT void enqueueAtHook(
+    long long seconds, long long nanoseconds, long long moreSeconds, long long moreNanoseconds, int clock, void *job,
+    EnqueueAt original) {
+    if (hooked) {
+        long long nowSeconds = 0, nowNanoseconds = 0;
+        hooks.getTime(&nowSeconds, &nowNanoseconds, clock);
+        int64_t delay;
+        if (__builtin_mul_overflow(seconds - nowSeconds, (int64_t)1000000000, &delay)
+            || __builtin_add_overflow(delay, nanoseconds - nowNanoseconds, &delay)) delay = INT64_MAX;
+        if (hooked->enqueueAfter(hooked->context, job, delay > 0 ? delay : 0)) return;
+    }
+    EnqueueAtHook other = GET(otherEnqueueAt);
+    OUTSIDE(
+        if (other) other(seconds, nanoseconds, moreSeconds, moreNanoseconds, clock, job, original);
+        else original(seconds, nanoseconds, moreSeconds, moreNanoseconds, clock, job));
+}
+
+static SWIFT Executor getMainHook(GetMain original) {
+    if (hooked) return (Executor){hooked->mainExecutor[0], hooked->mainExecutor[1]};
+    GetMainHook other = GET(otherGetMain);
+    return other ? other(original) : original();
+}
+
+static pthread_mutex_t mainLock = PTHREAD_MUTEX_INITIALIZER;
+
+void tc_lockMain(void) { pthread_mutex_lock(&mainLock); }
+void tc_unlockMain(void) { pthread_mutex_unlock(&mainLock); }
+
+static pthread_mutex_t hookLock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned hookCount;
+
+static bool isHooked(void) { return hooks.enqueue && GET(*hooks.enqueue) == enqueueHook; }
+
+// These functions never go away, so whoever has read a hook may still call it after it was taken out.
+
+#define HOOK(hook, other, own) if (hook) { SET(other, GET(*hook)); SET(*hook, own); }
+// Somebody may have hooked in since, in front of us: then ours stays, and passes everything on.
+#define UNHOOK(hook, other, own) \
+    if (hook) { __typeof__(*hook) expected = own; \
+        __atomic_compare_exchange_n(hook, &expected, GET(other), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); }
+
+void tc_hook(void) {
+    pthread_mutex_lock(&hookLock);
+    if (hookCount++ == 0 && !isHooked()) {
+        hooks = tc_findHooks();
+        HOOK(hooks.enqueue, otherEnqueue, enqueueHook);
+        HOOK(hooks.enqueueMain, otherEnqueueMain, enqueueMainHook);
+        HOOK(hooks.enqueueAfter, otherEnqueueAfter, enqueueAfterHook);
+        HOOK(hooks.enqueueAt, otherEnqueueAt, enqueueAtHook);
+        HOOK(hooks.getMain, otherGetMain, getMainHook);
+    }
+    pthread_mutex_unlock(&hookLock);
+}
+
+void tc_unhook(void) {
+    pthread_mutex_lock(&hookLock);
+    if (--hookCount == 0) {
+        UNHOOK(hooks.enqueue, otherEnqueue, enqueueHook);
+        UNHOOK(hooks.enqueueMain, otherEnqueueMain, enqueueMainHook);
+        UNHOOK(hooks.enqueueAfter, otherEnqueueAfter, enqueueAfterHook);
+        UNHOOK(hooks.enqueueAt, otherEnqueueAt, enqueueAtHook);
+        UNHOOK(hooks.getMain, otherGetMain, getMainHook);
+    }
+    pthread_mutex_unlock(&hookLock);
+}
+
+bool tc_isHooked(void) {
+    pthread_mutex_lock(&hookLock);
+    bool is = isHooked();
+    pthread_mutex_unlock(&hookLock);
+    return is;
+}
+
+bool tc_standsInForMain(void) { return tc_findHooks().getMain; }
+#else
+// Some linkers want a symbol in every object file.
+void tc_noHooks(void) {}
+#endif

@@ -1,0 +1,33 @@
+#if canImport(Darwin)
+/// What this process has of the simulation: nothing, unless it is asked for.
+///
+/// Compiled, and not yet run.
+enum SimulationSupport {
+    static let capabilities: SimulationCapabilities = {
+        guard System.environment("TASKCONTROL_SIMULATION") == "experimental" else { return [] }
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return [] }
+        return SimulationTrials.capabilities([])
+    }()
+
+    /// What the simulation needs, as a sentence.
+    static var requirement: String {
+        "It needs Linux, or, as an experiment that has not been run yet, macOS 15, iOS 18, tvOS 18, watchOS 11 or visionOS 2 with "
+            + "TASKCONTROL_SIMULATION=experimental in the environment."
+    }
+
+    static var current: Simulation? {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return nil }
+        return SimulationEngine.current?.simulation
+    }
+
+    static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) -> SimulationResult {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            preconditionFailure("The simulation was run where it is not supported.")
+        }
+        return SimulationEngine.run(plan, body)
+    }
+}
+
+/// A task that sleeps asks the runtime, which has hooks for that.
+typealias SleepingExecutor = Executor
+#endif

@@ -1,0 +1,97 @@
+#if os(Linux) || canImport(Darwin)
+import CTaskControlTesting
+
+/// Finds out what the simulation can do here, with programs whose end is known.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+enum SimulationTrials {
+    /// - Parameter possible: What is tried, besides that jobs are ordered.
+    static func capabilities(_ possible: SimulationCapabilities) -> SimulationCapabilities {
+        guard tc_isAvailable(), ordersJobs(possible) else { return [] }
+        var found: SimulationCapabilities = [.schedules, .crashNotes, .watchdog]
+        // All others need to see what compiled code calls.
+        guard possible.contains(.interposed) else { return found }
+        if seesCreation() { found.insert(.createdTasks) }
+        if hopsEndSteps() { found.insert(.hops) }
+        if clocksAreVirtual() { found.insert(.virtualTime) }
+        if statesAreRead() { found.insert(.taskStates) }
+        if seesEscapes() { found.insert(.escapes) }
+        return found
+    }
+
+    private static func run(
+        _ capabilities: SimulationCapabilities = .interposed,
+        _ body: @escaping SimulationPlan.Body
+    ) -> SimulationResult {
+        let call = SimulationCall(maxSteps: 100, fileID: #fileID, filePath: #filePath, line: #line)
+        let plan = SimulationPlan(
+            seed: 0,
+            strategy: .inOrder,
+            call: call,
+            capabilities: capabilities,
+            grace: .zero
+        )
+        return SimulationSupport.run(plan, body)
+    }
+
+    private static func ordersJobs(_ possible: SimulationCapabilities) -> Bool {
+        let result = run(possible) { _ in
+            let task = Task { try await Task.sleep(for: .seconds(3_600)) }
+            await TrialActor().enter()
+            try await task.value
+        }
+        // Without virtual time, the deadline is of the real clock.
+        return result.reason == nil && (.seconds(3_599)...(.seconds(3_600))).contains(result.run.elapsed)
+    }
+
+    private static func seesCreation() -> Bool {
+        let result = run { _ in await Task.detached(name: "detached") {}.value }
+        return result.reason == nil
+            && result.log.tasks == [
+                SimulationTask(number: 0, name: "body", creator: nil),
+                SimulationTask(number: 1, name: "detached", creator: 0),
+            ]
+    }
+
+    private static func hopsEndSteps() -> Bool {
+        let result = run { _ in await TrialActor().enter() }
+        return result.reason == nil && result.log.steps.contains { $0.actor == "\(TrialActor.self)" }
+    }
+
+    private static func clocksAreVirtual() -> Bool {
+        let result = run { sim in
+            let start = ContinuousClock.now
+            try await Task.sleep(for: .seconds(3_600))
+            sim.expect(start.duration(to: .now) == .seconds(3_600))
+        }
+        return result.reason == nil
+    }
+
+    /// The layout of a task is not ABI: a body that waits for one that has lost its continuation must be seen to do
+    /// just that.
+    private static func statesAreRead() -> Bool {
+        let result = run([.interposed, .taskStates]) { _ in
+            let lost = Task(name: "lost") {
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            }
+            await lost.value
+        }
+        guard case .deadlock = result.reason else { return false }
+        let body = SimulationTask(number: 0, name: "body", creator: nil)
+        let lost = SimulationTask(number: 1, name: "lost", creator: 0)
+        return result.unfinished == [
+            SimulationUnfinishedTask(task: body, creator: nil, state: .awaitingTask(lost)),
+            SimulationUnfinishedTask(task: lost, creator: body, state: .awaitingContinuation),
+        ]
+    }
+
+    private static func seesEscapes() -> Bool {
+        let result = run { _ in System.touchNothing() }
+        guard case .escaped = result.reason else { return false }
+        return true
+    }
+}
+
+private actor TrialActor {
+    func enter() {}
+}
+#endif
