@@ -17,6 +17,7 @@ static struct {
     SWIFT void *(*getCurrent)(void);
     SWIFT void (*enqueueGlobal)(void *job);
     SWIFT void (*enqueue)(void *job, Executor executor);
+    SWIFT Executor (*getCurrentExecutor)(void);
 } runtime;
 
 #define FIND(place, name) place = (__typeof__(place))dlsym(RTLD_DEFAULT, name)
@@ -32,6 +33,7 @@ static void find(void) {
     FIND(runtime.getCurrent, "swift_task_getCurrent");
     FIND(runtime.enqueueGlobal, "swift_task_enqueueGlobal");
     FIND(runtime.enqueue, "swift_task_enqueue");
+    FIND(runtime.getCurrentExecutor, "swift_task_getCurrentExecutor");
 }
 
 Hooks tc_findHooks(void) {
@@ -43,7 +45,8 @@ Hooks tc_findHooks(void) {
 bool tc_isAvailable(void) {
     Hooks hooks = tc_findHooks();
     return hooks.enqueue && hooks.enqueueMain && hooks.enqueueAfter && hooks.enqueueAt && hooks.getTime
-        && runtime.getJobTaskId && runtime.getCurrent && runtime.enqueueGlobal && runtime.enqueue;
+        && runtime.getJobTaskId && runtime.getCurrent && runtime.enqueueGlobal && runtime.enqueue
+        && runtime.getCurrentExecutor;
 }
 
 void tc_retain(void *task) { swift_retain(task); }
@@ -52,6 +55,7 @@ uint64_t tc_taskID(const void *task) { return runtime.getJobTaskId(task); }
 void *tc_currentTask(void) { return runtime.getCurrent(); }
 void tc_enqueueGlobal(void *job) { runtime.enqueueGlobal(job); }
 void tc_enqueueOnActor(void *job, void *actor) { runtime.enqueue(job, (Executor){actor, NULL}); }
+bool tc_isOnActor(void *actor) { return runtime.getCurrentExecutor().identity == actor; }
 
 // MARK: What only interposed functions know
 
