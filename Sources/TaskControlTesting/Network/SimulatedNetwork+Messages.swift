@@ -30,7 +30,12 @@ extension SimulatedNetwork {
     /// Sends a request to a node, as a client that is no node: no partition separates it from any node, and it is neither paused nor
     /// crashed.
     ///
-    /// The rest is as for ``Process/send(_:to:)``.
+    /// Everything else is as for ``Process/send(_:to:)``.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller returns at once. A request that has been sent still arrives.
+    ///
+    /// - Throws: What the handler throws; ``NoHandlerError``; `CancellationError` if the caller is cancelled.
     public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
         try await storage.send(request, as: nil, to: node)
     }
