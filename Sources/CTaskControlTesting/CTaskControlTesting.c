@@ -120,7 +120,7 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
         serialOption->executor = (Executor){current->hopExecutor[0], current->hopExecutor[1]};
     }
     isCreating = true;
-    // Where such an executor brings the task is told by its name.
+    // An executor of its own is reported by its name, and not by the calls that it makes.
     if (foreign) tc_exempt();
     TaskAndContext made = create(flags, hasExecutor ? options : &executor.option, type, entry, closure);
     if (foreign) tc_stopExempting();

@@ -88,7 +88,7 @@ static unsigned hookCount;
 
 static bool isHooked(void) { return hooks.enqueue && GET(*hooks.enqueue) == enqueueHook; }
 
-// These functions never go away, so whoever has read a hook may still call it after it was taken out.
+// These functions never go away, so a thread that has read a hook may still call it after its removal.
 
 #define HOOK(hook, other, own) if (hook) { SET(other, GET(*hook)); SET(*hook, own); }
 // Somebody may have hooked in since, in front of us: then ours stays, and passes everything on.
