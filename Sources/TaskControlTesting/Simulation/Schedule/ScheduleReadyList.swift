@@ -11,6 +11,8 @@ struct ScheduleReadyList {
     /// The items by slot. The items of free slots are out of date.
     private var slots: [Item] = []
     private var free: [UInt32] = []
+    /// The number of the first job that has not yielded. It only increases, since jobs are appended by increasing number.
+    private var firstEager: Int?
 
     var isEmpty: Bool { places.isEmpty }
     var count: Int { places.count }
@@ -18,6 +20,12 @@ struct ScheduleReadyList {
     subscript(index: Int) -> Item { slots[Int(places[index].slot)] }
 
     func number(at index: Int) -> Int { Int(places[index].number) }
+
+    /// Whether the job at an index is part of a task, and has not yielded. Copies nothing.
+    func isEager(_ index: Int, of task: Int) -> Bool {
+        let slot = Int(places[index].slot)
+        return slots[slot].task == task && !slots[slot].hasYielded
+    }
 
     /// - Parameter item: Its number must be higher than those of all items in the list.
     mutating func append(_ item: Item) {
@@ -30,15 +38,31 @@ struct ScheduleReadyList {
             slots[Int(slot)] = item
         }
         places.append(Place(number: UInt32(item.number), slot: slot))
+        if !item.hasYielded, firstEager == nil { firstEager = item.number }
     }
 
     /// - Complexity: O(*n*) in the number of later jobs.
     mutating func remove(at index: Int) -> Item {
         let slot = places[index].slot
+        if firstEager == number(at: index) { firstEager = eagerNumber(after: index) }
         if index == places.count - 1 { places.removeLast() } else { places.remove(at: index) }
         free.append(slot)
         return slots[Int(slot)]
     }
+
+    private func eagerNumber(after index: Int) -> Int? {
+        var next = index + 1
+        while next < places.count {
+            if !slots[Int(places[next].slot)].hasYielded { return number(at: next) }
+            next += 1
+        }
+        return nil
+    }
+
+    /// The index of the first job that has not yielded; `nil` if all have.
+    ///
+    /// - Complexity: O(log *n*) in the number of jobs.
+    var firstEagerIndex: Int? { firstEager.map(index(of:)) }
 
     /// Returns the index of a number, which must be in the list.
     ///

@@ -247,16 +247,12 @@ struct ScheduleStateMachine {
         if let task = last.task {
             var index = ready.count - 1
             while index >= 0, ready.number(at: index) >= last.firstItem {
-                let item = ready[index]
-                if item.task == task, !item.hasYielded { return (index, true) }
+                if ready.isEager(index, of: task) { return (index, true) }
                 index -= 1
             }
         }
         // A task that has yielded lets others run first.
-        if eagerCount == 0 { return (0, false) }
-        var index = 0
-        while ready[index].hasYielded { index += 1 }
-        return (index, false)
+        return (ready.firstEagerIndex ?? 0, false)
     }
 
     /// Adds the answer to a question with two answers to the fingerprint.
