@@ -115,7 +115,7 @@ private func work(_ process: SimulatedNetwork.Process) async throws {
     process.disk.write(true, for: "isFinished")
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
 struct LeaseSimulationTests {
     private static func increment(
         _ sim: Simulation,
@@ -172,7 +172,7 @@ struct LeaseSimulationTests {
     ])
     func aFencingTokenThatTheStoreChecksLosesNone(_ faults: Set<SimulatedNetwork.InjectedFault>) async throws {
         try await offThePool {
-            try simulate(seeds: Schedules.all(5_000)) { sim in
+            try simulate(seeds: Schedules.all(1_000)) { sim in
                 try await Self.increment(sim, checksTokens: true, faults, on: ["a", "b", "leases", "store"])
             }
         }

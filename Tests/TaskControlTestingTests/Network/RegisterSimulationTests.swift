@@ -99,7 +99,7 @@ private struct Call: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
 struct RegisterSimulationTests {
     /// Two clients read while a third writes.
     private static func readAndWrite(_ sim: Simulation, writesBack: Bool) async throws {
@@ -143,7 +143,7 @@ struct RegisterSimulationTests {
 
     @Test func readsThatWriteBackAreLinearizable() async throws {
         try await offThePool {
-            try simulate(seeds: Schedules.all(5_000)) { try await Self.readAndWrite($0, writesBack: true) }
+            try simulate(seeds: Schedules.all(1_000)) { try await Self.readAndWrite($0, writesBack: true) }
         }
     }
 
