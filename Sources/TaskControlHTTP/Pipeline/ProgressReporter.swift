@@ -1,43 +1,44 @@
-/// Tells how far a call has come: one report after another, though it is told so from several threads.
+/// Reports the progress of a call: one report after another, although several threads update it.
 ///
-/// While one thread reports, the others leave their news with it: it reports once more, with the newest. What comes late, of an attempt
-/// that is over, is not reported.
+/// While one thread reports, the others only record their updates: the reporting thread reports once more, with the
+/// newest values. Late updates of an attempt that has ended are not reported.
 final class ProgressReporter: Sendable {
     private struct State {
         var progress = TransferProgress()
-        /// Which attempt is reported of.
+        /// The number of the attempt that is reported.
         var attempt = 0
-        var isTold = true
-        var isTelling = false
+        var isReported = true
+        var isReporting = false
     }
 
     private let state = Locked(State())
-    private let tell: @Sendable (TransferProgress) -> Void
+    private let report: @Sendable (TransferProgress) -> Void
 
-    init(_ tell: @escaping @Sendable (TransferProgress) -> Void) {
-        self.tell = tell
+    init(_ report: @escaping @Sendable (TransferProgress) -> Void) {
+        self.report = report
     }
 
-    /// An attempt begins; the one before is over.
-    func begin() -> Attempt {
+    /// Begins an attempt; ends the one before.
+    func begin() -> Transfer {
         let number = state.withLock { state in
             state.attempt += 1
             state.progress = TransferProgress()
             return state.attempt
         }
-        return Attempt(reporter: self, number: number)
+        return Transfer(reporter: self, number: number)
     }
 
-    /// Nothing more is to be reported. A report that is being made goes on.
+    /// Ends the reports of an attempt. A report that is being made is finished.
     private func end(_ number: Int) {
         state.withLock { state in
             guard state.attempt == number else { return }
             state.attempt += 1
-            state.isTold = true
+            state.isReported = true
         }
     }
 
-    struct Attempt: Sendable {
+    /// The progress of one attempt.
+    struct Transfer: Sendable {
         fileprivate let reporter: ProgressReporter
         fileprivate let number: Int
 
@@ -50,7 +51,7 @@ final class ProgressReporter: Sendable {
             }
         }
 
-        /// The head is there.
+        /// Notes the length of the body, if the head of the response gives it.
         func expect(_ response: HTTPURLResponse) {
             let length = response.expectedContentLength
             let isEncoded =
@@ -66,23 +67,23 @@ final class ProgressReporter: Sendable {
     }
 
     private func update(_ number: Int, _ change: (inout TransferProgress) -> Void) {
-        let mayTell = state.withLock { state in
+        let mayReport = state.withLock { state in
             guard state.attempt == number else { return false }
             change(&state.progress)
-            state.isTold = false
-            defer { state.isTelling = true }
-            return !state.isTelling
+            state.isReported = false
+            defer { state.isReporting = true }
+            return !state.isReporting
         }
-        guard mayTell else { return }
-        while let news = state.withLock({ state -> TransferProgress? in
-            if state.isTold {
-                state.isTelling = false
+        guard mayReport else { return }
+        while let progress = state.withLock({ state -> TransferProgress? in
+            if state.isReported {
+                state.isReporting = false
                 return nil
             }
-            state.isTold = true
+            state.isReported = true
             return state.progress
         }) {
-            tell(news)
+            report(progress)
         }
     }
 }

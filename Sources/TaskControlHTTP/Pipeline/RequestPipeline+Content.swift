@@ -22,16 +22,16 @@ extension RequestPipeline {
         make: () throws -> (URLRequest, UploadEndpointBody?)
     ) async throws -> Content {
         let reporter = onProgress.map(ProgressReporter.init)
-        return try await run(make: make) { outgoing, arrival in
+        return try await run(make: make) { request, attempt in
             let progress = reporter?.begin()
             defer { progress?.end() }
-            try await gather(outgoing, &arrival, progress)
-            arrival.stage = .reading
-            let data = arrival.data ?? Data()
-            if let response = arrival.response {
-                try check(arrival, to: outgoing.shown) { try validate(outgoing.shown, response, data) }
+            try await collect(request, into: &attempt, progress)
+            attempt.stage = .reading
+            let (request, data) = (request.requestWithoutCredentials, attempt.response.body ?? Data())
+            if let head = attempt.response.head {
+                try check(attempt, to: request) { try validate(request, head, data) }
             }
-            return try content(arrival.response, data)
+            return try content(attempt.response.head, data)
         }
     }
 }

@@ -1,5 +1,5 @@
 extension RequestPipeline {
-    /// How much of a response that is not as hoped is read for the endpoint's `validate` and for errors.
+    /// How many bytes of a response without a 2xx status are read for the endpoint's `validate` and for errors.
     private static let excerpt = 65_536
 
     func withResponse<E: Endpoint, Value>(
@@ -10,64 +10,22 @@ extension RequestPipeline {
         let reporter = onProgress.map(ProgressReporter.init)
         return try await run {
             (try endpoint.makeRequest(), nil)
-        } exchange: { outgoing, arrival in
+        } exchange: { request, attempt in
             let progress = reporter?.begin()
             defer { progress?.end() }
-            return try await transport.withResponse(to: outgoing.transported(progress)) { response in
-                let head = response.head
-                arrival.response = head
+            return try await transport.withResponse(to: request.transportRequest(progress)) { response in
+                let (head, request) = (response.head, request.requestWithoutCredentials)
+                attempt.response.head = head
                 progress?.expect(head)
-                let reader = BodyReader(response.body, progress) { error in
-                    // What the receiver sees of a body that breaks off; it throws it on, as a rule.
-                    error is CancellationError ? error : HTTPError(.transport, underlyingError: error)
-                }
-                let isAsHoped = (200..<300).contains(head.statusCode)
-                if !isAsHoped { arrival.data = try await reader.peek(Self.excerpt) }
-                arrival.stage = .reading
-                try check(arrival, to: outgoing.shown) {
-                    try endpoint.validate(outgoing.shown, response: head, data: arrival.data)
+                let reader = BodyReader(response.body, progress)
+                let isSuccess = (200..<300).contains(head.statusCode)
+                if !isSuccess { attempt.response.body = try await reader.peek(Self.excerpt) }
+                attempt.stage = .reading
+                try check(attempt, to: request) {
+                    try endpoint.validate(request, response: head, data: attempt.response.body)
                 }
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))
             }
         }
-    }
-}
-
-/// A body of which the first bytes may be read twice.
-private final class BodyReader {
-    private var iterator: HTTPResponseBody.AsyncIterator
-    private var peeked: [Data] = []
-    private let progress: ProgressReporter.Attempt?
-    private let failure: (any Error) -> any Error
-
-    init(_ body: HTTPResponseBody, _ progress: ProgressReporter.Attempt?, failure: @escaping (any Error) -> any Error) {
-        iterator = body.makeAsyncIterator()
-        self.progress = progress
-        self.failure = failure
-    }
-
-    func next() async throws -> Data? {
-        if !peeked.isEmpty { return peeked.removeFirst() }
-        return try await read()
-    }
-
-    private func read() async throws -> Data? {
-        do {
-            let chunk = try await iterator.next()
-            if let chunk { progress?.didReceive(chunk.count) }
-            return chunk
-        } catch {
-            throw failure(error)
-        }
-    }
-
-    /// The first bytes: so many, or all that there are. Waits for them.
-    func peek(_ limit: Int) async throws -> Data {
-        var data = Data()
-        while data.count < limit, let chunk = try await read() {
-            peeked.append(chunk)
-            data.append(chunk.prefix(limit - data.count))
-        }
-        return data
     }
 }

@@ -1,19 +1,20 @@
-/// An error of a transport that knows whether another attempt may succeed. Every other error of a transport may pass.
+/// An error of a transport that knows whether another attempt may succeed. All other errors of transports are
+/// retryable.
 protocol TransportFailure: Error {
-    /// Whether the cause may be gone when the request is sent again.
-    var mayPass: Bool { get }
+    /// Whether the request may succeed when it is sent again.
+    var isRetryable: Bool { get }
 }
 
-/// Whether an error of a transport may be gone when the request is sent again.
-func mayPass(_ error: any Error) -> Bool {
+/// Returns whether the request may succeed when it is sent again, after an error of a transport.
+func isRetryable(_ error: any Error) -> Bool {
     // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
-    if let error = error as? URLError { return error.mayPass }
-    if let error = error as? CocoaError { return error.mayPass }
-    return (error as? any TransportFailure)?.mayPass ?? true
+    if let error = error as? URLError { return error.isRetryable }
+    if let error = error as? CocoaError { return error.isRetryable }
+    return (error as? any TransportFailure)?.isRetryable ?? true
 }
 
 extension URLError: TransportFailure {
-    var mayPass: Bool {
+    var isRetryable: Bool {
         switch code {
         case .badURL, .unsupportedURL, .redirectToNonExistentLocation, .httpTooManyRedirects, .cancelled,
             .userAuthenticationRequired, .serverCertificateHasBadDate, .serverCertificateUntrusted,
@@ -26,26 +27,26 @@ extension URLError: TransportFailure {
     }
 }
 
-/// A file that is sent cannot be read.
+/// The file of an upload cannot be read.
 extension CocoaError: TransportFailure {
-    var mayPass: Bool { false }
+    var isRetryable: Bool { false }
 }
 
 extension UploadStreamConsumed: TransportFailure {
-    var mayPass: Bool { false }
+    var isRetryable: Bool { false }
 }
 
-/// The length that the caller gave is wrong.
+/// The caller gave a wrong length.
 extension UploadReader.Mismatch: TransportFailure {
-    var mayPass: Bool { false }
+    var isRetryable: Bool { false }
 }
 
-/// Of the client's own making: what it cannot send, and what is larger than it may collect, is the same next time.
+/// The client's own errors: a request that cannot be sent and a body over the limit are the same the next time.
 extension HTTPError: TransportFailure {
-    var mayPass: Bool {
+    var isRetryable: Bool {
         switch reason {
         case .request, .bodyTooLarge: false
-        case .transport: underlyingError.map(TaskControlHTTP.mayPass) ?? true
+        case .transport: underlyingError.map(TaskControlHTTP.isRetryable) ?? true
         default: true
         }
     }

@@ -103,6 +103,28 @@ struct HTTPRetryPolicyTests {
         #expect(try await text == "there")
     }
 
+    /// The endpoint's error reaches the backoff and the caller as it is; the hint comes from the response.
+    @Test func theServersHintLiftsTheDelayAfterAnEndpointsOwnError() async throws {
+        let transport = ScriptedTransport(.status(429, headers: ["Retry-After": "2"]), .status(429))
+        let (clock, seen) = (TestClock(), OrderRecorder<Mishap?>())
+        var policies = Self.policies(
+            backoff: .custom { _, error in
+                seen.record(error as? Mishap)
+                return .seconds(1)
+            }
+        )
+        policies.retry?.attempts = 2
+        policies.clock = clock
+        let client = EndpointClient(transport, policies: policies)
+        let call = Task { try await client.request(Refusing()) }
+        try await clock.waitForSleepers()
+        await clock.advance(by: .milliseconds(1_999))
+        #expect(clock.sleeperCount == 1 && transport.sent.count == 1)
+        await clock.advance(by: .milliseconds(1))
+        await #expect(throws: Mishap(name: "429")) { try await call.value }
+        #expect(seen.events == [Mishap(name: "429")])
+    }
+
     @Test func aHintBeyondTheCapFailsAtOnceAndTheErrorHasIt() async throws {
         let transport = ScriptedTransport(.status(429, headers: ["Retry-After": "3600"]), .ok("there"))
         // 20 s, by default.
@@ -265,5 +287,16 @@ struct HTTPRetryPolicyTests {
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         #expect(transport.sent.count == 1)
+    }
+}
+
+/// An endpoint that throws an error of its own for every status except 200.
+private struct Refusing: Endpoint, URLRequestBuildable {
+    typealias Content = String
+
+    func makeRequest() throws -> URLRequest { get(URL(string: "text")!) }
+
+    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+        if response.statusCode != 200 { throw Mishap(name: String(response.statusCode)) }
     }
 }

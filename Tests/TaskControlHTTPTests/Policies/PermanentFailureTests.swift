@@ -56,22 +56,22 @@ struct PermanentFailureTests {
         .bodyLengthMismatch, .traceRequestWithBody, .redirectLimitReached, .redirectCycleDetected,
         .serverOfferedUnsupportedApplicationProtocol("h9"), .alreadyShutdown, .cancelled,
     ])
-    func whatIsWrongInTheRequestDoesNotPass(_ error: HTTPClientError) {
-        #expect(!error.mayPass)
+    func errorsInTheRequestAreNotRetryable(_ error: HTTPClientError) {
+        #expect(!error.isRetryable)
     }
 
     @Test(arguments: [
         HTTPClientError.connectTimeout, .readTimeout, .writeTimeout, .tlsHandshakeTimeout, .deadlineExceeded,
         .getConnectionFromPoolTimeout, .remoteConnectionClosed,
     ])
-    func whatTheNetworkDoesMayPass(_ error: HTTPClientError) {
-        #expect(error.mayPass)
+    func errorsOfTheNetworkAreRetryable(_ error: HTTPClientError) {
+        #expect(error.isRetryable)
     }
 
-    @Test func aHandshakeThatIsCutShortMayPass() {
-        #expect(NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])).mayPass)
-        #expect(!NIOSSLError.handshakeFailed(.sslError([])).mayPass)
-        #expect(!NIOSSLExtraError.failedToValidateHostname.mayPass)
+    @Test func aHandshakeThatIsCutShortIsRetryable() {
+        #expect(NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])).isRetryable)
+        #expect(!NIOSSLError.handshakeFailed(.sslError([])).isRetryable)
+        #expect(!NIOSSLExtraError.failedToValidateHostname.isRetryable)
     }
     #endif
 

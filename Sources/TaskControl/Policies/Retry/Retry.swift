@@ -161,3 +161,29 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
         operation: operation
     )
 }
+
+/// Retries an operation whose caller knows the hint that an error does not carry. Otherwise as the public forms.
+///
+/// - Parameter hint: Returns how long to wait before the next attempt, in place of ``RetryAfterProviding/retryAfter``. Called once per
+///   failure that `shouldRetry` accepts, right after it.
+package nonisolated(nonsending) func retry<Value, C: Clock>(
+    attempts: Int,
+    backoff: RetryBackoff,
+    budget: RetryBudget?,
+    maxElapsed: Duration?,
+    clock: C,
+    hint: (any Error) -> Duration?,
+    operation: nonisolated(nonsending) () async throws -> Value,
+    shouldRetry: (any Error) -> Bool
+) async throws -> Value where C.Duration == Duration {
+    try await retrying(
+        attempts: attempts,
+        backoff: backoff,
+        shouldRetry: shouldRetry,
+        budget: budget,
+        maxElapsed: maxElapsed,
+        clock: clock,
+        hint: hint,
+        onRetry: { _ in }
+    ) { _ in try await operation() }
+}

@@ -79,14 +79,6 @@ public struct RetryBackoff: Sendable {
         RetryBackoff(.custom(delay))
     }
 
-    /// The same delays, of which a closure that decides sees another error than `retry` does.
-    package func seeing(_ map: @escaping @Sendable (any Error) -> any Error) -> RetryBackoff {
-        guard case .custom(let delay) = shape else { return self }
-        var backoff = RetryBackoff(.custom { delay($0, map($1)) })
-        (backoff.cap, backoff.jitter) = (cap, jitter)
-        return backoff
-    }
-
     /// The same delays, none longer than this. Of several caps, the lowest holds.
     ///
     /// A cap is also the longest hint of an error that is waited for: see ``RetryAfterProviding``.

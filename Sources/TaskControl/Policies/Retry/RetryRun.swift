@@ -11,6 +11,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     budget: RetryBudget?,
     maxElapsed: Duration?,
     clock: C,
+    hint: (any Error) -> Duration? = retryAfter(of:),
     onRetry: (RetryEvent) -> Void,
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
@@ -28,8 +29,18 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
         }
     }
     var run = RetryRun(attempts: attempts, backoff: backoff, budget: budget, maxElapsed: maxElapsed, clock: clock)
-    return try await run.run(after: failure, shouldRetry: shouldRetry, onRetry: onRetry, operation: operation)
+    return try await run.run(
+        after: failure,
+        shouldRetry: shouldRetry,
+        hint: hint,
+        onRetry: onRetry,
+        operation: operation
+    )
 }
+
+/// Returns the hint that an error carries itself.
+@usableFromInline
+func retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterProviding)?.retryAfter }
 
 /// What one `retry` knows between its attempts, and what follows a failure.
 @usableFromInline
@@ -65,6 +76,7 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
     nonisolated(nonsending) mutating func run<Value>(
         after failure: (any Error)?,
         shouldRetry: (any Error) -> Bool,
+        hint: (any Error) -> Duration?,
         onRetry: (RetryEvent) -> Void,
         operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
     ) async throws -> Value {
@@ -74,7 +86,7 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             if let failure {
                 if Diagnostics.isOn || told != nil { tellFailure(failure) }
                 do {
-                    try await prepareRetry(after: failure, shouldRetry: shouldRetry, onRetry: onRetry)
+                    try await prepareRetry(after: failure, shouldRetry: shouldRetry, hint: hint, onRetry: onRetry)
                 } catch {
                     told?.end(.gaveUp, error: error, attempt: attempt)
                     throw error
@@ -97,11 +109,12 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
     private nonisolated(nonsending) mutating func prepareRetry(
         after error: any Error,
         shouldRetry: (any Error) -> Bool,
+        hint: (any Error) -> Duration?,
         onRetry: (RetryEvent) -> Void
     ) async throws {
         try Task.checkCancellation()
         guard
-            attempt < attempts, shouldRetry(error), case let hint = (error as? any RetryAfterProviding)?.retryAfter,
+            attempt < attempts, shouldRetry(error), case let hint = hint(error),
             let delay = schedule.delay(afterAttempt: attempt, error: error, hint: hint), isInTime(delay),
             isPaid(isThrottled: hint != nil)
         else {

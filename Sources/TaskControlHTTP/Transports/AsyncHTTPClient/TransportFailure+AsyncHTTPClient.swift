@@ -3,7 +3,7 @@ internal import AsyncHTTPClient
 internal import NIOSSL
 
 extension HTTPClientError: TransportFailure {
-    var mayPass: Bool {
+    var isRetryable: Bool {
         switch self {
         case .readTimeout, .writeTimeout, .connectTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
             .tlsHandshakeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout, .remoteConnectionClosed,
@@ -16,9 +16,10 @@ extension HTTPClientError: TransportFailure {
 }
 
 extension NIOSSLError: TransportFailure {
-    var mayPass: Bool {
+    var isRetryable: Bool {
         switch self {
-        // The two sides do not agree, on a certificate in most cases. A server that closes the connection has said nothing of that kind.
+        // The two sides do not agree, on a certificate in most cases. A server that closes the connection has said
+        // nothing of that kind.
         case .handshakeFailed(.sslError(let stack)): stack.contains(.eofDuringHandshake)
         case .noCertificateToValidate, .unableToValidateCertificate, .failedToLoadCertificate, .failedToLoadPrivateKey,
             .noSuchFilesystemObject, .cannotMatchULabel:
@@ -30,13 +31,13 @@ extension NIOSSLError: TransportFailure {
 
 /// The certificate is of another name, or the name can be of no certificate.
 extension NIOSSLExtraError: TransportFailure {
-    var mayPass: Bool { false }
+    var isRetryable: Bool { false }
 }
 
 #if canImport(Network)
 extension HTTPClient.NWTLSError: TransportFailure {
     /// Only if the server has closed the connection: `errSSLClosedAbort`, `errSSLClosedNoNotify`.
-    var mayPass: Bool { status == -9806 || status == -9816 }
+    var isRetryable: Bool { status == -9806 || status == -9816 }
 }
 #endif
 #endif

@@ -1,0 +1,93 @@
+/// One call of a client: the request of its endpoint, and its attempts.
+///
+/// ``RequestPipeline`` limits the time of the call and lets the adapter complete the request. Then the call applies the
+/// other policies, from the outside in: retries, the authenticator, the time limit of an attempt, the exchange.
+struct Call {
+    /// Sends a request and reads the response. Records in the attempt what arrives, and when reading begins.
+    typealias Exchange<Value> = (PreparedRequest, inout Attempt) async throws -> Value
+
+    private let pipeline: RequestPipeline
+    private let request: URLRequest
+    private let body: UploadEndpointBody?
+    /// How many attempts have begun. A request that is sent again with a new credential is another attempt.
+    private var attempts = 0
+    /// The last attempt.
+    private var attempt = Attempt()
+
+    /// Creates a call that has sent nothing.
+    init(_ request: URLRequest, _ body: UploadEndpointBody?, _ pipeline: RequestPipeline) {
+        self.pipeline = pipeline
+        self.request = request
+        self.body = body
+    }
+
+    private var policies: ClientPolicies { pipeline.policies }
+
+    /// Sends the request until an attempt succeeds, or the policies allow no other attempt.
+    mutating func run<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+        guard let policy = policies.retry, policy.allows(request) else { return try await authenticated(exchange) }
+        // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
+        return try await retry(
+            attempts: policy.attempts,
+            backoff: policy.backoff,
+            budget: pipeline.budget(for: request),
+            maxElapsed: policy.maxElapsed,
+            clock: policies.clock,
+            hint: { _ in attempt.response.head?.retryAfter() },
+            operation: { try await authenticated(exchange) },
+            shouldRetry: { attempt.isRetryable(after: $0, policy) }
+        )
+    }
+
+    /// Sends the request once, or twice if the server rejects the credential of the first attempt.
+    private mutating func authenticated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+        do {
+            return try await sendOnce(exchange)
+        } catch {
+            guard let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential else {
+                throw error
+            }
+            if Diagnostics.isOn { pipeline.tellRejected(request, attempt: attempts) }
+            authenticator.reject(rejected)
+            guard body?.canBeSentAgain != false else { throw error }
+        }
+        return try await sendOnce(exchange)
+    }
+
+    /// Makes one attempt, and notifies the observer of its outcome.
+    private mutating func sendOnce<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+        attempts += 1
+        attempt = Attempt()
+        attempt.request = PreparedRequest(request, body)
+        let events = Diagnostics.isOn ? pipeline.tellStarted(request, attempt: attempts) : nil
+        do {
+            let value = try await policies.limited(to: policies.attemptTimeLimit) { try await send(exchange) }
+            // Before anybody is notified, who may then read what this request has written.
+            pipeline.sharing.didEnd(request)
+            events?.end(.completed, attempt: attempts, status: attempt.response.head?.statusCode)
+            pipeline.notifyObserver(of: attempt, nil)
+            return value
+        } catch {
+            pipeline.sharing.didEnd(request)
+            // Later attempts, of this call or of another, must not join an exchange that takes too long.
+            if error is TimeoutError, let key = attempt.sharingKey { pipeline.sharing.forget(key) }
+            let failure = attempt.fail(with: error)
+            events?.end(.failed, error: failure, attempt: attempts, status: attempt.response.head?.statusCode)
+            pipeline.notifyObserver(of: attempt, failure)
+            throw failure
+        }
+    }
+
+    /// Attaches the credential, checks the request, and sends it.
+    private mutating func send<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+        var prepared = PreparedRequest(request, body)
+        if let authenticator = policies.authenticator {
+            prepared.credential = try await authenticator.attach(to: &prepared.request)
+            attempt.request = prepared
+        }
+        // Here also for transports of others, which need not know what is valid.
+        try HTTPTransportRequest(prepared.request, body: body).check()
+        attempt.stage = .exchange
+        return try await exchange(prepared, &attempt)
+    }
+}

@@ -1,0 +1,37 @@
+extension HTTPTransport {
+    /// Sends a request and collects the response.
+    ///
+    /// - Parameters:
+    ///   - response: Receives the head and the body as they arrive, so that it is also there if the exchange fails.
+    ///   - limit: The largest body, in bytes. A larger one ends the exchange with ``HTTPError/Reason/bodyTooLarge``.
+    func collect(
+        _ request: PreparedRequest,
+        into response: inout ReceivedResponse,
+        limit: Int?,
+        _ progress: ProgressReporter.Transfer?
+    ) async throws {
+        try await withResponse(to: request.transportRequest(progress)) { arriving in
+            response.head = arriving.head
+            progress?.expect(arriving.head)
+            var rest = limit.map { max(0, $0) }
+            for try await chunk in arriving.body {
+                rest = rest.map { $0 - chunk.count }
+                if let limit, let rest, rest < 0 { throw HTTPError.bodyTooLarge(limit) }
+                response.append(chunk)
+                progress?.didReceive(chunk.count)
+            }
+            if response.body == nil { response.body = Data() }
+        }
+    }
+}
+
+extension HTTPError {
+    fileprivate static func bodyTooLarge(_ limit: Int) -> HTTPError {
+        HTTPError(
+            .bodyTooLarge,
+            detail:
+                "more than \(limit) bytes, the limit of ClientPolicies.bodyLimit: raise it, or use download(_:to:) or withResponse(to:), which "
+                + "have none"
+        )
+    }
+}

@@ -1,0 +1,39 @@
+/// A request as an attempt sends it: with its credential.
+struct PreparedRequest: Sendable {
+    /// The request with its credential.
+    var request: URLRequest
+    /// The request that endpoints and observers see.
+    let requestWithoutCredentials: URLRequest
+    let body: UploadEndpointBody?
+    /// The serial of the authenticator's credential in ``request``; `nil` if there is none.
+    var credential: CredentialSerial?
+    /// Called by the transport before it follows a redirect.
+    var willFollowRedirect: (@Sendable () -> Void)?
+
+    /// Creates a request without a credential.
+    init(_ request: URLRequest, _ body: UploadEndpointBody?) {
+        self.request = request
+        requestWithoutCredentials = request
+        self.body = body
+    }
+
+    /// The headers that the authenticator attached.
+    var credentials: [String: String] {
+        guard credential != nil else { return [:] }
+        let without = requestWithoutCredentials.allHTTPHeaderFields ?? [:]
+        return (request.allHTTPHeaderFields ?? [:]).filter { without[$0.key] != $0.value }
+    }
+
+    /// Returns the request for a transport.
+    func transportRequest(_ progress: ProgressReporter.Transfer?) -> HTTPTransportRequest {
+        var transportRequest = HTTPTransportRequest(
+            request,
+            body: body,
+            // No redirect takes the authenticator's headers to another origin, whatever their names are.
+            credentialHeaders: Set(credentials.keys),
+            didSend: progress?.didSend
+        )
+        transportRequest.willFollowRedirect = willFollowRedirect
+        return transportRequest
+    }
+}

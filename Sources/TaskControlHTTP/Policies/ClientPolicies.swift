@@ -1,0 +1,82 @@
+/// What a client does beyond sending. All of it is off by default.
+///
+/// From the outside in: ``timeLimit`` for all of a call, the adapter, ``retry``, ``attemptTimeLimit`` for an attempt,
+/// the ``authenticator``, ``coalescesGets``, the exchange. It is the order of the standard HTTP pipeline of .NET.
+public struct ClientPolicies: Sendable {
+    /// Who attaches credentials.
+    public var authenticator: Authenticator?
+
+    /// When a request is sent again.
+    public var retry: HTTPRetryPolicy?
+
+    /// How long a call may take, with all of its attempts and delays, and with the reading of a response that is
+    /// streamed. At the limit it throws `TimeoutError`. `nil`: as long as it likes.
+    public var timeLimit: Duration?
+
+    /// How long an attempt may take, with the reading of a response that is streamed. At the limit it fails with
+    /// `TimeoutError`, and may be retried. A request that is sent again with a new credential has as long again. `nil`:
+    /// as long as it likes.
+    public var attemptTimeLimit: Duration?
+
+    /// Whether GET requests that are alike share one exchange while it is in flight. Off by default.
+    ///
+    /// Requests are alike if they have the same URL, the same headers, and the same cookies of the transport's jar
+    /// (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So a response
+    /// is not shared between users, also where the session is in cookies. No caller joins an exchange that has been
+    /// redirected.
+    ///
+    /// A credential that `URLSession` obtains by itself, from its delegate or its credential storage, is not compared.
+    /// Leave this off where such credentials change while the client is in use, or make a client for each user.
+    ///
+    /// ## Reading what was written
+    /// When a request with any method except GET, HEAD, OPTIONS and TRACE has ended, later GET requests of the same
+    /// client do not join an exchange that began before. So a caller whose PUT has returned reads what it has written.
+    /// A write of another client, or of another process, is not known here: a GET after it may share an exchange that
+    /// began before the write, and receive the earlier content.
+    ///
+    /// ## What callers share
+    /// Each caller's endpoint makes its own content, and the observer is called for each. Progress is only known at the
+    /// end of the exchange. A response that is streamed or written to a file is not shared. A caller that is cancelled
+    /// leaves; the exchange is cancelled with its last caller.
+    public var coalescesGets: Bool
+
+    /// The largest body of a response that ``Client/request(_:)`` and ``Client/upload(_:)`` collect, in bytes, as it
+    /// comes out of its content encoding. A larger one ends the exchange, and the call throws
+    /// ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
+    ///
+    /// By default 32 MiB: three times what the gateways of large clouds let through (AWS: 10 MB), and little enough for
+    /// the memory of an app's extension. Without a limit, half a megabyte of gzip can become half a gigabyte. What is
+    /// streamed or written to a file is not collected, and has no limit.
+    public var bodyLimit: Int?
+
+    /// Measures the limits and the delays. By default the continuous clock.
+    public var clock: any Clock<Duration>
+
+    /// Nothing beyond sending, unless it is given.
+    ///
+    /// - Parameters:
+    ///   - authenticator: Who attaches credentials.
+    ///   - retry: When a request is sent again.
+    ///   - timeLimit: How long a call may take.
+    ///   - attemptTimeLimit: How long an attempt may take.
+    ///   - coalescesGets: Whether GET requests that are alike share one exchange.
+    ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
+    ///   - clock: Measures the limits and the delays.
+    public init(
+        authenticator: Authenticator? = nil,
+        retry: HTTPRetryPolicy? = nil,
+        timeLimit: Duration? = nil,
+        attemptTimeLimit: Duration? = nil,
+        coalescesGets: Bool = false,
+        bodyLimit: Int? = 32 << 20,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.authenticator = authenticator
+        self.retry = retry
+        self.timeLimit = timeLimit
+        self.attemptTimeLimit = attemptTimeLimit
+        self.coalescesGets = coalescesGets
+        self.bodyLimit = bodyLimit
+        self.clock = clock
+    }
+}
