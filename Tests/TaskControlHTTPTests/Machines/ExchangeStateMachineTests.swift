@@ -6,10 +6,16 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ExchangeStateMachineTests {
-    /// All sequences of fourteen events, with a wire that can be paused and with one that can't.
+    /// All sequences of fourteen events, with a transfer that can be paused and with one that cannot.
     @Test(arguments: [nil, 1])
     func agreesWithItsModel(_ limit: Int?) {
         let steps = ExchangeDriver(limit: limit).playEverySequence(upTo: 14) { $0.possible }
+        #expect(steps > 5_000)
+    }
+
+    /// All sequences of fourteen events, with a reader that fetches the parts itself and never parks.
+    @Test func agreesWithItsModelWhereTheReaderFetches() {
+        let steps = ExchangeDriver(limit: nil, fetches: true).playEverySequence(upTo: 14) { $0.possible }
         #expect(steps > 5_000)
     }
 
@@ -23,27 +29,6 @@ struct ExchangeStateMachineTests {
         let handedBack = machine.park("w")
         #expect(woken == nil && handedBack == "w")
     }
-
-    @Test(arguments: 0..<10 as Range<UInt64>)
-    func partsAgreeWithAnArray(seed: UInt64) {
-        var (random, parts, model) = (SeededGenerator(seed: seed), Parts<Int>(), [Int]())
-        for step in 0..<2_000 {
-            if Int.random(in: 0..<(step / 500).isMultiple(of: 2).choices, using: &random) == 0 {
-                let (first, expected) = (parts.removeFirst(), model.first)
-                model = Array(model.dropFirst())
-                #expect(first == expected)
-            } else {
-                parts.append(step, bytes: step)
-                model.append(step)
-            }
-            #expect(parts.isEmpty == model.isEmpty && parts.bytes == model.reduce(0, +))
-        }
-    }
-}
-
-extension Bool {
-    /// Grow slowly, or shrink slowly.
-    fileprivate var choices: Int { self ? 3 : 2 }
 }
 
 /// Plays the machine beside a model that keeps everything and searches through it.
@@ -65,26 +50,29 @@ struct ExchangeDriver: MachineDriver {
         var head = Head.none
         var parts: [Int] = []
         var nextPart = 0
-        var isWireCancelled = false
+        var isTransferCancelled = false
         var isPaused = false
         /// 1: cancelled, 2: left.
-        var gone = 0
+        var abandoned = 0
         var isParked = false
         var mustPark = false
 
-        var isOpen: Bool { outcome == .open && gone == 0 }
-        var hasNews: Bool { !isOpen || head == .here || !parts.isEmpty }
-        /// What is wrong with a wire that nobody listens to anymore: it must be cancelled.
-        var isWireObsolete: Bool { !isOpen && stage == .running && !isWireCancelled }
+        var isOpen: Bool { outcome == .open && abandoned == 0 }
+        var hasSomething: Bool { !isOpen || head == .here || !parts.isEmpty }
+        /// Whether the transfer must be cancelled, since nobody wants its result.
+        var isTransferObsolete: Bool { !isOpen && stage == .running && !isTransferCancelled }
     }
 
     private var machine: ExchangeStateMachine<Int, Int, Int>
     private var model = Model()
     private let limit: Int?
+    /// Whether the reader fetches the parts from the transfer itself, and never parks.
+    private let fetches: Bool
 
-    init(limit: Int?) {
+    init(limit: Int?, fetches: Bool = false) {
         machine = ExchangeStateMachine(limit: limit)
         self.limit = limit
+        self.fetches = fetches
     }
 
     var signature: Int { model.hashValue }
@@ -97,7 +85,7 @@ struct ExchangeDriver: MachineDriver {
         case .running: events += [.head, .part, .lastHead, .last, .fail, .end, .endWithError]
         case .over: break
         }
-        if !model.isParked { events.append(model.mustPark ? .park : .take) }
+        if !model.isParked { events.append(model.mustPark && !fetches ? .park : .take) }
         return events.filter { $0 != .part || model.nextPart < 4 }
     }
 
@@ -105,8 +93,8 @@ struct ExchangeDriver: MachineDriver {
         switch event {
         case .start:
             let starts = machine.start()
-            #expect(starts == (model.gone == 0))
-            if model.gone == 0 { model.stage = .starting }
+            #expect(starts == (model.abandoned == 0))
+            if model.abandoned == 0 { model.stage = .starting }
         case .didStart:
             let action = machine.didStart()
             model.stage = .running
@@ -140,15 +128,15 @@ struct ExchangeDriver: MachineDriver {
             expect(action)
         case .cancel, .leave:
             let action = event == .cancel ? machine.cancel() : machine.leave()
-            if model.gone == 0 {
-                model.gone = event == .cancel ? 1 : 2
+            if model.abandoned == 0 {
+                model.abandoned = event == .cancel ? 1 : 2
                 model.parts = []
                 if model.head == .here { model.head = .none }
             }
             expect(action)
         case .park:
             let handedBack = machine.park(1)
-            #expect((handedBack != nil) == model.hasNews)
+            #expect((handedBack != nil) == model.hasSomething)
             model.mustPark = false
             model.isParked = handedBack == nil
         case .take: take()
@@ -159,27 +147,27 @@ struct ExchangeDriver: MachineDriver {
         reader.take()
     }
 
-    /// What is to be done after an event, judged by what the model has become.
+    /// Compares the action after an event with the one that the model's new state requires.
     private mutating func expect(_ action: ExchangeStateMachine<Int, Int, Int>.Action, mayPause: Bool = false) {
-        let wakes = model.isParked && model.hasNews
+        let wakes = model.isParked && model.hasSomething
         #expect((action.wake != nil) == wakes)
         if wakes { model.isParked = false }
-        if model.isWireObsolete {
-            #expect(action.wire == .cancel)
-            model.isWireCancelled = true
+        if model.isTransferObsolete {
+            #expect(action.command == .cancel)
+            model.isTransferCancelled = true
             model.isPaused = false
         } else if mayPause, let limit, model.isOpen, model.stage == .running, !model.isPaused, model.parts.count > limit
         {
-            #expect(action.wire == .pause)
+            #expect(action.command == .pause)
             model.isPaused = true
         } else {
-            #expect(action.wire == nil)
+            #expect(action.command == nil)
         }
-        #expect(!model.isParked || !model.hasNews, "nobody sleeps beside news")
+        #expect(!model.isParked || !model.hasSomething, "a waiter is parked although there is something for it")
     }
 
     private mutating func take() {
-        if model.gone == 0, model.head != .taken {
+        if model.abandoned == 0, model.head != .taken {
             switch (machine.takeHead(), model.head, model.outcome) {
             case (.value(7), .here, _): model.head = .taken
             case (.wait, .none, .open): model.mustPark = true
@@ -188,11 +176,11 @@ struct ExchangeDriver: MachineDriver {
             }
             return
         }
-        let (asked, wire) = machine.takePart()
+        let (answer, command) = machine.takePart()
         var proceeds = false
-        switch asked {
+        switch answer {
         case .value(let part):
-            #expect(model.gone == 0 && model.parts.first == part)
+            #expect(model.abandoned == 0 && model.parts.first == part)
             model.parts.removeFirst()
             if let limit, model.isPaused, model.stage == .running, model.parts.count <= limit / 2 {
                 proceeds = true
@@ -201,12 +189,12 @@ struct ExchangeDriver: MachineDriver {
         case .wait:
             #expect(model.isOpen && model.parts.isEmpty)
             model.mustPark = true
-        case .end: #expect(model.gone == 0 && model.parts.isEmpty && model.outcome == .whole)
-        case .failure(.cancelled): #expect(model.gone == 1)
-        case .failure(.left): #expect(model.gone == 2)
-        case .failure(.network): #expect(model.gone == 0 && model.parts.isEmpty && model.outcome == .network)
-        case .failure(.malformed): #expect(model.gone == 0 && model.parts.isEmpty && model.outcome == .malformed)
+        case .end: #expect(model.abandoned == 0 && model.parts.isEmpty && model.outcome == .whole)
+        case .failure(.cancelled): #expect(model.abandoned == 1)
+        case .failure(.left): #expect(model.abandoned == 2)
+        case .failure(.network): #expect(model.abandoned == 0 && model.parts.isEmpty && model.outcome == .network)
+        case .failure(.malformed): #expect(model.abandoned == 0 && model.parts.isEmpty && model.outcome == .malformed)
         }
-        #expect((wire == .proceed) == proceeds)
+        #expect((command == .proceed) == proceeds)
     }
 }

@@ -9,30 +9,31 @@ internal import NIOHTTPCompression
 /// let transport = AsyncHTTPClientTransport()
 /// ```
 ///
-/// What its reader has not read is not received either: a body of any length needs no more memory than a few of its parts. Files and
-/// streams are sent as they are read, on a thread of their own.
+/// What its reader has not read is not received either: a body of any length needs no more memory than a few of its
+/// parts. Files and streams are sent as they are read, on a thread of their own.
 ///
 /// ## Time limits
-/// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`, 60 seconds, the client's
-/// own limit applies instead, `Timeout.read`. The client's limit also applies beside a longer interval: configure the client with a longer one
-/// for servers that take their time. An interval other than 60 seconds includes the wait for a connection, as in `URLSession`.
+/// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`,
+/// 60 seconds, the client's own limit applies instead, `Timeout.read`. The client's limit also applies beside a longer
+/// interval: configure the client with a longer one for servers that take their time. An interval other than 60 seconds
+/// includes the wait for a connection, as in `URLSession`.
 ///
-/// A request that waits longer than `Timeout.connect` for a connection of the pool fails with `HTTPClientError.getConnectionFromPoolTimeout`,
-/// which an ``HTTPRetryPolicy`` repeats.
+/// A request that waits longer than `Timeout.connect` for a connection of the pool fails with
+/// `HTTPClientError.getConnectionFromPoolTimeout`, which an ``HTTPRetryPolicy`` repeats.
 ///
 /// ## Connections that the server has closed
-/// A server may close a connection that was kept, at the moment that the next request is sent on it. The transport then sends the request
-/// again, at most twice, if its method is idempotent (RFC 9110, 9.2.2) and its body can be sent again. Any other request fails with
-/// `HTTPClientError.remoteConnectionClosed`. So does every request over a client that was passed to ``init(_:)``. `URLSession` on Linux also
-/// repeats a POST.
+/// A server may close a connection that was kept, at the moment that the next request is sent on it. The transport then
+/// sends the request again, at most twice, if its method is idempotent (RFC 9110, 9.2.2) and its body can be sent
+/// again. Any other request fails with `HTTPClientError.remoteConnectionClosed`. So does every request over a client
+/// that was passed to ``init(_:)``. `URLSession` on Linux also repeats a POST.
 ///
 /// ## Credentials and cookies
-/// A user and a password in a URL are sent as `Authorization: Basic`, unless the request has such a header. There is no cookie jar: cookies
-/// that a server sets are not sent back.
+/// A user and a password in a URL are sent as `Authorization: Basic`, unless the request has such a header. There is no
+/// cookie jar: cookies that a server sets are not sent back.
 ///
 /// ## Cancellation
-/// A caller that is cancelled gets `CancellationError`, and its exchange ends; its connection is closed. A caller that is cancelled before
-/// it starts sends nothing.
+/// A caller that is cancelled gets `CancellationError`, and its exchange ends; its connection is closed. A caller that
+/// is cancelled before it starts sends nothing.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     /// How often a request may meet a connection that the server has closed.
     private static let maxResends = 2
@@ -42,8 +43,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Makes a client of the transport's own, which is shut down when the transport goes.
     ///
-    /// - Parameter configuration: Of the client. By default, gzip and deflate are taken off, and a server may be silent for 60 seconds. Its
-    ///   redirects are disallowed, since the transport follows them.
+    /// - Parameter configuration: Of the client. By default, gzip and deflate are taken off, and a server may be silent
+    ///   for 60 seconds. Its redirects are disallowed, since the transport follows them.
     public init(configuration: HTTPClient.Configuration = .taskControl) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
@@ -57,10 +58,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Uses a client that somebody else owns, and shuts down.
     ///
-    /// - Parameter client: Pass one whose configuration disallows redirects. Redirects that the configuration allows are followed by the client
-    ///   itself, by its own rules: a server that is not to be trusted can end the process with a redirect to a port above 65535
-    ///   (AsyncHTTPClient 1.37). `HTTPClient.shared` allows them. The client is not asked for an encoding: a request that wants one says
-    ///   so in `Accept-Encoding`, and the client's configuration whether it is taken off.
+    /// - Parameter client: Pass one whose configuration disallows redirects. Redirects that the configuration allows
+    ///   are followed by the client itself, by its own rules: a server that is not to be trusted can end the process
+    ///   with a redirect to a port above 65535 (AsyncHTTPClient 1.37). `HTTPClient.shared` allows them. The client is
+    ///   not asked for an encoding: a request that wants one says so in `Accept-Encoding`, and the client's
+    ///   configuration whether it is taken off.
     public init(_ client: HTTPClient) {
         self.client = client
         isOwner = false
@@ -92,7 +94,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                     performOutsideHandler { exchange.cancel() }
                 }
             } catch let error where error is UnansweredConnection || error.isClosedBeforeWriting {
-                // The server had closed a connection that was kept, when the request came: another one may be open, or is made.
+                // The server had closed a connection that was kept, when the request came: another one may be open, or
+                // is made.
                 let unanswered = error as? UnansweredConnection
                 let error = unanswered?.cause ?? error
                 guard isOwner, unanswered?.wasKept ?? true, request.isIdempotent, resends < Self.maxResends else {
@@ -109,8 +112,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             if let next = try redirects.request(after: head, to: request) {
                 do {
                     upload = try next.body.map(UploadReader.init)
-                    // Whatever becomes of it: what counts is where it leads.
-                    try? await exchange.discard()
+                    await exchange.body.discard()
                     try Task.checkCancellation()
                     request = next
                     continue
@@ -119,8 +121,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 }
             }
             return try await withCancellationHandler {
-                let body = HTTPResponseBody { try await exchange.next() }
-                return try await receive(HTTPTransportResponse(head: head, body: body))
+                try await receive(HTTPTransportResponse(head: head, body: exchange.body))
             } onCancel: {
                 exchange.cancel()
             }
@@ -136,17 +137,19 @@ extension HTTPTransportRequest {
 }
 
 extension HTTPClient.Configuration {
-    /// The configuration of an ``AsyncHTTPClientTransport`` by default. It behaves as `URLSession` does where a client would notice:
+    /// The configuration of an ``AsyncHTTPClientTransport`` by default. It behaves as `URLSession` does where a client
+    /// would notice:
     ///
     /// - A server may be silent for 60 seconds (`timeout.read`), the default of `URLRequest`.
     /// - A server that refuses the connection fails the attempt at once. The client's own repetition is off
-    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` repeats, with its delays and its budget. A connection that
-    ///   cannot be made also fails the requests that wait for one to the same server.
-    /// - A connection must be available within 60 seconds (`timeout.connect`). That is the limit for making one, and for waiting for one of
-    ///   the 8 per host that HTTP/1 requests share (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise
-    ///   these for many requests to a slow server.
-    /// - An idle connection is closed after 45 seconds (`connectionPool.idleTimeout`), before the 60 seconds at which many load balancers
-    ///   close it.
+    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` repeats, with its delays and its
+    ///   budget. A connection that cannot be made also fails the requests that wait for one to the same server.
+    /// - A connection must be available within 60 seconds (`timeout.connect`). That is the limit for making one, and
+    ///   for waiting for one of the 8 per host that HTTP/1 requests share
+    ///   (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise these for many
+    ///   requests to a slow server.
+    /// - An idle connection is closed after 45 seconds (`connectionPool.idleTimeout`), before the 60 seconds at which
+    ///   many load balancers close it.
     /// - Bodies are decompressed from gzip and deflate, without a limit, since a body is read part by part.
     public static var taskControl: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(

@@ -9,14 +9,15 @@
 /// Bodies come out of their content encoding as the session does it: gzip, deflate, brotli.
 ///
 /// ## Cookies
-/// A session of the `default` configuration keeps cookies in a jar that it shares: with the application on Apple's platforms, and with every
-/// other client of the process on Linux, where it also sends `Secure` cookies over plain HTTP. A server that acts for several users must not
-/// mix their sessions: use `.ephemeral` there, with a jar for each client, or set `httpCookieStorage` to `nil`. On a phone, `.default` keeps
-/// a user signed in.
+/// A session of the `default` configuration keeps cookies in a jar that it shares: with the application on Apple's
+/// platforms, and with every other client of the process on Linux, where it also sends `Secure` cookies over plain
+/// HTTP. A server that acts for several users must not mix their sessions: use `.ephemeral` there, with a jar for each
+/// client, or set `httpCookieStorage` to `nil`. On a phone, `.default` keeps a user signed in.
 ///
 /// ## On Linux
-/// Foundation's session on Linux is another implementation, over libcurl. This transport cannot lift the following limits (Swift 6.3 with
-/// libcurl 7.88). A server process, and everything that talks to servers that are not to be trusted, should use `AsyncHTTPClientTransport`.
+/// Foundation's session on Linux is another implementation, over libcurl. This transport cannot lift the following
+/// limits (Swift 6.3 with libcurl 7.88). A server process, and everything that talks to servers that are not to be
+/// trusted, should use `AsyncHTTPClientTransport`.
 ///
 /// A server can end the process, by a trap within Foundation, if it
 /// - closes the connection in the middle of a response's head,
@@ -24,41 +25,44 @@
 /// - sends `Content-Length: 9223372036854775807`.
 ///
 /// A server can stop every exchange of the transport:
-/// - The time that Foundation takes for a head grows with the square of the number of its lines: 8,000 lines take 2 seconds, 70,000 take more
-///   than 45 seconds. All exchanges of a transport share one queue. A time limit ends the call, and not that work.
+/// - The time that Foundation takes for a head grows with the square of the number of its lines: 8,000 lines take 2
+///   seconds, 70,000 take more than 45 seconds. All exchanges of a transport share one queue. A time limit ends the
+///   call, and not that work.
 ///
 /// Responses that are not passed on as they are:
-/// - A body of gzip that is cut short is taken for a whole one if it has the length that `Content-Length` says. An invalid body of brotli is
-///   taken for an empty one.
+/// - A body of gzip that is cut short is taken for a whole one if it has the length that `Content-Length` says. An
+///   invalid body of brotli is taken for an empty one.
 /// - A header with a byte that is not UTF-8, such as `é` in Latin-1, fails the exchange with `URLError.unknown`.
 /// - A response with the status 301 to 308 that is not followed has no body.
 /// - A response is not held back: what its reader has not read yet is kept in memory.
 ///
 /// Requests:
 /// - A URL with an IPv6 address, such as `http://[::1]:8080/`, fails with `URLError.badURL`.
-/// - A stream is read on the session's queue, and progress is reported there: while either blocks, all exchanges of this transport do.
+/// - A stream is read on the session's queue, and progress is reported there: while either blocks, all exchanges of
+///   this transport do.
 /// - `timeoutInterval` is in whole seconds, rounded up.
-/// - A certificate that is not trusted is recognized by the text of libcurl's error. The code is that of Apple's platforms, such as
-///   `URLError.serverCertificateUntrusted`.
+/// - A certificate that is not trusted is recognized by the text of libcurl's error. The code is that of Apple's
+///   platforms, such as `URLError.serverCertificateUntrusted`.
 ///
 /// ## Cancellation
-/// A caller that is cancelled gets `CancellationError` at once, and its exchange ends; its connection is closed. A caller that is cancelled
-/// before it starts sends nothing.
+/// A caller that is cancelled gets `CancellationError` at once, and its exchange ends; its connection is closed. A
+/// caller that is cancelled before it starts sends nothing.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
-    /// What the session adds cookies of.
+    /// The jar whose cookies the session adds.
     private let jar: HTTPCookieStorage?
-    /// Where tasks are cancelled, one after another.
-    private let wires = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
+    /// Where tasks are cancelled, suspended and resumed, one after another.
+    private let taskQueue = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
 
     /// A transport with a session of its own.
     ///
     /// - Parameters:
-    ///   - configuration: The configuration of the session: `.ephemeral` is recommended on servers. Later changes to it have no effect. Its
-    ///     `httpAdditionalHeaders` are sent to every server, also after a redirect. Must not be a background configuration: a background
-    ///     session has no task delegates, which this transport needs, and its requests would wait forever. The initializer traps if it is one.
-    ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On Apple's platforms also
-    ///     asked for credentials and trust, and told of metrics. Not asked about redirects.
+    ///   - configuration: The configuration of the session: `.ephemeral` is recommended on servers. Later changes to it
+    ///     have no effect. Its `httpAdditionalHeaders` are sent to every server, also after a redirect. Must not be a
+    ///     background configuration: a background session has no task delegates, which this transport needs, and its
+    ///     requests would wait forever. The initializer traps if it is one.
+    ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On
+    ///     Apple's platforms also asked for credentials and trust, and told of metrics. Not asked about redirects.
     public init(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil
@@ -72,8 +76,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // Each exchange keeps the transport, so there is none but those that were cancelled just now. Not `invalidateAndCancel`, which
-        // waits for the session's queue on Linux; this may run on it.
+        // Each exchange keeps the transport, so there is none but those that were cancelled just now. Not
+        // `invalidateAndCancel`, which waits for the session's queue on Linux; this may run on it.
         session.finishTasksAndInvalidate()
     }
 
@@ -88,7 +92,7 @@ public final class URLSessionTransport: HTTPTransport {
         var redirects = RedirectPolicy()
         while true {
             try request.checkURL()
-            let exchange = Exchange(request, upload, wires: wires)
+            let exchange = SessionExchange(request, upload, taskQueue: taskQueue)
             let end: End<Value> = try await withCancellationHandler {
                 defer { exchange.leave() }
                 exchange.start(in: session)
@@ -96,13 +100,11 @@ public final class URLSessionTransport: HTTPTransport {
                 if let next = try redirects.request(after: head, to: request),
                     let upload = try Self.reopened(next)
                 {
-                    // Whatever becomes of it: what counts is where it leads.
-                    try? await exchange.discard()
+                    await exchange.body.discard()
                     try Task.checkCancellation()
                     return .redirect(next, upload)
                 }
-                let body = HTTPResponseBody { try await exchange.next() }
-                return .value(try await receive(HTTPTransportResponse(head: head, body: body)))
+                return .value(try await receive(HTTPTransportResponse(head: head, body: exchange.body)))
             } onCancel: {
                 exchange.cancel()
             }

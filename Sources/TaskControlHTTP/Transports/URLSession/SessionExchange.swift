@@ -1,26 +1,26 @@
-/// One request of a session and its response: hears what the session says, and hands it to the one who reads.
-final class Exchange: NSObject, URLSessionDataDelegate {
+/// One request of a session, and its response: receives the events of the session, and passes them on to the reader.
+final class SessionExchange: NSObject, URLSessionDataDelegate {
     private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, UnsafeContinuation<Void, Never>>
 
     private struct State {
         var machine: Machine
-        /// From the start to the end. It keeps this object as its delegate, so it is let go at the end.
+        /// The task, from its start to its end. It retains this object as its delegate, so it is released at the end.
         var task: URLSessionTask?
-        /// What the task was told last, on the queue of wires.
+        /// Whether the task is suspended. Changes on the task queue only.
         var isSuspended = false
     }
 
     let request: HTTPTransportRequest
-    /// What is sent with it, opened.
+    /// The opened body of the request.
     let upload: SessionUpload?
-    private let wires: DispatchQueue
+    private let taskQueue: DispatchQueue
     private let state: Locked<State>
 
-    /// - Parameter wires: Where tasks are cancelled.
-    init(_ request: HTTPTransportRequest, _ upload: SessionUpload?, wires: DispatchQueue) {
+    /// - Parameter taskQueue: Where tasks are cancelled, suspended and resumed.
+    init(_ request: HTTPTransportRequest, _ upload: SessionUpload?, taskQueue: DispatchQueue) {
         self.request = request
         self.upload = upload
-        self.wires = wires
+        self.taskQueue = taskQueue
         state = Locked(State(machine: Machine(limit: SessionPlatform.bytesBeforePause)))
     }
 
@@ -34,40 +34,37 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         perform { $0.didStart() }
     }
 
-    /// Called by the one who reads, as are the next three.
+    /// Waits for the head.
     func head() async throws -> HTTPURLResponse {
         while true {
             switch state.withLock({ $0.machine.takeHead() }) {
             case .value(let head): return head
-            case .failure(let failure): throw failure.error
+            case .failure(let failure): throw failure.error(left: URLError(.cancelled))
             case .wait, .end: await arrivalOrCancellation()
             }
         }
     }
 
-    func next() async throws -> Data? {
+    /// The body of the response, to be read by one reader.
+    var body: HTTPResponseBody { HTTPResponseBody { try await self.next() } }
+
+    private func next() async throws -> Data? {
         while true {
-            let (asked, wire, task) = state.withLock { state in
-                let (asked, wire) = state.machine.takePart()
-                return (asked, wire, state.task)
+            let (answer, command, task) = state.withLock { state in
+                let (answer, command) = state.machine.takePart()
+                return (answer, command, state.task)
             }
-            act(on: wire, task)
-            switch asked {
+            carryOut(command, on: task)
+            switch answer {
             case .value(let part): return part
             case .end: return nil
-            case .failure(let failure): throw failure.error
+            case .failure(let failure): throw failure.error(left: URLError(.cancelled))
             case .wait: await arrivalOrCancellation()
             }
         }
     }
 
-    /// Reads the body of a response that nobody wants, if it is short: so the connection can be used again.
-    func discard() async throws {
-        var count = 0
-        while count < 1 << 16, let part = try await next() { count += part.count }
-    }
-
-    /// Who waits here is resumed by its own handler, and may be another task than the caller.
+    /// The reader is resumed by a cancellation handler of its own, since it may be another task than the caller.
     private func arrivalOrCancellation() async {
         await withTaskCancellationHandler {
             await arrival()
@@ -86,10 +83,10 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func leave() { perform { $0.leave() } }
 
-    /// Ends the exchange for a reason of our own.
+    /// Ends the exchange for a reason that is not the session's.
     func fail(_ error: any Error) { perform { $0.fail(.network(error)) } }
 
-    /// Whether what is sent is still anybody's business.
+    /// Whether sending still matters to the caller.
     var isOpen: Bool { state.withLock { $0.machine.isOpen } }
 
     func didSend(_ sent: Int64, of length: Int64?) {
@@ -100,25 +97,26 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private func perform(_ event: (inout Machine) -> Machine.Action) {
         let (action, task) = state.withLock { (event(&$0.machine), $0.task) }
         action.wake?.resume()
-        act(on: action.wire, task)
+        carryOut(action.command, on: task)
     }
 
-    private func act(on wire: Machine.Wire?, _ task: URLSessionTask?) {
-        switch wire {
+    private func carryOut(_ command: Machine.Command?, on task: URLSessionTask?) {
+        switch command {
         case .cancel:
-            // Not from here. Foundation on Linux cancels with a `sync` to the session's queue, which this may be: it deadlocks if the
-            // caller is cancelled within `didSend`, and blocks a thread of the caller's pool otherwise.
-            wires.async { [task] in task?.cancel() }
+            // Not on this thread: Foundation on Linux cancels with a `sync` to the session's queue, which this may be.
+            // Cancelling here deadlocks if the caller is cancelled within `didSend`, and blocks a thread of the
+            // caller's pool otherwise.
+            taskQueue.async { [task] in task?.cancel() }
         case .pause, .proceed:
-            // Whoever pauses and whoever lets proceed are not ordered among each other, and a task counts: so it is told what holds when it
-            // is told.
-            wires.async { [self] in settle() }
+            // These two come from different threads in no order, and a task counts its suspensions: so the task queue
+            // carries out the state of the machine at that moment.
+            taskQueue.async { [self] in suspendOrResume() }
         case nil: break
         }
     }
 
-    /// On the queue of wires.
-    private func settle() {
+    /// Called on the task queue.
+    private func suspendOrResume() {
         let (task, suspends) = state.withLock { state in
             let suspends = state.machine.isPaused
             defer { state.isSuspended = suspends }
@@ -127,7 +125,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         if suspends { task?.suspend() } else { task?.resume() }
     }
 
-    // MARK: What the session says
+    // MARK: Events of the session
 
     func urlSession(
         _ session: URLSession,
@@ -164,9 +162,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Never answered: Foundation on Linux traps if a task is cancelled, or times out, between the answer and its arrival ("Received
-        // callback for HTTP redirection, but we're not waiting for it"). The body has been received by now, and is kept there; the
-        // connection is free already.
+        // Never answered: Foundation on Linux traps if a task is cancelled, or times out, between the answer and its
+        // arrival ("Received callback for HTTP redirection, but we're not waiting for it"). The body has been received
+        // by now, and is kept there; the connection is free already.
         perform { $0.receiveLast(head: response) }
         #else
         completionHandler(nil)
@@ -187,8 +185,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     #if canImport(FoundationNetworking)
-    /// Head and body have arrived by now. Foundation on Linux asks for the user's name only where the scheme is Basic, and waits forever if
-    /// the delegate has none.
+    /// Head and body have arrived by now. Foundation on Linux asks for the user's name only where the scheme is Basic,
+    /// and waits forever if the delegate has none.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -208,16 +206,4 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         didSend(totalBytesSent, of: totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil)
     }
     #endif
-}
-
-extension ExchangeStateMachine.Failure {
-    fileprivate var error: any Error {
-        switch self {
-        case .network(let error): error
-        case .malformed: URLError(.badServerResponse)
-        case .cancelled: CancellationError()
-        // Somebody reads the body after the closure that it was given to.
-        case .left: URLError(.cancelled)
-        }
-    }
 }

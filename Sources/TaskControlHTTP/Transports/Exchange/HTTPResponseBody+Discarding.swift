@@ -1,0 +1,13 @@
+extension HTTPResponseBody {
+    /// The most bytes that are read to keep a connection.
+    private static let discardLimit = 1 << 16
+
+    /// Reads an unwanted body to its end if it is short, so that its connection can be used again.
+    ///
+    /// An error is ignored: it concerns only the connection.
+    func discard() async {
+        var count = 0
+        var iterator = makeAsyncIterator()
+        while count < Self.discardLimit, let part = try? await iterator.next() { count += part.count }
+    }
+}
