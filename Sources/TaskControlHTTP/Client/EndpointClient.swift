@@ -1,21 +1,3 @@
-/// Is told of each attempt of a client.
-///
-/// ```swift
-/// let observer: ResponseObserver = { request, response, body, error in
-///     print(request?.url?.path ?? "–", response?.statusCode ?? 0, body?.count ?? 0, error ?? "")
-/// }
-/// ```
-///
-/// - The request, if it came to be, without what the ``Authenticator`` attached.
-/// - The head of the response, if there is one.
-/// - As much of the body as has arrived; of a response that is streamed or written to a file, what the endpoint's `validate` is given.
-/// - The error, if it failed; of an attempt that the limit of the whole call has ended, a `CancellationError`.
-///
-/// Called once an attempt, whatever its outcome, before the caller resumes; the attempts of a call one after another. In the caller's
-/// isolation: it had better be quick. An upload or a request that is sent again, for a retry or with a new credential, is another attempt.
-/// A call that was cancelled before it began has none.
-public typealias ResponseObserver = @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Void
-
 /// The name that an ``EndpointClient`` has in Apexy, for code that comes from there. It may have any transport.
 public typealias URLSessionClient = EndpointClient
 
@@ -29,12 +11,12 @@ public typealias URLSessionClient = EndpointClient
 /// let books = try await client.request(BookListEndpoint())
 /// ```
 ///
-/// What can go wrong arrives as itself: what the endpoint, the adapter and the refresh of a credential throw, as it is; what the transport
-/// throws, as the ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit; `CancellationError` if the caller is
-/// cancelled.
+/// What can go wrong arrives as itself: what the endpoint, the adapter and the refresh of a credential throw, as it is;
+/// what the transport throws, as the ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit;
+/// `CancellationError` if the caller is cancelled.
 ///
-/// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client made is invalidated
-/// when the client goes.
+/// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client
+/// made is invalidated when the client goes.
 public final class EndpointClient: Client {
     /// Where completion handlers are called.
     public let completionQueue: DispatchQueue
@@ -48,7 +30,7 @@ public final class EndpointClient: Client {
     ///   - transport: Carries them.
     ///   - policies: What it does beyond sending.
     ///   - completionQueue: Where completion handlers are called.
-    ///   - responseObserver: Is told of each attempt.
+    ///   - responseObserver: Called after each attempt.
     public init(
         requestAdapter: any RequestAdapter,
         transport: any HTTPTransport,
@@ -67,8 +49,8 @@ public final class EndpointClient: Client {
 
     /// Sends a request and gets its content.
     ///
-    /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see ``download(_:to:onProgress:)`` and
-    /// ``withResponse(to:_:)``.
+    /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see
+    /// ``download(_:to:onProgress:)`` and ``withResponse(to:_:)``.
     public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
         try await pipeline.content(of: endpoint, onProgress: nil)
     }
@@ -77,9 +59,9 @@ public final class EndpointClient: Client {
     ///
     /// - Parameters:
     ///   - endpoint: What to ask for.
-    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
-    ///     sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the
-    ///     session, so that one that blocks holds up every exchange of the transport.
+    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A
+    ///     request that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it
+    ///     may run on the queue of the session, so that one that blocks holds up every exchange of the transport.
     public func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void
@@ -96,9 +78,9 @@ public final class EndpointClient: Client {
     ///
     /// - Parameters:
     ///   - endpoint: What to upload.
-    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A request that is
-    ///     sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the
-    ///     session, so that one that blocks holds up every exchange of the transport.
+    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A
+    ///     request that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it
+    ///     may run on the queue of the session, so that one that blocks holds up every exchange of the transport.
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void
@@ -112,12 +94,12 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - baseURL: Where the server is; see ``BaseRequestAdapter``.
-    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one cookie jar among all
-    ///     clients of the process; see ``URLSessionTransport``.
+    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
+    ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
     ///   - completionQueue: Where completion handlers are called.
-    ///   - responseObserver: Is told of each attempt.
+    ///   - responseObserver: Called after each attempt.
     public convenience init(
         baseURL: URL,
         configuration: URLSessionConfiguration = .default,
@@ -140,12 +122,12 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - requestAdapter: Completes requests.
-    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one cookie jar among all
-    ///     clients of the process; see ``URLSessionTransport``.
+    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
+    ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
     ///   - completionQueue: Where completion handlers are called.
-    ///   - responseObserver: Is told of each attempt.
+    ///   - responseObserver: Called after each attempt.
     public convenience init(
         requestAdapter: any RequestAdapter,
         configuration: URLSessionConfiguration = .default,

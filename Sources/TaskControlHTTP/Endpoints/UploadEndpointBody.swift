@@ -3,8 +3,9 @@ public enum UploadEndpointBody: Sendable {
     /// What is in memory.
     case data(Data)
 
-    /// A regular file, which is read while it is sent. Its length is sent as `Content-Length`. Any other kind of file, such as a device, a
-    /// pipe or a folder, fails the upload with ``HTTPError/Reason/request``: use ``stream(length:open:)``.
+    /// A regular file, which is read while it is sent. Its length is sent as `Content-Length`. Any other kind of file,
+    /// such as a device, a pipe or a folder, fails the upload with ``HTTPError/Reason/request``: use
+    /// ``stream(length:open:)``.
     case file(URL)
 
     /// A stream, as the two functions of that name make it: for transports.
@@ -13,17 +14,17 @@ public enum UploadEndpointBody: Sendable {
     /// A stream, which is read while it is sent.
     ///
     /// - Parameters:
-    ///   - length: In bytes, if it is known: then it is sent as `Content-Length`, and a stream that has more or less fails the upload.
-    ///     `nil`: the body is sent in chunks.
-    ///   - open: Makes the stream, unopened. Called each time that the body is sent: again for a retry, for a new token, and where a server
-    ///     redirects the upload.
+    ///   - length: In bytes, if it is known: then it is sent as `Content-Length`, and a stream that has more or less
+    ///     fails the upload. `nil`: the body is sent in chunks.
+    ///   - open: Makes the stream, unopened. Called each time that the body is sent: again for a retry, for a new
+    ///     token, and where a server redirects the upload.
     public static func stream(length: Int64?, open: @escaping @Sendable () throws -> InputStream) -> UploadEndpointBody
     {
         .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
     }
 
-    /// A stream of unknown length, which is read while it is sent, and can be sent once: what would have to be sent again fails with what
-    /// came of the first time. What ``stream(length:open:)`` makes can be sent again.
+    /// A stream of unknown length, which is read while it is sent, and can be sent once: what would have to be sent
+    /// again fails with what came of the first time. What ``stream(length:open:)`` makes can be sent again.
     ///
     /// - Parameter stream: Unopened; nobody else uses it from then on.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {
@@ -35,15 +36,4 @@ public enum UploadEndpointBody: Sendable {
     var canBeSentAgain: Bool {
         if case .stream(let stream) = self { stream.canBeSentAgain } else { true }
     }
-}
-
-/// A stream that an upload sends: for transports.
-public struct UploadStream: Sendable {
-    /// In bytes, if it is known.
-    public let length: Int64?
-
-    let canBeSentAgain: Bool
-
-    /// Makes the stream, unopened.
-    public let open: @Sendable () throws -> InputStream
 }

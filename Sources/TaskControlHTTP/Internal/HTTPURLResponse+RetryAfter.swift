@@ -1,7 +1,8 @@
 extension HTTPURLResponse {
     /// How long the server asks to wait; `nil` if it does not, or not in words that can be understood. Never negative.
     ///
-    /// - Parameter now: For a date, if the response does not say when it was made: in the server's own time, the clocks need not agree.
+    /// - Parameter now: For a date, if the response does not say when it was made: in the server's own time, the clocks
+    ///   need not agree.
     func retryAfter(now: Date = Date()) -> Duration? {
         guard let value = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces) else {
             return nil
@@ -13,20 +14,5 @@ extension HTTPURLResponse {
         guard let date = HTTPDate.parse(value) else { return nil }
         let made = self.value(forHTTPHeaderField: "Date").flatMap(HTTPDate.parse) ?? now
         return .seconds(max(0, date.timeIntervalSince(made)))
-    }
-}
-
-/// A date as HTTP writes it.
-enum HTTPDate {
-    /// Reads any of the three forms that RFC 9110 (5.6.7) knows; `nil` if it is none.
-    static func parse(_ text: String) -> Date? {
-        for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
-            let formatter = DateFormatter()
-            formatter.locale = Locale(identifier: "en_US_POSIX")
-            formatter.timeZone = TimeZone(secondsFromGMT: 0)
-            formatter.dateFormat = format
-            if let date = formatter.date(from: text) { return date }
-        }
-        return nil
     }
 }

@@ -3,7 +3,7 @@ extension Progress {
     /// A progress with a task, which is cancelled when the progress is.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = Progress(parent: nil)
-        // Before the start (law 2): the task may be over before the next line.
+        // Before the start: the task may be over before the next line.
         progress.totalUnitCount = totalUnitCount
         let task = start(progress)
         // One that is cancelled already, as a child of another, is told so at once.
@@ -16,15 +16,16 @@ extension Progress {
     /// A progress with a task, which is cancelled when the progress is.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = TaskProgress(parent: nil)
-        // Before the start (law 2): the task may be over before the next line.
+        // Before the start: the task may be over before the next line.
         progress.totalUnitCount = totalUnitCount
         progress.attach(start(progress))
         return progress
     }
 }
 
-/// Foundation's progress takes no lock outside Apple's platforms, and calls its cancellation handler some time after `cancel()` has
-/// returned. This one can be used by a task and by whoever watches it, and has cancelled the task when `cancel()` returns.
+/// Foundation's progress takes no lock outside Apple's platforms, and calls its cancellation handler some time after
+/// `cancel()` has returned. This one can be used by a task and by whoever watches it, and has cancelled the task when
+/// `cancel()` returns.
 ///
 /// `fractionCompleted` can't be overridden: it reads what others may be writing, and may be a moment behind.
 ///
@@ -53,7 +54,8 @@ private final class TaskProgress: Progress, @unchecked Sendable {
         var tasks: [Task<Void, Never>?] = []
     }
 
-    /// Cancels tasks when no lock is held any more (law 1): a progress cancels its children under its own.
+    /// Cancels tasks when no lock is held anymore (never call out while holding a lock): a progress cancels its
+    /// children under its own.
     private static func cancellingAfterwards(_ body: (Cancelled) -> Void) {
         let (key, thread) = ("TaskControlHTTP.TaskProgress", Thread.current)
         if let outer = thread.threadDictionary[key] as? Cancelled { return body(outer) }

@@ -11,7 +11,7 @@ typealias CredentialSerial = Int
 ///             forget                refreshed(current)
 /// ```
 ///
-/// What is said of a credential that is no longer the current one changes nothing.
+/// Events about a credential that is no longer the current one change nothing.
 struct CredentialStateMachine<Credential> {
     private var credential: Credential?
     private var isGood: Bool

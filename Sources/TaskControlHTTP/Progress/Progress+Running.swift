@@ -11,25 +11,25 @@ extension Progress {
     /// cancelButton.action = { progress.cancel() }
     /// ```
     ///
-    /// The task has the caller's task-locals and priority, and needs nobody to hold the progress. When it has ended the progress is
-    /// finished, whether it succeeded or not.
+    /// The task has the caller's task-locals and priority, and needs nobody to hold the progress. When it has ended the
+    /// progress is finished, whether it succeeded or not.
     ///
     /// ## Cancellation
-    /// Cancelling the progress, or one that it is a child of, cancels the task. An operation that was cancelled before it began does not
-    /// begin.
+    /// Cancelling the progress, or one that it is a child of, cancels the task. An operation that was cancelled before
+    /// it began does not begin.
     ///
     /// - Parameters:
-    ///   - totalUnitCount: How many units of work there are. By default that is not known: the progress is indeterminate until the
-    ///     operation says otherwise.
-    ///   - operation: What to do. It may set the unit counts, and give the progress children. What it throws is reported to diagnostics, as
-    ///     nobody else is there.
+    ///   - totalUnitCount: How many units of work there are. By default that is not known: the progress is
+    ///     indeterminate until the operation says otherwise.
+    ///   - operation: What to do. It may set the unit counts, and give the progress children. What it throws is
+    ///     reported to diagnostics, as nobody else is there.
     public static func running(
         totalUnitCount: Int64 = -1,
         operation: @escaping @Sendable (Progress) async throws -> Void
     ) -> Progress {
         begin(totalUnitCount: totalUnitCount) { progress in
             do {
-                // Law 8.
+                // Work that is cancelled before it begins does not begin.
                 if !Task.isCancelled { try await operation(progress) }
             } catch {
                 await settle(error, in: .progressRunning, handler: nil)
@@ -37,8 +37,8 @@ extension Progress {
         }
     }
 
-    /// Does work in a task of its own, gives what comes of it to a completion handler, and returns how far it has come: what gives `async`
-    /// code a callback form.
+    /// Does work in a task of its own, gives what comes of it to a completion handler, and returns how far it has come:
+    /// what gives `async` code a callback form.
     ///
     /// ```swift
     /// func fetchBooks(completion: @escaping @Sendable (Result<[Book], any Error>) -> Void) -> Progress {
@@ -47,8 +47,8 @@ extension Progress {
     /// ```
     ///
     /// ## Cancellation
-    /// Cancelling the progress cancels the task. The operation begins in any case, so that it is what decides: most throw
-    /// `CancellationError`.
+    /// Cancelling the progress cancels the task. The operation begins in any case, so that it is what decides: most
+    /// throw `CancellationError`.
     ///
     /// - Parameters:
     ///   - totalUnitCount: How many units of work there are; by default that is not known.

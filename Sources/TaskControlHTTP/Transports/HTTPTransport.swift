@@ -1,7 +1,7 @@
 /// What carries a client's requests to servers: one exchange at a time, with nothing above it.
 ///
-/// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is also
-/// `AsyncHTTPClientTransport`, for servers. A test's own needs one method:
+/// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is
+/// also `AsyncHTTPClientTransport`, for servers. A test's own needs one method:
 ///
 /// ```swift
 /// struct Offline: HTTPTransport {
@@ -14,29 +14,31 @@
 /// }
 /// ```
 ///
-/// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's: it follows up to 16
-/// and removes headers from a request that leaves its origin (scheme, host and port), also if it comes back later. Only these go to another
-/// origin, since any other may be a credential: `Accept`, `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`; `Cache-Control`,
-/// `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`; `Idempotency-Key`, `traceparent`, `tracestate`; `User-Agent`; and, with a body that is
-/// sent again, `Content-Type`, `Content-Encoding`, `Content-Language`, `Content-Location`, `Content-Disposition`, `Content-Digest`,
-/// `Content-MD5` and `Content-Range`. None of the request's ``HTTPTransportRequest/credentialHeaders`` do, whatever their names are.
+/// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's:
+/// it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and port), also if it
+/// comes back later. Only these go to another origin, since any other may be a credential: `Accept`, `Accept-Charset`,
+/// `Accept-Encoding`, `Accept-Language`, `Range`; `Cache-Control`, `Pragma`, `If-Match`, `If-None-Match`,
+/// `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`; `Idempotency-Key`, `traceparent`, `tracestate`;
+/// `User-Agent`; and, with a body that is sent again, `Content-Type`, `Content-Encoding`, `Content-Language`,
+/// `Content-Location`, `Content-Disposition`, `Content-Digest`, `Content-MD5` and `Content-Range`. None of the
+/// request's ``HTTPTransportRequest/credentialHeaders`` do, whatever their names are.
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and hands over its response as it arrives.
     ///
-    /// When this returns the exchange is over: a body that `receive` has not read to its end is not waited for, and its connection is not
-    /// used again.
+    /// When this returns the exchange is over: a body that `receive` has not read to its end is not waited for, and its
+    /// connection is not used again.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled ends the exchange; the server sees the connection end. This then throws: `CancellationError`, or what the
-    /// layers below make of it.
+    /// A caller that is cancelled ends the exchange; the server sees the connection end. This then throws:
+    /// `CancellationError`, or what the layers below make of it.
     ///
     /// - Parameters:
     ///   - request: What to send. Its URL is absolute.
     ///   - receive: Called once, when the head is there, in the caller's isolation.
     /// - Returns: What `receive` returns.
-    /// - Throws: What `receive` throws, as it is; what the network gives, as the transport's own error; `URLError` with the code `unsupportedURL`
-    ///   or `badURL` for a request whose URL is not one of HTTP or has a port outside 1...65535, and `redirectToNonExistentLocation` for
-    ///   a redirect to such a port.
+    /// - Throws: What `receive` throws, as it is; what the network gives, as the transport's own error; `URLError` with
+    ///   the code `unsupportedURL` or `badURL` for a request whose URL is not one of HTTP or has a port outside
+    ///   1...65535, and `redirectToNonExistentLocation` for a redirect to such a port.
     nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
@@ -44,10 +46,10 @@ public protocol HTTPTransport: Sendable {
 
     /// Returns the cookies that the transport would add to a request, of a jar for example. By default `nil`: none.
     ///
-    /// A client with ``ClientPolicies/coalescesGets`` lets requests share an exchange only if these are equal, since they may be those of
-    /// different users. A transport that adds credentials of another kind includes them, and one that wraps another transport returns that one's. The
-    /// text is compared, kept for as long as the
-    /// exchange lasts, and shown nowhere.
+    /// A client with ``ClientPolicies/coalescesGets`` lets requests share an exchange only if these are equal, since
+    /// they may be those of different users. A transport that adds credentials of another kind includes them, and one
+    /// that wraps another transport returns that one's. The text is compared, kept for as long as the exchange lasts,
+    /// and shown nowhere.
     ///
     /// - Parameter request: A request that is about to be sent. Its URL is absolute.
     /// - Returns: Names and values, in an order that depends on them alone.
@@ -57,47 +59,4 @@ public protocol HTTPTransport: Sendable {
 extension HTTPTransport {
     /// Returns `nil`: the transport adds no cookies.
     public func cookies(for request: URLRequest) -> String? { nil }
-}
-
-/// A request as a transport sends it.
-public struct HTTPTransportRequest: Sendable {
-    /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.
-    ///
-    /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a token (RFC 9110,
-    /// 5.6.2), if the value of a header contains a control character other than the tabulator, or if a GET has a body. They ignore
-    /// `Content-Length` and `Transfer-Encoding`, which follow from the body.
-    public var request: URLRequest
-
-    /// What is sent instead of the request's own body; `nil`: that.
-    public var body: UploadEndpointBody?
-
-    /// The names of headers that a redirect does not take to another origin, although ``HTTPTransport`` lists them as harmless.
-    public var credentialHeaders: Set<String>
-
-    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number never falls, except when
-    /// the body is sent anew, after a redirect or on a new connection. From any thread, one call after another, and not after the exchange.
-    /// With ``URLSessionTransport`` on Linux it is called on the queue of the session: one that blocks holds up every exchange there.
-    public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
-
-    /// Called before a redirect is followed.
-    var willFollowRedirect: (@Sendable () -> Void)?
-
-    /// A request, and what is sent with it.
-    ///
-    /// - Parameters:
-    ///   - request: Its URL is absolute.
-    ///   - body: What is sent instead of the request's own body.
-    ///   - credentialHeaders: The names of headers that a redirect never takes to another origin.
-    ///   - didSend: Told how much of the body has been sent.
-    public init(
-        _ request: URLRequest,
-        body: UploadEndpointBody? = nil,
-        credentialHeaders: Set<String> = [],
-        didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)? = nil
-    ) {
-        self.request = request
-        self.body = body
-        self.credentialHeaders = credentialHeaders
-        self.didSend = didSend
-    }
 }

@@ -6,11 +6,13 @@ internal import NIOSSL
 
 /// Sees what a connection of HTTP/1 does, where AsyncHTTPClient (1.37) does not.
 ///
-/// - A server that answers with a status below 100: the client takes every status below 200 for a provisional one, which another follows.
-///   What follows a status below 100 is the end, as for NIO it is a final response, and the client then traps: "How can we receive a response
-///   end, if we haven't a received a head." So the connection is ended.
-/// - A connection that ends before the response: the client does not say whether the connection was new or kept. A server that closes an idle
-///   connection has not seen the request; one that closes a new connection has, or refuses it. The error becomes ``UnansweredConnection``.
+/// - A server that answers with a status below 100: the client takes every status below 200 for a provisional one,
+///   which another follows. What follows a status below 100 is the end, as for NIO it is a final response, and the
+///   client then traps: "How can we receive a response end, if we haven't a received a head." So the connection is
+///   ended.
+/// - A connection that ends before the response: the client does not say whether the connection was new or kept. A
+///   server that closes an idle connection has not seen the request; one that closes a new connection has, or refuses
+///   it. The error becomes ``UnansweredConnection``.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
@@ -67,35 +69,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
                 try pipeline.addHandler(ConnectionGuard(), position: .after(decoder))
             }
             return others.map { others in installed.flatMap { others(channel) } } ?? installed
-        }
-    }
-}
-
-/// A connection ended before the response to a request.
-struct UnansweredConnection: Error {
-    /// Whether it had been open for other requests, or for some time.
-    let wasKept: Bool
-    let cause: any Error
-}
-
-extension Error {
-    /// Whether the client found out that a connection was closed before it had written anything of the request.
-    var isClosedBeforeWriting: Bool {
-        switch self {
-        case let error as HTTPClientError: error == .remoteConnectionClosed
-        case let error as ChannelError: error == .ioOnClosedChannel || error == .alreadyClosed
-        default: false
-        }
-    }
-
-    /// Whether the server, or somebody between, has ended the connection.
-    var isClosedConnection: Bool {
-        switch self {
-        case let error as HTTPClientError: error == .remoteConnectionClosed
-        case let error as IOError: [ECONNRESET, EPIPE, ENOTCONN].contains(error.errnoCode)
-        case let error as NIOSSLError: error == .uncleanShutdown
-        case let error as ChannelError: error == .ioOnClosedChannel || error == .alreadyClosed
-        default: false
         }
     }
 }

@@ -1,0 +1,7 @@
+/// The stream of an upload has been sent already.
+struct UploadStreamConsumed: Error, CustomStringConvertible {
+    var description: String {
+        "The stream of this upload has been sent already, and can't be sent again. Use .stream(length:open:), which makes a new one each "
+            + "time."
+    }
+}

@@ -1,0 +1,90 @@
+/// The current credential of an ``Authenticator``, with the closures that attach and refresh it.
+final class CredentialStorage<Credential: Sendable>: CredentialSource {
+    private let state: Locked<CredentialStateMachine<Credential>>
+    private let refreshes = SingleFlight<RefreshKey, Void>(abandonment: .runToCompletion)
+    private let attach: @Sendable (Credential, inout URLRequest) throws -> Void
+    private let refresh: @Sendable (Credential?) async throws -> Credential
+
+    init(
+        _ initial: Credential?,
+        attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
+        refresh: @escaping @Sendable (Credential?) async throws -> Credential
+    ) {
+        state = Locked(CredentialStateMachine(initial))
+        self.attach = attach
+        self.refresh = refresh
+    }
+
+    func attach(to request: inout URLRequest) async throws -> CredentialSerial {
+        while true {
+            switch state.withLock({ $0.use() }) {
+            case .attach(let credential, let serial):
+                let bare = request
+                try attach(credential, &request)
+                if request.isSent(like: bare), Credential.self != Void.self { throw Self.attachedNothing }
+                return serial
+            case .refresh(let serial):
+                do {
+                    try await refreshes.run(RefreshKey(serial: serial)) { [self] in try await renew(serial) }
+                } catch SingleFlightError.reentrant(let key) where key is RefreshKey {
+                    throw HTTPError(
+                        .request,
+                        detail:
+                            "the authenticator's refresh used a client that has this authenticator, and would have waited for itself: "
+                            + "use one without it"
+                    )
+                }
+            }
+        }
+    }
+
+    /// Silence here would be a request without a credential, a 401, and a refresh that changes nothing.
+    private static var attachedNothing: HTTPError {
+        HTTPError(
+            .request,
+            detail:
+                "the authenticator's attach closure left the request unchanged: Foundation drops a header whose value contains a line break "
+                + "or NUL. Check the credential"
+        )
+    }
+
+    private func renew(_ serial: CredentialSerial) async throws {
+        // A caller that comes when a refresh has just ended does not begin another.
+        guard case .refresh(let rejected) = state.withLock({ $0.begin(serial) }) else { return }
+        let told = Diagnostics.isOn ? CallEvents(.http, .refreshing) : nil
+        do {
+            let new = try await refresh(rejected)
+            let old = state.withLock { $0.refreshed(serial, new) }
+            withExtendedLifetime(old) {}
+            told?.end(.refreshed)
+        } catch {
+            told?.end(.failed, error: error)
+            throw error
+        }
+    }
+
+    func reject(_ serial: CredentialSerial) {
+        state.withLock { $0.reject(serial) }
+    }
+
+    func forget() {
+        let old = state.withLock { $0.forget() }
+        withExtendedLifetime(old) {}
+    }
+}
+
+extension URLRequest {
+    /// Whether what is sent is the same. Equality of requests is not that: Foundation on Linux does not look at the
+    /// headers.
+    fileprivate func isSent(like other: URLRequest) -> Bool {
+        url == other.url && allHTTPHeaderFields == other.allHTTPHeaderFields && httpMethod == other.httpMethod
+            && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
+    }
+}
+
+/// A private type, so that a flight of the user's refresh closure cannot have the same key.
+private struct RefreshKey: Hashable, Sendable, CustomStringConvertible {
+    let serial: CredentialSerial
+
+    var description: String { "refresh" }
+}

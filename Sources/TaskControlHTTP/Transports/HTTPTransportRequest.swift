@@ -1,0 +1,44 @@
+/// A request as a transport sends it.
+public struct HTTPTransportRequest: Sendable {
+    /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.
+    ///
+    /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a
+    /// token (RFC 9110, 5.6.2), if the value of a header contains a control character other than the tabulator, or if a
+    /// GET has a body. They ignore `Content-Length` and `Transfer-Encoding`, which follow from the body.
+    public var request: URLRequest
+
+    /// What is sent instead of the request's own body; `nil`: that.
+    public var body: UploadEndpointBody?
+
+    /// The names of headers that a redirect does not take to another origin, although ``HTTPTransport`` lists them as
+    /// harmless.
+    public var credentialHeaders: Set<String>
+
+    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number
+    /// never falls, except when the body is sent anew, after a redirect or on a new connection. From any thread, one
+    /// call after another, and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue
+    /// of the session: one that blocks holds up every exchange there.
+    public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
+
+    /// Called before a redirect is followed.
+    var willFollowRedirect: (@Sendable () -> Void)?
+
+    /// A request, and what is sent with it.
+    ///
+    /// - Parameters:
+    ///   - request: Its URL is absolute.
+    ///   - body: What is sent instead of the request's own body.
+    ///   - credentialHeaders: The names of headers that a redirect never takes to another origin.
+    ///   - didSend: Told how much of the body has been sent.
+    public init(
+        _ request: URLRequest,
+        body: UploadEndpointBody? = nil,
+        credentialHeaders: Set<String> = [],
+        didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)? = nil
+    ) {
+        self.request = request
+        self.body = body
+        self.credentialHeaders = credentialHeaders
+        self.didSend = didSend
+    }
+}
