@@ -24,8 +24,8 @@ extension Progress {
 }
 
 /// Foundation's progress takes no lock outside Apple's platforms, and calls its cancellation handler some time after
-/// `cancel()` has returned. This one can be used by a task and by whoever watches it, and has cancelled the task when
-/// `cancel()` returns.
+/// `cancel()` has returned. This progress can be used by a task and by its observers at once, and has cancelled the
+/// task when `cancel()` returns.
 ///
 /// `fractionCompleted` can't be overridden: it reads what others may be writing, and may be a moment behind.
 ///

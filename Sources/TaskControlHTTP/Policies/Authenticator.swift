@@ -9,8 +9,8 @@
 ///
 /// A response with the status 401 is a rejection, unless a redirect has led to another origin, which was not shown the
 /// credential. However many requests meet one, there is one refresh for all of them, and each is sent once more, with
-/// the new credential. One that was sent with an older credential than the current one is sent once more without a
-/// refresh. A second rejection is not answered: the call fails with ``HTTPError/Reason/unauthorized``, unless the
+/// the new credential. A request that was sent with an older credential than the current one is sent once more without
+/// a refresh. A second rejection is not answered: the call fails with ``HTTPError/Reason/unauthorized``, unless the
 /// endpoint's `validate` has its own words for it.
 ///
 /// A refresh that fails fails all who wait for it with its error; the next request tries again.
@@ -19,8 +19,8 @@
 ///
 /// ## Cancellation
 /// A caller that is cancelled leaves at once. The refresh goes on, even if everybody has left: a server may have
-/// replaced the old credential already. So give it a time limit: while it lasts, whoever needs a credential waits for
-/// it.
+/// replaced the old credential already. So give the refresh a time limit: while it runs, all requests that need a
+/// credential wait for it.
 public final class Authenticator: Sendable {
     private let source: any CredentialSource
 

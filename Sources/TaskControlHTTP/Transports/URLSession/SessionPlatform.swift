@@ -33,7 +33,7 @@ enum SessionPlatform {
             // All bodies as streams, since only those can be sent again: libcurl does so where a kept connection turns
             // out to be closed, and Foundation then traps (a file), or waits for an answer to half a request (data).
             request.httpBodyStream = ReaderStream(upload, exchange)
-            // A header with a blank is how libcurl is told to leave it out. Otherwise it sends a stream in chunks even
+            // A header with a blank value makes libcurl omit the header. Otherwise it sends a stream in chunks even
             // if there is a length, and Foundation calls every body a form.
             if let length = upload.length {
                 request.setValue(String(length), forHTTPHeaderField: "Content-Length")
