@@ -79,6 +79,10 @@ void tc_nameTask(int64_t number, const char *_Nonnull name);
 void tc_beginStep(int64_t step, int64_t task);
 void tc_endStep(void);
 
+/// A flag that several threads read and write.
+static inline bool tc_isSet(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+static inline void tc_set(bool *_Nonnull flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELEASE); }
+
 /// What a task is up to.
 typedef enum : uint32_t {
     TCTaskFinished,

@@ -28,6 +28,9 @@ struct SimulationPlan {
         return "try simulate(seed: \(seed), strategy: \(strategy)) { … }"
     }
 
+    /// Whether the answers are kept if the schedule passes.
+    var keepsAnswers = false
+
     /// How long, in real time, a simulation that has nothing to do waits for threads that may be about to resume a task.
     var grace = Duration.milliseconds(100)
 }
@@ -35,6 +38,7 @@ struct SimulationPlan {
 /// One schedule that has run.
 struct SimulationResult {
     let run: SimulationRun
+    /// Empty if the schedule passed, and its plan does not keep answers.
     let answers: [ScheduleChooser.Answer]
     let log: ScheduleLog
     let reason: SimulationFailure.Reason?
@@ -149,7 +153,9 @@ struct SimulationRunner {
     }
 
     private func plan(_ seed: UInt64, _ strategy: SimulationStrategy) -> SimulationPlan {
-        SimulationPlan(seed: seed, strategy: strategy, call: call)
+        var plan = SimulationPlan(seed: seed, strategy: strategy, call: call)
+        plan.keepsAnswers = checksDeterminism || strategy.isSearch
+        return plan
     }
 
     // MARK: Failures

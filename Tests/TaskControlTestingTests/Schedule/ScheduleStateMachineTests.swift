@@ -22,11 +22,14 @@ struct ScheduleStateMachineTests {
     /// advanced.
     @Test(arguments: strategies)
     func everyShortSequenceAgreesWithTheModel(strategy: SimulationStrategy) {
-        func search(_ machine: Machine, _ model: [(job: Int, from: Int64)], _ made: Int, depth: Int) {
-            #expect(machine.isIdle == model.isEmpty)
-            guard depth > 0 else { return }
-            for event in [.enqueue, .sleep(1), .sleep(2), .advance, .next] as [Event] {
-                var (machine, model) = (machine, model)
+        let events: [Event] = [.enqueue, .sleep(1), .sleep(2), .advance, .next]
+        for sequence in 0..<15_625 {
+            var machine = Machine(chooser: ScheduleChooser(seed: 7, strategy: strategy), now: 0)
+            var (model, made): ([(job: Int, from: Int64)], Int) = ([], 0)
+            var rest = sequence
+            for _ in 0..<6 {
+                let event = events[rest % events.count]
+                rest /= events.count
                 switch event {
                 case .enqueue:
                     machine.enqueue(made, of: made % 3 == 0 ? nil : made)
@@ -52,11 +55,10 @@ struct ScheduleStateMachineTests {
                     #expect(index != nil && model[index!].from <= machine.now)
                     model.remove(at: index!)
                 }
-                let isJob = event != .next && event != .advance
-                search(machine, model, isJob ? made + 1 : made, depth: depth - 1)
+                if event != .next && event != .advance { made += 1 }
+                #expect(machine.isIdle == model.isEmpty)
             }
         }
-        search(Machine(chooser: ScheduleChooser(seed: 7, strategy: strategy), now: 0), [], 0, depth: 6)
     }
 
     /// A job that blocks its thread forever ends at the end of time, and so does one that sleeps then.
@@ -176,7 +178,9 @@ struct ScheduleStateMachineTests {
     func answersReplayASchedule(strategy: SimulationStrategy, isSlow: Bool) {
         let strategy = isSlow ? strategy.withSlowness() : strategy
         for seed in 0..<100 as Range<UInt64> {
-            func play(_ chooser: ScheduleChooser) -> (order: [Int], machine: Machine) {
+            func play(_ chooser: consuming ScheduleChooser) -> (
+                order: [Int], answers: [ScheduleChooser.Answer], trace: UInt64
+            ) {
                 var machine = Machine(chooser: chooser, now: 0)
                 var made = SeededGenerator(seed: seed)
                 var (order, actions): ([Int], [(moment: Int, number: Int)]) = ([], [])
@@ -197,14 +201,14 @@ struct ScheduleStateMachineTests {
                     let index = machine.action(actions.map(\.moment), mustAct: true)!
                     order.append(actions.remove(at: index).number)
                 }
-                return (order, machine)
+                return (order, machine.chooser.answers, machine.trace)
             }
             let one = play(ScheduleChooser(seed: seed, strategy: strategy))
-            let schedule = SimulationSchedule(seed: seed, answers: one.machine.chooser.answers, strategy)
+            let schedule = SimulationSchedule(seed: seed, answers: one.answers, strategy)
             let read = SimulationSchedule(schedule.description)
             #expect(read == schedule)
             let other = play(ScheduleChooser(seed: 0, strategy: SimulationStrategy(kind: .schedule(schedule))))
-            #expect(other.order == one.order && other.machine.trace == one.machine.trace)
+            #expect(other.order == one.order && other.trace == one.trace)
         }
     }
 

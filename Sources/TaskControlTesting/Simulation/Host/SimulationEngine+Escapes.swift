@@ -6,9 +6,9 @@ import TaskControl
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     func escaped(_ task: UnsafeMutableRawPointer, _ how: String, _ foreign: UnsafeMutableRawPointer) {
-        let executor = "\(type(of: Unmanaged<AnyObject>.fromOpaque(foreign).takeUnretainedValue()))"
+        let executor: any Any.Type = type(of: Unmanaged<AnyObject>.fromOpaque(foreign).takeUnretainedValue())
         let number = ledger.number(of: task)
-        ledger.went(number, to: executor)
+        ledger.went(number, to: TypeID(executor))
         if reason == nil { reason = .escaped("\(ledger.label(number)) \(how), \(executor)") }
     }
 
@@ -40,7 +40,8 @@ extension SimulationEngine {
         if let task = ledger.current, call != nil || !isPolling {
             let duration = Duration.nanoseconds(nanoseconds).inMilliseconds
             let how = call.map { "for \(duration) in \($0)" } ?? "in a loop that looks at the clock: time passes"
-            log.append(.blocked(how), of: task, on: nil, number: schedule.steps, at: elapsedHere)
+            let event = ScheduleLog.Event.blocked(log.text(how))
+            log.append(event, of: task, on: nil, number: schedule.steps, at: nanosecondsHere)
         }
         isPolling = call == nil
         schedule.advance(by: nanoseconds)

@@ -5,7 +5,9 @@ import TaskControl
 /// The calls of the program under test.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine: SimulationHost {
-    var elapsedHere: Duration { .nanoseconds(schedule.now - Self.start) }
+    var nanosecondsHere: Int64 { schedule.now - Self.start }
+
+    var elapsedHere: Duration { .nanoseconds(nanosecondsHere) }
 
     /// Whether the caller is in this simulation. If not, the seed ends as an escape.
     var isHere: Bool {
@@ -24,11 +26,11 @@ extension SimulationEngine: SimulationHost {
         guard isHere else { return }
         schedule.note(text)
         log.append(
-            .note(text, location: location),
+            .note(log.text(text, location: location)),
             of: ledger.current,
             on: nil,
             number: schedule.steps,
-            at: elapsedHere
+            at: nanosecondsHere
         )
     }
 

@@ -9,7 +9,7 @@ extension SimulationEngine {
     ///
     /// - Returns: Whether there may be another step.
     func isGoingOnAlthoughIdle() -> Bool {
-        if !actions.isEmpty {
+        if hasActions {
             perform(actions.remove(at: schedule.action(actions.map(\.step), mustAct: true)!).action)
             return true
         }
@@ -17,7 +17,7 @@ extension SimulationEngine {
         Self.release(ledger.sweep())
         if !schedule.isIdle { return true }
         if bodyHasEnded, ledger.unended.isEmpty || !ledger.readsStates { return false }
-        if reason == nil, let task = ledger.unended.first(where: isWaitingForTaskOutside) {
+        if reason == nil, let task = firstUnended(where: isWaitingForTaskOutside) {
             reason = .escaped("\(ledger.label(task)) waits for a task")
         }
         if reason == nil, isExpectingVisits {
@@ -28,6 +28,11 @@ extension SimulationEngine {
         return false
     }
 
+    func firstUnended(where isWanted: (Int) -> Bool) -> Int? {
+        for index in 0..<ledger.unended.count where isWanted(ledger.unended[index]) { return ledger.unended[index] }
+        return nil
+    }
+
     func isWaitingForTaskOutside(_ number: Int) -> Bool {
         if case .awaitingTask(nil) = ledger.state(of: number) { true } else { false }
     }
@@ -35,7 +40,7 @@ extension SimulationEngine {
     /// Whether a thread outside may be about to resume a task: one that was made to work, or one that runs an actor.
     var isExpectingVisits: Bool {
         tc_takeHint() || !plan.capabilities.contains(.escapes)
-            || ledger.unended.contains { if case .awaitingActor = ledger.state(of: $0) { true } else { false } }
+            || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil
     }
 
     /// Waits for a thread that may be about to resume a task: an escape explains more than a deadlock.
@@ -53,6 +58,7 @@ extension SimulationEngine {
     ///
     /// - Returns: Whether the seed has ended.
     func takeForeignVisits() -> Bool {
+        guard foreign.hasVisits else { return false }
         let (jobs, callers) = foreign.take()
         for job in jobs { enqueue(job) }
         if let job = jobs.first, reason == nil { reason = .escaped("\(ledger.label(number(job))) was resumed") }
@@ -71,12 +77,12 @@ extension SimulationEngine {
         // The remaining jobs may include the turn of an actor that outlives the seed. Without this, the actor would never run again.
         while let item = schedule.next() {
             let job = SimulatedJob(item)
-            if job.kind == TCJobActor { tc_enqueueGlobal(job.pointer) }
+            if job.isTurn { tc_enqueueGlobal(job.pointer) }
         }
     }
 
-    static func release(_ tasks: [UnsafeMutableRawPointer]) {
-        for task in tasks { tc_release(task) }
+    static func release(_ tasks: borrowing FlatArray<UnsafeMutableRawPointer>) {
+        for index in 0..<tasks.count { tc_release(tasks[index]) }
     }
 }
 #endif

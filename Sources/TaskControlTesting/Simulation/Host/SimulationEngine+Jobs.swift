@@ -8,11 +8,11 @@ extension SimulationEngine {
     // MARK: Jobs
 
     func enqueue(_ job: SimulatedJob) {
-        if case .expected = turn, job.kind == TCJobActor {
+        if case .expected = turn, job.isTurn {
             turn = .came(job)
             return
         }
-        if job.kind == TCJobYield {
+        if job.isYield {
             yields.append(job)
             return
         }
@@ -25,7 +25,7 @@ extension SimulationEngine {
                 priority: job.isOnMain ? 0 : tc_jobPriority(job.pointer),
                 overtakes: tc_isCreating() && job.actor != nil && tc_isOnActor(job.actor!)
             )
-            if job.kind == TCJobTask, let number { ledger.waits(number, for: actorType(of: job)) }
+            if job.isTask, let number { ledger.waits(number, for: actorType(of: job)) }
         }
         schedule.enqueue(job.handle, of: number, on: arrival, hasYielded: isResumingYield)
     }
@@ -41,7 +41,7 @@ extension SimulationEngine {
         }
         // A task that sleeps forever wakes at the end of time.
         let (at, isLate) = schedule.now.addingReportingOverflow(max(0, nanoseconds))
-        deadline = elapsedHere + .nanoseconds(max(0, nanoseconds))
+        deadline = nanosecondsHere + max(0, nanoseconds)
         schedule.enqueue(job.handle, of: number(job, isTimer: true), at: isLate ? .max : at)
     }
 
@@ -49,17 +49,17 @@ extension SimulationEngine {
         // A job that is not a task is an actor's turn, or an isolated `deinit`.
         let isKnown = tc_isCreating() || ledger.knows(job.pointer) || ledger.mayDiscover(job.pointer)
         // A timer is created by the runtime, for the task that goes to sleep.
-        let isTimer = delay != nil && tc_currentTask().map(ledger.knows) ?? false
-        if job.kind == TCJobTask, !isKnown, !isTimer { return false }
+        let isTimer = delay != nil && ledger.current != nil
+        if job.isTask, !isKnown, !isTimer { return false }
         if let delay { enqueue(job, after: delay) } else { enqueue(job) }
         return true
     }
 
     /// Returns the number of the task that a job belongs to, or that enqueued the job.
     func number(_ job: SimulatedJob, isTimer: Bool = false) -> Int? {
-        if job.kind == TCJobTask { return ledger.number(of: job.pointer, isTimer: isTimer) }
+        if job.isTask { return ledger.number(of: job.pointer, isTimer: isTimer) }
         // The turn of an actor belongs to no task.
-        if job.kind == TCJobActor { return nil }
+        if job.isTurn { return nil }
         return ledger.current
     }
 
@@ -67,11 +67,11 @@ extension SimulationEngine {
 
     /// Records a step.
     ///
-    /// - Parameter kind: The kind of the job that ran. The job itself may have been deallocated.
-    func append(_ kind: TCJobKind, of task: Int?, _ actor: (any Any.Type)?, _ number: Int) {
+    /// - Parameter isTask: Whether the job was a task. The job itself may have been deallocated.
+    func append(_ isTask: Bool, of task: Int?, _ actor: TypeID?, _ number: Int) {
         guard let state = state(of: task) else { return }
-        let event = kind == TCJobTask ? ScheduleLog.Event.ran(state) : .actorTurn
-        log.append(event, of: task, on: actor, number: number, at: elapsedHere)
+        let event = isTask ? ScheduleLog.Event.ran(state) : .actorTurn
+        log.append(event, of: task, on: actor, number: number, at: nanosecondsHere)
     }
 
     /// Returns the state to record; `nil` if the step should not appear, as for a timer.
@@ -87,7 +87,11 @@ extension SimulationEngine {
         // The body, as far as is known.
         guard ledger.readsStates else { return bodyHasEnded ? [] : [(0, .unknown)] }
         Self.release(ledger.sweep())
-        return ledger.unended.map { ($0, ledger.state(of: $0) ?? .unknown) }
+        return (0..<ledger.unended.count)
+            .map { index in
+                let number = ledger.unended[index]
+                return (number, ledger.state(of: number) ?? .unknown)
+            }
     }
 }
 #endif

@@ -15,26 +15,30 @@ final class SimulationEngine: @unchecked Sendable {
     /// The generator of `Simulation.random`: another sequence than that of the schedule, so that neither changes the other.
     var draws: SeededGenerator
     var ledger: TaskLedger
-    var log = ScheduleLog()
+    let log = ScheduleLog()
     /// The actions of the program that have not run, in the order of their calls.
-    var actions: [(step: Int, action: @Sendable () -> Void)] = []
+    var actions: [(step: Int, action: @Sendable () -> Void)] = [] {
+        didSet { hasActions = !actions.isEmpty }
+    }
+    // Exclusivity is not checked for the state of a step: no access to it is long, and the checks take a tenth of the time of a step.
+    @exclusivity(unchecked) private(set) var hasActions = false
     /// Whether this simulation holds the lock of the main actor.
-    var isOnMain = false
+    @exclusivity(unchecked) var isOnMain = false
     /// The number of tasks that run on top of each other, each started early by the task below.
-    var depth = 0
+    @exclusivity(unchecked) var depth = 0
 
     var bodyHasEnded = false
     /// Whether an outside thread may have been woken, and has not resumed a task.
     var hasLookedOut = false
     var reason: SimulationFailure.Reason?
     /// The deadline of the sleep that the running job has asked for.
-    var deadline: Duration?
+    @exclusivity(unchecked) var deadline: Int64?
     /// The jobs that resume the tasks that have yielded in this step.
-    var yields: [SimulatedJob] = []
+    @exclusivity(unchecked) var yields = FlatArray<SimulatedJob>()
     /// Whether one of the jobs in `yields` runs.
-    var isResumingYield = false
+    @exclusivity(unchecked) var isResumingYield = false
     /// The turn of the actor that a task is being enqueued on, which runs at once.
-    var turn: Turn?
+    @exclusivity(unchecked) var turn: Turn?
 
     enum Turn {
         case expected
@@ -42,7 +46,7 @@ final class SimulationEngine: @unchecked Sendable {
     }
 
     /// Whether the running job reads the clock in a loop.
-    var isPolling = false
+    @exclusivity(unchecked) var isPolling = false
 
     let foreign = ForeignVisits()
     let executor: SimulationTaskExecutor
@@ -67,7 +71,8 @@ final class SimulationEngine: @unchecked Sendable {
 
     /// The simulation that this thread is in.
     static var current: SimulationEngine? {
-        tc_context().map { Unmanaged<SimulationEngine>.fromOpaque($0).takeUnretainedValue() }
+        guard let context = tc_context() else { return nil }
+        return at(context)
     }
 
     /// The simulation as the program under test sees it.
@@ -161,7 +166,7 @@ final class SimulationEngine: @unchecked Sendable {
                 steps: schedule.steps,
                 elapsed: elapsedHere
             ),
-            answers: schedule.chooser.answers,
+            answers: reason != nil || plan.keepsAnswers ? schedule.chooser.answers : [],
             log: log,
             reason: reason,
             hasLookedOut: hasLookedOut,
@@ -199,7 +204,7 @@ final class SimulationEngine: @unchecked Sendable {
             reason = .livelock(steps: schedule.steps)
             return false
         }
-        if !actions.isEmpty, let index = schedule.action(actions.map(\.step)) {
+        if hasActions, let index = schedule.action(actions.map(\.step)) {
             perform(actions.remove(at: index).action)
             return true
         }
@@ -211,8 +216,9 @@ final class SimulationEngine: @unchecked Sendable {
 
     func run(_ item: ScheduleStateMachine.Item) {
         let (job, number) = (SimulatedJob(item), schedule.steps - 1)
-        let (kind, actor) = (job.kind, actorType(of: job))
-        if let task = item.task, kind == TCJobTask { ledger.waits(task, for: nil) }
+        let (isTask, actor) = (job.isTask, actorType(of: job))
+        if let task = item.task, isTask { ledger.waits(task, for: nil) }
+        let firstYield = yields.count
         deadline = nil
         isPolling = false
         depth += 1
@@ -237,19 +243,24 @@ final class SimulationEngine: @unchecked Sendable {
         tc_endStep()
         depth -= 1
         // A yield ends with the step, and is not a choice.
-        isResumingYield = true
-        while !yields.isEmpty { run(yields.removeFirst()) }
-        isResumingYield = false
-        append(kind, of: item.task, actor, number)
-        let ended = ledger.hasRun(kind == TCJobTask ? item.task : nil)
-        if !ended.isEmpty { Self.release(ended) }
+        if yields.count > firstYield {
+            isResumingYield = true
+            while yields.count > firstYield { run(yields.remove(at: firstYield)) }
+            isResumingYield = false
+        }
+        append(isTask, of: item.task, actor, number)
+        if isTask, let task = item.task {
+            if let ended = ledger.hasRun(task) { tc_release(ended) }
+        } else if ledger.actorHasRun() {
+            Self.release(ledger.sweep())
+        }
     }
 
     /// Runs the turns of actors that are ready: an actor that has been enqueued on for another reason, such as an isolated `deinit`, takes
     /// one turn for all. No task stays in the queue of an actor after its step. (An actor that runs on a thread outside takes no turn here.)
     func takeTurns() {
         turn = nil
-        while let item = schedule.takeFirst(where: { SimulatedJob($0).kind == TCJobActor }) { run(SimulatedJob(item)) }
+        while let item = schedule.takeFirst(where: { SimulatedJob($0).isTurn }) { run(SimulatedJob(item)) }
     }
 
     func run(_ job: SimulatedJob) {
@@ -257,10 +268,10 @@ final class SimulationEngine: @unchecked Sendable {
         job.job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
 
-    func actorType(of job: SimulatedJob) -> (any Any.Type)? {
-        if job.isOnMain { return MainActor.self }
+    func actorType(of job: SimulatedJob) -> TypeID? {
+        if job.isOnMain { return TypeID(MainActor.self) }
         guard let actor = job.actor else { return nil }
-        return type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue())
+        return TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
     }
 
     /// Starts the task that is being created, on top of its creator, if the schedule decides so.
@@ -269,19 +280,18 @@ final class SimulationEngine: @unchecked Sendable {
         guard
             let item = schedule.takeEarly(where: { item in
                 let job = SimulatedJob(item)
-                return item.task == task && job.kind == TCJobTask && !job.isOnMain && job.actor == nil
+                return item.task == task && job.isTask && !job.isOnMain && job.actor == nil
             })
         else { return }
         let (step, creator) = (Int64(schedule.steps - 1), Int64(ledger.current ?? -1))
-        let outer = (deadline, turn, isPolling, yields)
-        yields = []
+        let outer = (deadline, turn, isPolling)
         run(item)
-        (deadline, turn, isPolling, yields) = outer
+        (deadline, turn, isPolling) = outer
         tc_beginStep(step, creator)
     }
 
     func perform(_ action: @Sendable () -> Void) {
-        log.append(.action, of: nil, on: nil, number: schedule.steps, at: elapsedHere)
+        log.append(.action, of: nil, on: nil, number: schedule.steps, at: nanosecondsHere)
         schedule.note("action")
         tc_beginStep(Int64(schedule.steps), -1)
         action()

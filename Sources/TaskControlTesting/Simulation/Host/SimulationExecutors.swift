@@ -11,14 +11,40 @@ final class ForeignVisits: Sendable {
     }
 
     private let state = Locked(State.open(jobs: [], callers: 0))
+    /// Whether there may be something to take. It is read before every step, and a lock costs more than that.
+    private nonisolated(unsafe) let flag: UnsafeMutablePointer<Bool>
 
-    func enqueue(_ job: SimulatedJob) {
+    init() {
+        flag = .allocate(capacity: 1)
+        flag.pointee = false
+    }
+
+    deinit { flag.deallocate() }
+
+    var hasVisits: Bool { tc_isSet(flag) }
+
+    /// The engine of the simulation, if the current thread is inside the simulation.
+    private var engine: SimulationEngine? {
+        guard let engine = SimulationEngine.current, engine.foreign === self else { return nil }
+        return engine
+    }
+
+    func simulate(_ job: SimulatedJob) {
+        if let engine { engine.enqueue(job) } else { enqueue(job) }
+    }
+
+    func simulate(_ job: SimulatedJob, after delay: Duration) {
+        if let engine { engine.enqueue(job, after: delay) } else { enqueue(job) }
+    }
+
+    private func enqueue(_ job: SimulatedJob) {
         let isForwarded = state.withLock { state in
             switch state {
             case .open(let jobs, let callers):
                 state = .open(jobs: jobs + [job], callers: callers)
+                tc_set(flag, true)
                 return false
-            case .ended(let isDropping): return !isDropping || job.kind == TCJobActor
+            case .ended(let isDropping): return !isDropping || job.isTurn
             }
         }
         // Jobs that outlive a simulation that passed continue outside.
@@ -27,7 +53,9 @@ final class ForeignVisits: Sendable {
 
     func call() {
         state.withLock { state in
-            if case .open(let jobs, let callers) = state { state = .open(jobs: jobs, callers: callers + 1) }
+            guard case .open(let jobs, let callers) = state else { return }
+            state = .open(jobs: jobs, callers: callers + 1)
+            tc_set(flag, true)
         }
     }
 
@@ -36,6 +64,7 @@ final class ForeignVisits: Sendable {
         state.withLock { state in
             guard case .open(let jobs, let callers) = state else { return ([], 0) }
             if !jobs.isEmpty || callers > 0 { state = .open(jobs: [], callers: 0) }
+            tc_set(flag, false)
             return (jobs, callers)
         }
     }
@@ -51,9 +80,14 @@ final class ForeignVisits: Sendable {
 struct SimulatedJob {
     let pointer: UnsafeMutableRawPointer
     let isOnMain: Bool
-    let kind: TCJobKind
+    private let kind: UInt32
     /// The actor that the task is about to hop to.
     var actor: UnsafeMutableRawPointer?
+
+    // The raw values, since `==` of the kinds is generic, and slow in a debug build.
+    var isTask: Bool { kind == TCJobTask.rawValue }
+    var isTurn: Bool { kind == TCJobActor.rawValue }
+    var isYield: Bool { kind == TCJobYield.rawValue }
 
     var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
 
@@ -69,7 +103,7 @@ struct SimulatedJob {
     init(_ pointer: UnsafeMutableRawPointer, isOnMain: Bool) {
         self.pointer = pointer
         self.isOnMain = isOnMain
-        kind = tc_jobKind(pointer)
+        kind = tc_jobKind(pointer).rawValue
     }
 
     init(_ job: consuming ExecutorJob, isOnMain: Bool) {
@@ -86,30 +120,12 @@ protocol SimulationExecutor: AnyObject, SleepingExecutor {
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationExecutor {
-    /// The engine of the simulation, if the current thread is inside the simulation.
-    private var engine: SimulationEngine? {
-        guard let engine = SimulationEngine.current, engine.foreign === foreign else { return nil }
-        return engine
-    }
-
-    func simulate(_ job: SimulatedJob) {
-        if let engine { engine.enqueue(job) } else { foreign.enqueue(job) }
-    }
-
-    func simulate(_ job: SimulatedJob, after delay: Duration) {
-        if let engine { engine.enqueue(job, after: delay) } else { foreign.enqueue(job) }
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        simulate(SimulatedJob(job, isOnMain: isMain))
-    }
-
     func enqueue<C: Clock>(_ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C) {
-        simulate(SimulatedJob(job, isOnMain: isMain), after: Self.duration(delay))
+        foreign.simulate(SimulatedJob(job, isOnMain: isMain), after: Self.duration(delay))
     }
 
     func enqueue<C: Clock>(_ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C) {
-        simulate(SimulatedJob(job, isOnMain: isMain), after: Self.duration(clock.now.duration(to: instant)))
+        foreign.simulate(SimulatedJob(job, isOnMain: isMain), after: Self.duration(clock.now.duration(to: instant)))
     }
 
     private static func duration(_ value: some DurationProtocol) -> Duration {
@@ -131,6 +147,10 @@ final class SimulationTaskExecutor: TaskExecutor, SimulationExecutor {
 
     init(foreign: ForeignVisits) {
         self.foreign = foreign
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        foreign.simulate(SimulatedJob(job, isOnMain: false))
     }
 }
 
@@ -159,6 +179,10 @@ final class SimulationMainExecutor: SerialExecutor, SimulationExecutor {
 
     init(foreign: ForeignVisits) {
         self.foreign = foreign
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        foreign.simulate(SimulatedJob(job, isOnMain: true))
     }
 }
 #endif

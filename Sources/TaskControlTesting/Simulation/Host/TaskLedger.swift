@@ -5,15 +5,13 @@ import CTaskControlTesting
 ///
 /// The ledger retains each task until the task has ended, so that its state can be read. Tasks are numbered in the order of their creation,
 /// which the schedule decides.
-struct TaskLedger {
+struct TaskLedger: ~Copyable {
     private struct Entry {
-        let name: String?
-        let creator: Int?
         var isTimer = false
         /// The type of the actor that the task waits for.
-        var destination: (any Any.Type)?
+        var destination: TypeID?
         /// The type of the executor outside the simulation that the task has gone to. Another thread may be running the task.
-        var foreignExecutor: String?
+        var foreignExecutor: TypeID?
         /// The task; `nil` if it has ended, or if its memory belongs to its parent (`async let`), so that its state must not be read.
         var task: UnsafeMutableRawPointer?
     }
@@ -23,10 +21,12 @@ struct TaskLedger {
     /// Whether all creations are seen, except by the runtime itself. If not, a task is discovered when it is enqueued first.
     private let seesCreation: Bool
 
-    private var entries: [Entry] = []
-    private var numbers: [UInt64: Int] = [:]
+    private var entries = FlatArray<Entry>()
+    /// The tasks by their numbers.
+    private(set) var tasks: [SimulationTask] = []
+    private var numbers = TaskNumbers()
     /// The tasks that have not ended. It may contain tasks that have ended since the last sweep.
-    private(set) var unended: [Int] = []
+    private(set) var unended = FlatArray<Int>()
     private var runsSinceSweep = 0
 
     /// The ID of the body.
@@ -44,13 +44,8 @@ struct TaskLedger {
             tc_retain(task)
             unended.append(number)
         }
-        let creator = tc_currentTask().flatMap { numbers[tc_taskID($0)] }
-        entries[number] = Entry(
-            name: name,
-            creator: creator,
-            destination: entries[number].destination,
-            task: readsStates ? task : nil
-        )
+        tasks[number] = SimulationTask(number: number, name: name, creator: current)
+        entries[number].task = readsStates ? task : nil
     }
 
     func knows(_ task: UnsafeMutableRawPointer) -> Bool {
@@ -61,10 +56,11 @@ struct TaskLedger {
     mutating func number(of task: UnsafeMutableRawPointer, isTimer: Bool = false) -> Int {
         let id = tc_taskID(task)
         if let number = numbers[id] { return number }
-        let creator = tc_currentTask().flatMap { numbers[tc_taskID($0)] }
-        numbers[id] = entries.count
-        entries.append(Entry(name: name(ofUnseen: id, isTimer), creator: creator, isTimer: isTimer, task: nil))
-        return entries.count - 1
+        let number = entries.count
+        tasks.append(SimulationTask(number: number, name: name(ofUnseen: id, isTimer), creator: current))
+        entries.append(Entry(isTimer: isTimer))
+        numbers.insert(number, for: id)
+        return number
     }
 
     private mutating func name(ofUnseen id: UInt64, _ isTimer: Bool) -> String? {
@@ -83,16 +79,19 @@ struct TaskLedger {
     }
 
     /// The number of the running task; `nil` if no task of the simulation runs.
-    var current: Int? { tc_currentTask().flatMap { numbers[tc_taskID($0)] } }
+    var current: Int? {
+        guard let task = tc_currentTask() else { return nil }
+        return numbers[tc_taskID(task)]
+    }
 
     /// Whether a task is a timer, which ends a sleep.
     func isTimer(_ number: Int) -> Bool { entries[number].isTimer }
 
-    mutating func waits(_ number: Int, for actor: (any Any.Type)?) {
+    mutating func waits(_ number: Int, for actor: TypeID?) {
         entries[number].destination = actor
     }
 
-    mutating func went(_ number: Int, to foreignExecutor: String) {
+    mutating func went(_ number: Int, to foreignExecutor: TypeID) {
         entries[number].foreignExecutor = foreignExecutor
     }
 
@@ -104,65 +103,75 @@ struct TaskLedger {
         if let actor = entries[number].destination { return .awaitingActor(actor) }
         guard let task = entries[number].task else { return nil }
         var on: UnsafeMutableRawPointer?
-        switch tc_taskState(task, &on) {
-        case TCTaskFinished: return .ended
-        case TCTaskAwaitsTask: return .awaitingTask(on.flatMap { numbers[tc_taskID($0)] })
-        case TCTaskAwaitsContinuation: return .awaitingContinuation
-        case TCTaskAwaitsGroup: return .awaitingChildTasks
-        case TCTaskAwaitsExecutor:
+        // The raw values, since `==` of the states is generic, and slow in a debug build.
+        switch tc_taskState(task, &on).rawValue {
+        case TCTaskFinished.rawValue: return .ended
+        case TCTaskAwaitsTask.rawValue:
+            guard let on else { return .awaitingTask(nil) }
+            return .awaitingTask(numbers[tc_taskID(on)])
+        case TCTaskAwaitsContinuation.rawValue: return .awaitingContinuation
+        case TCTaskAwaitsGroup.rawValue: return .awaitingChildTasks
+        case TCTaskAwaitsExecutor.rawValue:
             // A task that waits for an executor, and for no actor, could run.
             guard let on else { return .ready }
-            return .awaitingActor(type(of: Unmanaged<AnyObject>.fromOpaque(on).takeUnretainedValue()))
+            return .awaitingActor(TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(on).takeUnretainedValue())))
         default: return .ready
         }
     }
 
-    /// Finds tasks that have ended in a step.
+    /// Notes that a task ran.
     ///
-    /// - Parameter number: The task that ran; `nil` if an actor had its turn, in which any task may have run.
-    /// - Returns: The tasks that the caller must release after this call: the release may deallocate objects that create tasks.
-    mutating func hasRun(_ number: Int?) -> [UnsafeMutableRawPointer] {
-        if let number { return takeIfEnded(number).map { [$0] } ?? [] }
+    /// - Returns: The task, if it has ended. The caller must release it after this call: the release may deallocate objects that create tasks.
+    mutating func hasRun(_ number: Int) -> UnsafeMutableRawPointer? { takeIfEnded(number) }
+
+    /// Notes that an actor had its turn, in which any task may have run.
+    ///
+    /// - Returns: Whether it is time for a ``sweep()``.
+    mutating func actorHasRun() -> Bool {
         runsSinceSweep += 1
-        return runsSinceSweep > unended.count ? sweep() : []
+        return runsSinceSweep > unended.count
     }
 
     /// Finds all tasks that have ended.
     ///
     /// - Returns: The tasks that the caller must release after this call.
     /// - Complexity: O(*n*) in the number of unended tasks.
-    mutating func sweep() -> [UnsafeMutableRawPointer] {
+    mutating func sweep() -> FlatArray<UnsafeMutableRawPointer> {
         runsSinceSweep = 0
-        let ended = unended.compactMap { takeIfEnded($0) }
-        unended.removeAll { entries[$0].task == nil }
+        var ended = FlatArray<UnsafeMutableRawPointer>()
+        var unended = FlatArray<Int>()
+        for index in 0..<self.unended.count {
+            let number = self.unended[index]
+            if let task = takeIfEnded(number) { ended.append(task) }
+            if entries[number].task != nil { unended.append(number) }
+        }
+        self.unended = unended
         return ended
     }
 
     private mutating func takeIfEnded(_ number: Int) -> UnsafeMutableRawPointer? {
         guard let task = entries[number].task, tc_hasEnded(task) else { return nil }
         entries[number].task = nil
-        numbers[tc_taskID(task)] = nil
         return task
     }
 
     /// Removes all tasks, whether or not they have ended.
     ///
     /// - Returns: The tasks that the caller must release after this call.
-    mutating func close() -> [UnsafeMutableRawPointer] {
-        defer { unended = [] }
-        return unended.compactMap { number in
-            defer { entries[number].task = nil }
-            return entries[number].task
+    mutating func close() -> FlatArray<UnsafeMutableRawPointer> {
+        var open = FlatArray<UnsafeMutableRawPointer>()
+        for index in 0..<unended.count {
+            let number = unended[index]
+            if let task = entries[number].task { open.append(task) }
+            entries[number].task = nil
         }
+        unended = FlatArray()
+        return open
     }
 
     // MARK: Text
 
-    var tasks: [SimulationTask] { entries.indices.map { self[$0] } }
-
-    subscript(number: Int) -> SimulationTask {
-        SimulationTask(number: number, name: entries[number].name, creator: entries[number].creator)
-    }
+    subscript(number: Int) -> SimulationTask { tasks[number] }
 
     func label(_ number: Int?) -> String { number.map { "\(self[$0])" } ?? "an actor" }
 }

@@ -3,6 +3,7 @@
 /// A default actor runs the job of the highest priority first, and jobs of one priority in the order of their arrival. An arrival is *fixed* if
 /// its sender continues after it, as the creator of a task does: all that arrives later is behind it, unless its priority is higher. The
 /// arrival of a task that hops is not fixed: the task does nothing after the hop, so that its arrival may be delayed by any number of steps.
+/// So an actor has an order only while there are fixed arrivals that have not run.
 struct ScheduleArrivals {
     typealias Item = ScheduleStateMachine.Item
 
@@ -14,57 +15,48 @@ struct ScheduleArrivals {
         var fixed: [Int] = []
         /// The number of fixed arrivals that overtake all jobs of lower priority.
         var overtaking = 0
-        /// The number of jobs that may run.
-        var ready = 0
     }
 
     /// By decreasing priority.
     private var classes: [Class] = []
-    private var count = 0
 
-    var isEmpty: Bool { classes.allSatisfy { $0.ready == 0 && $0.waiting.isEmpty } }
+    /// Whether every job may run.
+    var isEmpty: Bool { classes.allSatisfy { $0.fixed.isEmpty && $0.waiting.isEmpty } }
 
     /// A job arrives.
     ///
-    /// - Returns: The job with its place, if it may run now, and whether jobs of lower priority that may run must be taken back.
-    mutating func arrive(_ item: Item) -> (ready: Item?, takesBack: Bool) {
+    /// - Returns: Whether the job may run now. If not, ``run(_:)`` returns it later.
+    mutating func arrive(_ item: Item) -> Bool {
         let arrival = item.arrival!
-        var item = item
-        count += 1
-        item.place = count
         let index = index(of: arrival.priority)
         let isReady = !isBlocked(item)
-        if isReady { classes[index].ready += 1 } else { classes[index].waiting.append(item) }
-        guard arrival.isFixed else { return (isReady ? item : nil, false) }
-        classes[index].fixed.append(item.place)
-        if arrival.overtakes { classes[index].overtaking += 1 }
-        let takesBack = arrival.overtakes && classes[(index + 1)...].contains { $0.ready > 0 }
-        return (isReady ? item : nil, takesBack)
+        if !isReady { classes[index].waiting.append(item) }
+        if arrival.isFixed {
+            classes[index].fixed.append(item.place)
+            if arrival.overtakes { classes[index].overtaking += 1 }
+        }
+        return isReady
     }
 
     /// A job of lower priority than a job that has overtaken it must not run yet.
     mutating func takeBack(_ item: Item) {
         let index = index(of: item.arrival!.priority)
-        classes[index].ready -= 1
         let position = classes[index].waiting.firstIndex { $0.place > item.place } ?? classes[index].waiting.endIndex
         classes[index].waiting.insert(item, at: position)
     }
 
-    /// A job runs.
+    /// A job runs that is a fixed arrival.
     ///
     /// - Returns: The jobs that may run from now on.
     mutating func run(_ item: Item) -> [Item] {
         let arrival = item.arrival!
         let index = index(of: arrival.priority)
-        classes[index].ready -= 1
-        guard arrival.isFixed else { return [] }
         if let position = classes[index].fixed.firstIndex(of: item.place) { classes[index].fixed.remove(at: position) }
         if arrival.overtakes { classes[index].overtaking -= 1 }
         var freed: [Item] = []
         for index in classes.indices {
             let end = classes[index].waiting.firstIndex(where: isBlocked) ?? classes[index].waiting.endIndex
             freed += classes[index].waiting[..<end]
-            classes[index].ready += end
             classes[index].waiting.removeFirst(end)
         }
         return freed

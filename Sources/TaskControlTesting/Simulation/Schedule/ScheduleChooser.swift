@@ -2,14 +2,12 @@
 ///
 /// Questions are numbered in the order in which they arise. Answer 0 always stands for the plain schedule: the task that ran last
 /// continues, timers fire late, created tasks start later.
-struct ScheduleChooser {
+struct ScheduleChooser: ~Copyable {
     struct Question {
         /// The number of answers.
         let width: Int
         /// Whether every answer except 0 interrupts a task that could continue.
         let isPreemption: Bool
-        /// For each answer, whether it counts as a preemption, if that differs from `isPreemption`.
-        var costs: [Bool]?
     }
 
     enum Pick {
@@ -23,6 +21,7 @@ struct ScheduleChooser {
         let answer: UInt32
         let width: UInt32
         let isPreemption: Bool
+        /// For each answer, whether it counts as a preemption, if that differs from `isPreemption`.
         var costs: [Bool]?
 
         /// The number of preemptions that an answer to the question counts as: 0 or 1.
@@ -36,13 +35,28 @@ struct ScheduleChooser {
         case random
         /// The task that ran last continues in seven of eight cases.
         case sticky
-        case ranked(ScheduleRanks)
-        case script([Int: Int])
+        /// As the ranks decide.
+        case ranked
+        /// As the script decides.
+        case script
     }
 
-    private var way: Way
+    /// An answer without its costs, since a trivial type is recorded fast.
+    private struct Record {
+        let answer: UInt32
+        let width: UInt32
+        let isPreemption: Bool
+    }
+
+    // The ranks and the script are no payloads of the way: to look at a payload copies it.
+    private let way: Way
+    private var ranks = ScheduleRanks()
+    private var script: [Int: Int] = [:]
+
     private var generator: SeededGenerator
-    private(set) var answers: [Answer] = []
+    private var records = FlatArray<Record>()
+    /// The costs of the answers to questions, for a search.
+    private var costs: [Int: [Bool]] = [:]
     /// The probability, in thousandths, that a timer fires although jobs are ready.
     private var slowness: UInt64 = 0
     /// The probability, in thousandths, that a created task starts before its creator continues.
@@ -62,73 +76,77 @@ struct ScheduleChooser {
         case .random, .swarm: way = .random
         case .sticky: way = .sticky
         case .inOrder, .exhaustive: way = .inOrder
-        case .partialOrder: way = .ranked(ScheduleRanks())
+        case .partialOrder: way = .ranked
         case .pct(let depth, let steps):
-            way = .ranked(ScheduleRanks(depth: depth, steps: steps, using: &generator))
+            way = .ranked
+            ranks = ScheduleRanks(depth: depth, steps: steps, using: &generator)
         case .schedule(let schedule):
-            way = .script(Dictionary(schedule.deviations.map { ($0.question, $0.answer) }) { $1 })
+            way = .script
+            script = Dictionary(schedule.deviations.map { ($0.question, $0.answer) }) { $1 }
         }
         if asksForSlowness { slowness = generator.next() % 2 == 0 ? 5 : 50 }
         if asksForEarlyStarts { earliness = generator.next() % 2 == 0 ? 100 : 500 }
     }
 
+    /// All answers so far.
+    ///
+    /// - Complexity: O(*n*) in their number.
+    var answers: [Answer] {
+        (0..<records.count).map { question in
+            let record = records[question]
+            return Answer(
+                answer: record.answer,
+                width: record.width,
+                isPreemption: record.isPreemption,
+                costs: costs[question]
+            )
+        }
+    }
+
     // MARK: Jobs
 
     mutating func becameReady(_ number: Int, of task: Int?) {
-        guard case .ranked(var ranks) = way else { return }
-        // Releases the other reference, so that the change does not copy the ranks.
-        way = .inOrder
-        ranks.add(number, of: task, using: &generator)
-        way = .ranked(ranks)
+        if way == .ranked { ranks.add(number, of: task, using: &generator) }
     }
 
     /// Removes an item that runs without a question.
     mutating func removed(_ number: Int) {
-        guard case .ranked(var ranks) = way else { return }
-        way = .inOrder
-        ranks.remove(number)
-        way = .ranked(ranks)
+        if way == .ranked { ranks.remove(number) }
     }
 
     mutating func pick(_ question: Question) -> Pick {
         switch way {
-        case .inOrder: return .answer(0)
-        case .random: return .answer(random(question.width))
-        case .sticky: return .answer(generator.next() % 8 != 0 ? 0 : random(question.width))
-        case .script(let answers): return .answer(min(answers[self.answers.count] ?? 0, question.width - 1))
-        case .ranked(var ranks):
-            way = .inOrder
-            defer { way = .ranked(ranks) }
-            return .item(ranks.next(starving: nil))
+        case .inOrder: .answer(0)
+        case .random: .answer(random(question.width))
+        case .sticky: .answer(generator.next() % 8 != 0 ? 0 : random(question.width))
+        case .script: .answer(min(scripted, question.width - 1))
+        case .ranked: .item(ranks.next(starving: nil))
         }
     }
 
     /// Notes that an item runs without a question, because it has been ready for too long.
     mutating func mustRun(_ number: Int, of task: Int?) {
-        guard case .ranked(var ranks) = way else { return }
-        way = .inOrder
-        _ = ranks.next(starving: (number, task))
-        way = .ranked(ranks)
+        if way == .ranked { _ = ranks.next(starving: (number, task)) }
     }
 
     /// Notes that an item is not ready any more, although it has not run.
     mutating func tookBack(_ number: Int) {
-        guard case .ranked(var ranks) = way else { return }
-        way = .inOrder
-        ranks.takeBack(number)
-        way = .ranked(ranks)
+        if way == .ranked { ranks.takeBack(number) }
     }
 
-    mutating func record(_ answer: Int, _ question: Question) {
-        answers.append(
-            Answer(
-                answer: UInt32(clamping: answer),
-                width: UInt32(clamping: question.width),
-                isPreemption: question.isPreemption,
-                costs: question.costs
+    mutating func record(_ answer: Int, _ question: Question, costs: [Bool]? = nil) {
+        if let costs { self.costs[records.count] = costs }
+        records.append(
+            Record(
+                answer: UInt32(truncatingIfNeeded: answer),
+                width: UInt32(truncatingIfNeeded: question.width),
+                isPreemption: question.isPreemption
             )
         )
     }
+
+    /// The answer of the script to the next question.
+    private var scripted: Int { script[records.count] ?? 0 }
 
     // MARK: Questions with two answers
 
@@ -151,7 +169,7 @@ struct ScheduleChooser {
         var answer = 0
         switch way {
         case .inOrder: break
-        case .script(let answers): answer = min(max(answers[self.answers.count] ?? 0, 0), width - 1)
+        case .script: answer = min(max(scripted, 0), width - 1)
         case .random, .sticky, .ranked:
             let next = moments.indices.min { (moments[$0], $0) < (moments[$1], $1) }!
             let acts = mustAct || moments[next] <= step || (isAboutToMoveTime && generator.next() % 2 == 0)
@@ -175,7 +193,7 @@ struct ScheduleChooser {
         let answer: Int
         switch way {
         case .inOrder: answer = 0
-        case .script(let answers): answer = min(answers[self.answers.count] ?? 0, 1)
+        case .script: answer = min(scripted, 1)
         case .random, .sticky, .ranked: answer = draw(&generator) ? 1 : 0
         }
         record(answer, Question(width: 2, isPreemption: isPreemption))

@@ -1,49 +1,52 @@
 /// Ready jobs by rank, the highest first: PCT ranks each task, partial order sampling each job. Pure.
-struct ScheduleRanks {
+struct ScheduleRanks: ~Copyable {
     private struct Entry {
         var rank: UInt64
         let number: Int
         let task: Int?
     }
 
-    /// The ranks of the tasks; `nil` if each job has a rank of its own.
-    private var ranks: [Int: UInt64]?
-    /// The steps at which the task that would run drops to the lowest rank.
+    /// Whether all jobs of a task have one rank. Otherwise, each job has a rank of its own.
+    private let ranksTasks: Bool
+    /// The ranks of the tasks by their numbers; zero for tasks without a rank.
+    private var ranks = FlatArray<UInt64>()
+    /// The steps at which the task that would run drops to the lowest rank, and the first of them that may be still to come.
     private var changes: [Int] = []
+    private var nextChange = Int.max
     private var steps = 0
     /// A heap: no entry has a higher rank than the entry at (its index − 1) ÷ 2. If the rank of a task changes, its entry moves when it reaches
     /// the top.
-    private var heap: [Entry] = []
+    private var heap = FlatArray<Entry>()
     /// The rank of the task that dropped last: below all tasks that have dropped before, which are below all others.
     private var lowest = UInt64(UInt32.max)
     /// The rank of the task that last waited for too long: above all others.
     private var highest = UInt64.max - UInt64(UInt32.max)
 
     /// Creates the ranks of partial order sampling: each job has a random rank.
-    init() {}
+    init() { ranksTasks = false }
 
     /// Creates the ranks of PCT: each task has a random rank, and `depth - 1` times the task that would run drops to the lowest.
     ///
     /// - Parameter steps: The expected length of the schedule, within which the drops are drawn. If `nil`, each order of magnitude up to 2¹⁵ has
     ///   the same probability.
     init(depth: Int, steps: Int?, using generator: inout SeededGenerator) {
-        ranks = [:]
+        ranksTasks = true
         changes = (1..<max(depth, 1))
             .map { _ in
                 if let steps { return 1 + Int(generator.next() % UInt64(max(steps, 1))) }
                 let magnitude = UInt64(1) << (generator.next() % 15)
                 return Int(magnitude + generator.next() % magnitude)
             }
+        nextChange = changes.min() ?? .max
     }
 
     /// - Complexity: O(log *n*) in the number of ready jobs.
     mutating func add(_ number: Int, of task: Int?, using generator: inout SeededGenerator) {
-        let rank: UInt64
-        if let task, let known = ranks?[task] {
-            rank = known
-        } else {
+        var rank: UInt64 = 0
+        if let task { rank = self.rank(of: task) }
+        if rank == 0 {
             rank = (generator.next() | 1 << 63) & ~(1 << 62)
-            if let task, ranks != nil { ranks![task] = rank }
+            if let task { setRank(rank, of: task) }
         }
         push(Entry(rank: rank, number: number, task: task))
     }
@@ -56,18 +59,26 @@ struct ScheduleRanks {
         steps += 1
         if let starving {
             highest += 1
-            if let task = starving.task, ranks != nil { ranks![task] = highest }
-            let index = heap.firstIndex { $0.number == starving.number }!
+            if let task = starving.task { setRank(highest, of: task) }
+            let index = index(of: starving.number)!
             heap[index].rank = highest
             return remove(at: index).number
         }
         update()
-        if changes.contains(steps), let task = heap[0].task {
+        if isChange, let task = heap[0].task {
             lowest -= 1
-            ranks![task] = lowest
+            setRank(lowest, of: task)
             update()
         }
         return remove(at: 0).number
+    }
+
+    private var isChange: Bool {
+        mutating get {
+            guard steps >= nextChange else { return false }
+            nextChange = changes.filter { $0 > steps }.min() ?? .max
+            return changes.contains(steps)
+        }
     }
 
     /// Removes a job that runs without a choice.
@@ -80,12 +91,36 @@ struct ScheduleRanks {
 
     /// Removes a job that does not run.
     mutating func takeBack(_ number: Int) {
-        if let index = heap.firstIndex(where: { $0.number == number }) { _ = remove(at: index) }
+        if let index = index(of: number) { _ = remove(at: index) }
     }
+
+    private func index(of number: Int) -> Int? {
+        var index = 0
+        while index < heap.count {
+            if heap[index].number == number { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    // MARK: Ranks
+
+    /// Returns the rank of a task; zero if it has none.
+    private func rank(of task: Int) -> UInt64 { task < ranks.count ? ranks[task] : 0 }
+
+    private mutating func setRank(_ rank: UInt64, of task: Int) {
+        guard ranksTasks else { return }
+        while ranks.count <= task { ranks.append(0) }
+        ranks[task] = rank
+    }
+
+    // MARK: The heap
 
     /// Moves entries down whose task has a lower rank by now.
     private mutating func update() {
-        while let top = heap.first, let task = top.task, let rank = ranks?[task], rank != top.rank {
+        while !heap.isEmpty, let task = heap[0].task {
+            let rank = rank(of: task)
+            if rank == 0 || rank == heap[0].rank { return }
             heap[0].rank = rank
             siftDown(0)
         }
@@ -118,9 +153,9 @@ struct ScheduleRanks {
         var index = index
         while true {
             var best = index
-            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && isBefore(child, best) {
-                best = child
-            }
+            let left = 2 * index + 1
+            if left < heap.count, isBefore(left, best) { best = left }
+            if left + 1 < heap.count, isBefore(left + 1, best) { best = left + 1 }
             if best == index { return }
             heap.swapAt(index, best)
             index = best

@@ -1,5 +1,5 @@
 /// The ready jobs by increasing number, from which any job may be removed. A removal moves eight bytes per later job.
-struct ScheduleReadyList {
+struct ScheduleReadyList: ~Copyable {
     typealias Item = ScheduleStateMachine.Item
 
     private struct Place {
@@ -7,22 +7,24 @@ struct ScheduleReadyList {
         let slot: UInt32
     }
 
-    private var places: [Place] = []
+    private var places = FlatArray<Place>()
     /// The items by slot. The items of free slots are out of date.
-    private var slots: [Item] = []
-    private var free: [UInt32] = []
+    private var slots = FlatArray<Item>()
+    private var free = FlatArray<UInt32>()
     /// The number of the first job that has not yielded. It only increases, since jobs are appended by increasing number.
     private var firstEager: Int?
 
-    var isEmpty: Bool { places.isEmpty }
-    var count: Int { places.count }
+    @inline(always) var isEmpty: Bool { places.isEmpty }
+    @inline(always) var count: Int { places.count }
 
-    subscript(index: Int) -> Item { slots[Int(places[index].slot)] }
+    @inline(always) subscript(index: Int) -> Item {
+        unsafeAddress { UnsafePointer(slots.address(of: Int(places[index].slot))) }
+    }
 
-    func number(at index: Int) -> Int { Int(places[index].number) }
+    @inline(always) func number(at index: Int) -> Int { Int(places[index].number) }
 
-    /// Whether the job at an index is part of a task, and has not yielded. Copies nothing.
-    func isEager(_ index: Int, of task: Int) -> Bool {
+    /// Whether the job at an index is part of a task, and has not yielded.
+    @inline(always) func isEager(_ index: Int, of task: Int) -> Bool {
         let slot = Int(places[index].slot)
         return slots[slot].task == task && !slots[slot].hasYielded
     }
@@ -31,29 +33,28 @@ struct ScheduleReadyList {
     mutating func append(_ item: Item) {
         let slot: UInt32
         if free.isEmpty {
-            slot = UInt32(slots.count)
+            slot = UInt32(truncatingIfNeeded: slots.count)
             slots.append(item)
         } else {
             slot = free.removeLast()
             slots[Int(slot)] = item
         }
-        places.append(Place(number: UInt32(item.number), slot: slot))
+        places.append(Place(number: UInt32(truncatingIfNeeded: item.number), slot: slot))
         if !item.hasYielded, firstEager == nil { firstEager = item.number }
     }
 
     /// - Complexity: O(*n*) in the number of later jobs.
     mutating func remove(at index: Int) -> Item {
-        let slot = places[index].slot
         if firstEager == number(at: index) { firstEager = eagerNumber(after: index) }
-        if index == places.count - 1 { places.removeLast() } else { places.remove(at: index) }
+        let slot = index == count - 1 ? places.removeLast().slot : places.remove(at: index).slot
         free.append(slot)
         return slots[Int(slot)]
     }
 
     private func eagerNumber(after index: Int) -> Int? {
         var next = index + 1
-        while next < places.count {
-            if !slots[Int(places[next].slot)].hasYielded { return number(at: next) }
+        while next < count {
+            if !self[next].hasYielded { return number(at: next) }
             next += 1
         }
         return nil
@@ -62,16 +63,19 @@ struct ScheduleReadyList {
     /// The index of the first job that has not yielded; `nil` if all have.
     ///
     /// - Complexity: O(log *n*) in the number of jobs.
-    var firstEagerIndex: Int? { firstEager.map(index(of:)) }
+    var firstEagerIndex: Int? {
+        guard let firstEager else { return nil }
+        return index(of: firstEager)
+    }
 
     /// Returns the index of a number, which must be in the list.
     ///
     /// - Complexity: O(log *n*) in the number of jobs.
     func index(of number: Int) -> Int {
-        var (low, high) = (0, places.count)
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if places[middle].number < number { low = middle + 1 } else { high = middle }
+            if self.number(at: middle) < number { low = middle + 1 } else { high = middle }
         }
         return low
     }

@@ -7,8 +7,9 @@
 /// equal answers produce equal schedules. Time moves when nothing is ready, to the earliest deadline, and when a job blocks
 /// its thread; if the strategy has slowness, also when jobs are ready.
 ///
-/// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds.
-struct ScheduleStateMachine {
+/// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds. For the
+/// same reason, its arrays are ``FlatArray``s, and it cannot be copied.
+struct ScheduleStateMachine: ~Copyable {
     /// The number that identifies a job for the owner of the machine.
     typealias Job = Int
     /// A time in nanoseconds.
@@ -33,7 +34,7 @@ struct ScheduleStateMachine {
         let arrival: Arrival?
         /// Whether the task gave up its turn with `Task.yield()`.
         let hasYielded: Bool
-        /// The place among the arrivals at its actor.
+        /// Increases from arrival to arrival.
         var place = 0
         /// Increases from item to item, in the order in which they became ready.
         fileprivate(set) var number = 0
@@ -54,15 +55,19 @@ struct ScheduleStateMachine {
     private(set) var chooser: ScheduleChooser
     private var ready = ScheduleReadyList()
     /// The sleeping jobs, by decreasing deadline.
-    private var sleepers: [Sleeper] = []
+    private var sleepers = FlatArray<Sleeper>()
+    /// The actors with jobs that must run in an order.
     private var arrivals: [UInt: ScheduleArrivals] = [:]
+    private var arrivalCount = 0
+    /// The lowest priority of a job that has arrived at an actor.
+    private var lowestPriority = UInt8.max
     /// The number of ready items that have not yielded.
     private var eagerCount = 0
     private var itemCount = 0
     /// The task that ran last, and the number of the first item that became ready since it began to run.
     private var last: (task: Int?, firstItem: Int) = (nil, 0)
 
-    init(chooser: ScheduleChooser, now: Time) {
+    init(chooser: consuming ScheduleChooser, now: Time) {
         self.chooser = chooser
         self.now = now
     }
@@ -78,11 +83,17 @@ struct ScheduleStateMachine {
     ///
     /// - Complexity: O(1), amortized; O(log *n*) in the number of ready jobs for a strategy that ranks.
     mutating func enqueue(_ job: Job, of task: Int?, on arrival: Arrival? = nil, hasYielded: Bool = false) {
-        let item = Item(job: job, task: task, arrival: arrival, hasYielded: hasYielded)
+        var item = Item(job: job, task: task, arrival: arrival, hasYielded: hasYielded)
         guard let arrival else { return makeReady(item) }
-        let (placed, takesBack) = arrivals[arrival.actor, default: ScheduleArrivals()].arrive(item)
-        if takesBack { takeBack(below: arrival) }
-        if let placed { makeReady(placed) }
+        arrivalCount += 1
+        item.place = arrivalCount
+        lowestPriority = min(lowestPriority, arrival.priority)
+        // Most actors have no order: nothing is recorded for them.
+        if !arrival.isFixed, arrivals.isEmpty { return makeReady(item) }
+        guard arrival.isFixed || arrivals[arrival.actor] != nil else { return makeReady(item) }
+        let isReady = arrivals[arrival.actor, default: ScheduleArrivals()].arrive(item)
+        if arrival.isFixed, arrival.overtakes, lowestPriority < arrival.priority { takeBack(below: arrival) }
+        if isReady { makeReady(item) }
     }
 
     /// Adds a job that sleeps until a deadline.
@@ -126,9 +137,9 @@ struct ScheduleStateMachine {
 
     /// Makes the jobs ready that may follow a job to its actor.
     private mutating func follow(_ item: Item) {
-        guard let actor = item.arrival?.actor else { return }
-        for item in arrivals[actor]!.run(item) { makeReady(item) }
-        if arrivals[actor]!.isEmpty { arrivals[actor] = nil }
+        guard let arrival = item.arrival, arrival.isFixed else { return }
+        for item in arrivals[arrival.actor]!.run(item) { makeReady(item) }
+        if arrivals[arrival.actor]!.isEmpty { arrivals[arrival.actor] = nil }
     }
 
     @discardableResult
@@ -184,8 +195,8 @@ struct ScheduleStateMachine {
 
     /// Moves time to the earliest deadline.
     private mutating func moveTime() {
-        guard let earliest = sleepers.last else { return }
-        now = max(now, earliest.deadline)
+        guard !sleepers.isEmpty else { return }
+        now = max(now, sleepers[sleepers.count - 1].deadline)
         wake()
     }
 
@@ -201,7 +212,7 @@ struct ScheduleStateMachine {
 
     /// Makes all sleepers ready whose deadline has come.
     private mutating func wake() {
-        while let sleeper = sleepers.last, sleeper.deadline <= now { makeReady(sleepers.removeLast().item) }
+        while !sleepers.isEmpty, sleepers[sleepers.count - 1].deadline <= now { makeReady(sleepers.removeLast().item) }
     }
 
     /// Asks for the job that runs next, and returns its index.
@@ -219,22 +230,24 @@ struct ScheduleStateMachine {
             return 0
         }
         let (first, isGoingOn) = first
-        var question = ScheduleChooser.Question(width: ready.count, isPreemption: isGoingOn)
-        if chooser.recordsCosts {
-            question.costs = (0..<ready.count).map { answer in
-                let hasYielded = ready[self.index(of: answer, first)].hasYielded
-                return (isGoingOn && answer != 0) || (hasYielded && eagerCount > 0)
-            }
-        }
+        let question = ScheduleChooser.Question(width: ready.count, isPreemption: isGoingOn)
         let index: Int
         switch chooser.pick(question) {
         case .answer(let answer): index = self.index(of: answer, first)
         case .item(let number): index = ready.index(of: number)
         }
         let answer = index == first ? 0 : index < first ? index + 1 : index
-        chooser.record(answer, question)
+        chooser.record(answer, question, costs: chooser.recordsCosts ? costs(first, isGoingOn) : nil)
         note(UInt64(ready.count) << 32 | UInt64(answer))
         return index
+    }
+
+    /// For each answer, whether it counts as a preemption.
+    private func costs(_ first: Int, _ isGoingOn: Bool) -> [Bool] {
+        (0..<ready.count).map { answer in
+            let hasYielded = ready[index(of: answer, first)].hasYielded
+            return (isGoingOn && answer != 0) || (hasYielded && eagerCount > 0)
+        }
     }
 
     /// The index that an answer stands for.
