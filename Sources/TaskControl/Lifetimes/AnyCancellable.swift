@@ -85,7 +85,7 @@ extension AsyncTask {
         if Diagnostics.isOn { Self.tell(.stored, .goesOn, life) }
         set.insert(
             AnyCancellable { [task, life] in
-                if Diagnostics.isOn, !life.withLock({ $0.isFinished }) { Self.tellCancelled(task, life) }
+                if Diagnostics.isOn, !life.withLock({ $0.machine.isFinished }) { Self.tellCancelled(task, life) }
                 task.cancel()
             }
         )

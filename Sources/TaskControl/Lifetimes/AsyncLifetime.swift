@@ -102,6 +102,7 @@ public final class AsyncLifetime: Sendable {
             group.cancelAll()
         }
         registry.cancelAll()
-        await registry.drainToTheEnd()
+        // Throws only when the caller may leave.
+        try? await registry.drain(staysWhenCancelled: true)
     }
 }

@@ -22,15 +22,8 @@
 /// ``cancel()``, or the end of what the task is bound to, cancels it. A task that is cancelled before it started does not start. What a
 /// cancelled task throws is taken for the form that its cancellation took, and reaches no handler.
 public final class AsyncTask: Sendable {
-    struct Binding: Numbered {
-        let registry: TaskRegistry
-        let id: TaskRegistry.ID
-
-        var number: UInt64 { id.number ?? 0 }
-    }
-
     let task: Task<Void, Never>
-    let life = Locked(AsyncTaskStateMachine<Binding>())
+    let life = Locked(Life())
     /// Set once somebody has chosen what the task lives for, so that `deinit` need not ask.
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
@@ -76,7 +69,7 @@ public final class AsyncTask: Sendable {
     }
 
     deinit {
-        if isDecided || !life.withLock({ $0.isUndecided }) { return }
+        if isDecided || !life.withLock({ $0.machine.isUndecided }) { return }
         task.cancel()
         Diagnostics.report(.droppedWithoutOwner(Diagnostics.isOn ? Self.identity(of: life) : nil))
     }
@@ -90,16 +83,21 @@ public final class AsyncTask: Sendable {
     /// - Complexity: O(1).
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
-        let number = Diagnostics.isOn ? numberToBind : nil
-        guard let id = lifetime.registry.insert(task, number: number, isTold: false) else {
+        let subject = Diagnostics.isOn ? Self.identity(of: life) : nil
+        guard let id = lifetime.registry.insert(task, subject: subject, isTold: false) else {
             cancel()
             return self
         }
-        if let number { Self.tellBinding(of: number, to: lifetime) }
-        // If the task has ended meanwhile, it did not know that it had something to leave.
-        if let obsolete = decide({ $0.bind(Binding(registry: lifetime.registry, id: id)) }) {
-            obsolete.registry.finish(obsolete.id)
+        if let subject { Self.tellBinding(of: subject, to: lifetime) }
+        var settled: TaskEvent.Identity?
+        let obsolete = decide { life in
+            defer { settled = life.settledSubject }
+            return life.bind(Binding(registry: lifetime.registry, id: id))
         }
+        // Earlier events, or the place that it has left, have settled what it is known by.
+        if subject == nil, let settled { lifetime.registry.setSubject(settled, of: id) }
+        // If the task has ended meanwhile, it did not know that it had something to leave.
+        if let obsolete { obsolete.registry.finish(obsolete.id) }
         return self
     }
 
@@ -138,17 +136,17 @@ public final class AsyncTask: Sendable {
         get async { await task.value }
     }
 
-    func decide<Answer>(_ event: (inout AsyncTaskStateMachine<Binding>) -> Answer) -> Answer {
-        life.withLock { machine in
+    func decide<Answer>(_ event: (inout Life) -> Answer) -> Answer {
+        life.withLock { life in
             isDecided = true
-            return event(&machine)
+            return event(&life)
         }
     }
 }
 
 extension AsyncTask {
     fileprivate struct Body<Handling: ErrorHandler>: TaskBody {
-        let life: Locked<AsyncTaskStateMachine<Binding>>
+        let life: Locked<Life>
         let operation: ThrowingOperation
         let handler: Handling
 

@@ -10,7 +10,8 @@
 /// | ``debounce(for:)`` | goes on until the new one starts, and is cancelled then | starts after a quiet time |
 ///
 /// A task that was cancelled but has not ended yet neither stands for its key nor keeps a new task from starting, except under the
-/// behaviors that wait for what is there to end: those wait for cancelled tasks too.
+/// behaviors that wait for what is there to end: those wait also for cancelled tasks that have begun. A task that was cancelled before it began
+/// never runs, and holds up no other.
 public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case cancelPrevious(wait: Bool)

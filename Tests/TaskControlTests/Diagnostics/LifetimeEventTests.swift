@@ -113,6 +113,57 @@ struct LifetimeEventTests {
         )
     }
 
+    #if SUBPROCESSES
+    /// A task is bound, moved or detached while nobody observes: the events of an observer that comes later name one subject.
+    @Test func aTaskThatWasBoundUnobservedIsKnownByOneSubject() async {
+        await #expect(processExitsWith: .success) {
+            let place = await subject { task, lifetime, _ in task.bind(to: lifetime) }
+            let moved = await subject { $0.bind(to: $1).bind(to: $2) }
+            precondition(place.owner == place.subject.split(separator: ".")[0] && moved.owner != place.owner)
+            let returned = await subject { $0.bind(to: $1).detached().bind(to: $2) }
+            precondition(returned.subject.contains("."))
+            let numbered = await subject(isObservedAtFirst: true) { $0.bind(to: $1).bind(to: $2) }
+            precondition(!numbered.subject.contains("."))
+
+            /// Binds a task in this way, begins to observe, and cancels it through itself or its lifetime.
+            @Sendable func subject(
+                isObservedAtFirst: Bool = false,
+                _ bind: (AsyncTask, AsyncLifetime, AsyncLifetime) -> AsyncTask
+            ) async -> (owner: Substring?, subject: String) {
+                var found: [(Substring?, String)] = []
+                for cancelsAll in [false, true] {
+                    let (one, other, begun, gate) = (AsyncLifetime(), AsyncLifetime(), Gate(), Gate())
+                    let collector = Collector { $0.subject != nil }
+                    precondition(!Diagnostics.isOn)
+                    let first = isObservedAtFirst ? AsyncGuard.addObserver(collector) : nil
+                    let task = AsyncTask {
+                        begun.open()
+                        await gate.waitIgnoringCancellation()
+                    }
+                    await begun.waitIgnoringCancellation()
+                    first?.end()
+                    let bound = bind(task, one, other)
+                    let observation = AsyncGuard.addObserver(collector)
+                    if cancelsAll {
+                        one.cancelAll()
+                        other.cancelAll()
+                    } else {
+                        bound.cancel()
+                    }
+                    gate.open()
+                    await task.value
+                    observation.end()
+                    let (events, kinds) = (collector.events, collector.events.map(\.kind))
+                    precondition(Set(events.compactMap(\.subject)).count == 1, "\(events)")
+                    precondition(kinds == (isObservedAtFirst ? [.created, .started] : []) + [.cancelled, .completed])
+                    found.append((events.last?.owner?.description[...], events[0].subject?.description ?? ""))
+                }
+                return found[0]
+            }
+        }
+    }
+    #endif
+
     // MARK: AsyncLifetime
 
     @MainActor @Test func theLifetimeTellsWhatItCancelsAndItsEnd() async {

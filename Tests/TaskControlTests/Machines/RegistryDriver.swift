@@ -7,102 +7,22 @@ import Testing
 ///
 /// A value: a search copies it and goes on from both copies.
 struct RegistryDriver: MachineDriver {
-    enum Event: Hashable {
-        case add(key: String?, TaskStoreDuplicateKeyBehavior)
-        case insert(key: String?)
-        case attach(Int)
-        case begin(Int, isCancelled: Bool)
-        case park(Int)
-        case leave(Int)
-        case quietTimeEnded(Int, isCancelled: Bool)
-        case finish(Int)
-        case cancelKey(String)
-        case cancelOne(Int)
-        case cancelAll
-        case close
-        case enrollDrainer
-        case parkDrainer(Int)
-        case drainerLeaves(Int)
-        case follow(Int)
-        case raise(Int, to: UInt8)
-        case raiseAll(to: UInt8)
-    }
-
-    /// Where the code of a task is.
-    enum Place: Hashable {
-        case unstarted, aboutToPark, parked, sleeping, running, done
-    }
-
-    enum Drainer: Hashable { case enrolled, parked, left, drained }
-
     private var machine = RegistryMachine()
     private(set) var model = RegistryModel()
-    private var ids: [RegistryMachine.ID] = []
+    private(set) var ids: [RegistryMachine.ID] = []
     private(set) var places: [Place] = []
-    private var attached: Set<Int> = []
-    private var flagged: Set<Int> = []
-    private var drainers: [Drainer] = []
+    private(set) var attached: Set<Int> = []
+    /// The tasks whose own flag is set.
+    private(set) var flagged: Set<Int> = []
+    /// What the machine has answered to one event, and to those that follow from it.
+    private var retired: [RegistryMachine.ID] = []
+    private var liveCountChange: Int32 = 0
+    private(set) var drainers: [Drainer] = []
     private var drainerIDs: [RegistryMachine.DrainID] = []
     /// What each task's handle has been raised to.
     private var raised: [Int: UInt8] = [:]
     /// How many wait for the handle of each task.
-    private var followers: [Int: Int] = [:]
-
-    static let behaviors: [TaskStoreDuplicateKeyBehavior] = [
-        .cancelPrevious(wait: false), .cancelPrevious(wait: true), .wait, .runConcurrently, .preferPrevious,
-        .keepLatest,
-        .debounce(for: .seconds(1)),
-    ]
-
-    /// All that could come next.
-    ///
-    /// - Parameter isWide: With those that ask for a handle, and for priorities.
-    func possibleEvents(keys: [String?], maxTasks: Int, maxDrainers: Int = 1, isWide: Bool = false) -> [Event] {
-        var events: [Event] = [.cancelAll]
-        if !model.isClosed { events.append(.close) }
-        if ids.count < maxTasks {
-            for key in keys {
-                events.append(.insert(key: key))
-                if key == nil {
-                    events.append(.add(key: nil, .runConcurrently))
-                } else {
-                    events += Self.behaviors.map { .add(key: key, $0) }
-                }
-            }
-        }
-        for key in keys.compactMap({ $0 }) { events.append(.cancelKey(key)) }
-        for (number, place) in places.enumerated() {
-            if !attached.contains(number) { events.append(.attach(number)) }
-            events.append(.cancelOne(number))
-            switch place {
-            case .unstarted:
-                events.append(.begin(number, isCancelled: flagged.contains(number)))
-                if !flagged.contains(number), attached.contains(number) {
-                    events.append(.begin(number, isCancelled: true))
-                }
-            case .aboutToPark: events += [.park(number), .leave(number)]
-            case .parked: events.append(.leave(number))
-            case .sleeping:
-                events.append(.quietTimeEnded(number, isCancelled: flagged.contains(number)))
-                if !flagged.contains(number) { events.append(.quietTimeEnded(number, isCancelled: true)) }
-            case .running: events.append(.finish(number))
-            case .done: break
-            }
-        }
-        if isWide {
-            events += [.raiseAll(to: 1), .raiseAll(to: 2)]
-            for number in places.indices {
-                events += [.raise(number, to: 1), .raise(number, to: 2)]
-                if followers[number, default: 0] < 2 { events.append(.follow(number)) }
-            }
-        }
-        if drainers.count < maxDrainers { events.append(.enrollDrainer) }
-        for (number, drainer) in drainers.enumerated() {
-            if drainer == .enrolled { events.append(.parkDrainer(number)) }
-            if drainer == .enrolled || drainer == .parked { events.append(.drainerLeaves(number)) }
-        }
-        return events
-    }
+    private(set) var followers: [Int: Int] = [:]
 
     /// Same signature, same future.
     var signature: Int {
@@ -119,38 +39,41 @@ struct RegistryDriver: MachineDriver {
     }
 
     mutating func play(_ event: Event) {
-        machine.retired = []
-        model.retired = []
+        (retired, liveCountChange, model.retired) = ([], 0, [])
+        let liveCount = machine.liveCount
         switch event {
         case .add(let key, let behavior): add(key, behavior)
+        case .reserve: reserve()
         case .insert(let key): insert(key)
         case .attach(let number):
-            let action = machine.attach(ids[number], job: number)
-            #expect(action.isToBeCancelled == model[number].map { !$0.phase.isLive } ?? false)
-            #expect(action.raisingTo == model[number]?.raisedTo ?? 0)
-            #expect(action.waking == takeFollowers(number))
-            raised[number] = action.raisingTo
+            let effects = noted(machine.attach(ids[number], job: number))
+            let isCancelled = model[number].map { !$0.phase.isLive } ?? false
+            #expect(effects.raisingTo == model[number]?.raisedTo ?? 0)
+            #expect(effects.waking == takeFollowers(number))
+            raised[number] = effects.raisingTo
             model[number]?.isAttached = true
             attached.insert(number)
-            if action.isToBeCancelled { wake(flag(number)) }
+            cancelled(effects, isCancelled ? [number] : [])
         case .begin(let number, let isCancelled): begin(number, isCancelled)
         case .park(let number): park(number)
-        case .leave(let number):
-            flagged.insert(number)
-            wake(left(number))
+        case .cancelHandle(let number): wake(flag(number))
         case .quietTimeEnded(let number, let isCancelled): quietTimeEnded(number, isCancelled)
         case .finish(let number): finish(number)
         case .cancelKey(let key):
-            cancelled(machine.cancel(key: key), model.cancel(model.live(key).map(\.number)))
+            let effects = noted(machine.cancel(key: key))
+            #expect(effects.waking == [])
+            cancelled(effects, model.cancel(model.live(key).map(\.number)))
         case .cancelOne(let number):
-            let (job, woken) = machine.cancel(ids[number])
+            let effects = noted(machine.cancel(ids[number]))
             let jobs = model.cancel([number])
-            #expect(Set(woken) == model.promoteAll())
-            wake(woken)
-            cancelled(job.map { [$0] } ?? [], jobs)
+            #expect(Set(effects.waking) == model.promoteAll())
+            wake(effects.waking)
+            cancelled(effects, jobs)
         case .cancelAll:
+            let effects = noted(machine.cancelAll())
+            #expect(effects.waking == [])
             // In the order of the table, which reuses slots.
-            cancelled(machine.cancelAll().sorted(), model.cancel(model.tasks.map(\.number)))
+            cancelled(effects, model.cancel(model.tasks.map(\.number)), isOrdered: false)
         case .close:
             machine.close()
             model.isClosed = true
@@ -177,19 +100,24 @@ struct RegistryDriver: MachineDriver {
             model.raise(model.tasks.map(\.number), to: priority)
             raise(machine.raiseAll(to: priority), to: priority)
         }
+        #expect(machine.liveCount == liveCount + Int(liveCountChange))
         check()
+    }
+
+    private mutating func noted(_ effects: RegistryMachine.Effects) -> RegistryMachine.Effects {
+        retired += effects.lists?.retired ?? []
+        liveCountChange += effects.liveCountChange
+        return effects
     }
 
     private func check() {
         machine.checkInvariants()
         #expect(machine.liveCount == model.liveCount)
         #expect(Set(machine.liveKeys) == model.liveKeys)
-        let retired = machine.retired.map { Set($0) }
-        #expect(retired == Set(model.retired.map { ids[$0] }) && machine.retired?.count == model.retired.count)
+        #expect(Set(retired) == Set(model.retired.map { ids[$0] }) && retired.count == model.retired.count)
         for key in ["a", "b"] { #expect(machine.isLive(key) == model.liveKeys.contains(key)) }
         for (number, id) in ids.enumerated() {
             #expect(machine.phase(of: id) == model[number]?.phase)
-            #expect(machine.mayStart(id) == (model[number]?.phase == .running))
         }
         // Who is waited for has been raised, if it is there to be raised.
         for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
@@ -198,45 +126,76 @@ struct RegistryDriver: MachineDriver {
     // MARK: Events
 
     private mutating func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior) {
-        let standing = behavior == .preferPrevious ? key.flatMap(model.standing(for:)) : nil
-        let action: RegistryMachine.AddAction
-        if let key {
-            action = machine.add(key: key, behavior: behavior)
-        } else {
-            action = machine.add().map { .added($0, mustBegin: false, nil) } ?? .refused
-        }
-        switch action {
-        case .added(let id, let mustBegin, let effects):
-            #expect(!model.isClosed && standing == nil)
-            let number = ids.count
+        guard let key else {
+            guard let id = enter(machine.add()) else { return }
+            _ = model.add(ids.count, key: nil, behavior: behavior)
             ids.append(id)
-            let (jobs, woken) = model.add(number, key: key, behavior: behavior)
-            places.append(model[number]?.phase == .running ? .running : .unstarted)
-            #expect(mustBegin == (places[number] == .unstarted))
-            #expect(Set(effects?.waking ?? []) == woken)
-            wake(effects?.waking ?? [])
-            cancelled(effects?.cancelling ?? [], jobs)
+            return places.append(.unstarted)
+        }
+        let answer = machine.add(key: key, behavior: behavior) { [flagged] in flagged.contains($0) }
+        let effects = noted(answer.effects)
+        var expected = RegistryModel.Consequences()
+        if behavior == .preferPrevious, !model.isClosed { expected = model.cancelFlaggedStanding(for: key) }
+        if check(answer.value, isDuplicate: behavior == .preferPrevious, key) {
+            let more = model.add(ids.count - 1, key: key, behavior: behavior)
+            expected.cancelled += more.cancelled
+            expected.woken.formUnion(more.woken)
+            places.append(.unstarted)
+        }
+        carryOut(effects, expected)
+    }
+
+    private mutating func reserve() {
+        guard let id = enter(machine.add(asksToBegin: false)) else { return }
+        model.tasks.append(.init(number: ids.count, key: nil, phase: .running))
+        ids.append(id)
+        places.append(.running)
+    }
+
+    private mutating func enter(_ answer: RegistryMachine.Answer<RegistryMachine.ID?>) -> RegistryMachine.ID? {
+        #expect(noted(answer.effects).lists == nil && model.isClosed == (answer.value == nil))
+        return answer.value
+    }
+
+    private mutating func insert(_ key: String?) {
+        let number = ids.count
+        let answer = machine.insert(number, key: key) { [flagged] in flagged.contains($0) }
+        let effects = noted(answer.effects)
+        var expected = RegistryModel.Consequences()
+        if let key, !model.isClosed { expected = model.cancelFlaggedStanding(for: key) }
+        if check(answer.value, isDuplicate: true, key) {
+            model.tasks.append(.init(number: number, key: key, phase: .running, isAttached: true))
+            attached.insert(number)
+            places.append(.running)
+        }
+        carryOut(effects, expected)
+    }
+
+    /// - Returns: Whether a task was registered, which has an ID from now on.
+    private mutating func check(
+        _ registration: RegistryMachine.Registration,
+        isDuplicate: Bool,
+        _ key: String?
+    ) -> Bool {
+        let standing = isDuplicate ? key.flatMap(model.standing(for:)) : nil
+        switch registration {
+        case .added(let id):
+            #expect(!model.isClosed && standing == nil)
+            ids.append(id)
+            return true
         case .existing(let existing):
             #expect(!model.isClosed && existing.id == standing.map { ids[$0] })
             #expect(existing.job == standing.flatMap { attached.contains($0) ? $0 : nil })
         case .refused:
             #expect(model.isClosed)
         }
+        return false
     }
 
-    private mutating func insert(_ key: String?) {
-        let standing = key.flatMap(model.standing(for:))
-        let number = ids.count
-        switch machine.insert(number, key: key) {
-        case .inserted(let id):
-            #expect(!model.isClosed && standing == nil)
-            ids.append(id)
-            model.tasks.append(.init(number: number, key: key, phase: .running, isAttached: true))
-            attached.insert(number)
-            places.append(.running)
-        case .existing(let existing): #expect(!model.isClosed && existing.id == standing.map { ids[$0] })
-        case .refused: #expect(model.isClosed)
-        }
+    private mutating func carryOut(_ effects: RegistryMachine.Effects, _ expected: RegistryModel.Consequences) {
+        #expect(Set(effects.waking) == expected.woken)
+        wake(effects.waking)
+        cancelled(effects, expected.cancelled)
     }
 
     private mutating func follow(_ number: Int) {
@@ -261,11 +220,14 @@ struct RegistryDriver: MachineDriver {
     }
 
     private mutating func begin(_ number: Int, _ isCancelled: Bool) {
-        if isCancelled { flagged.insert(number) }
+        if isCancelled { flag(number) }
         let phase = model[number]?.phase
-        switch machine.begin(ids[number], isCancelled: isCancelled) {
+        let answer = machine.begin(ids[number], isCancelled: isCancelled)
+        let effects = noted(answer.effects)
+        #expect(answer.value == .skip || effects.lists == nil)
+        switch answer.value {
         case .run:
-            #expect(phase == .ready && !isCancelled)
+            #expect(phase == .starting && !isCancelled)
             model[number]?.phase = .running
             places[number] = .running
         case .wait:
@@ -274,9 +236,9 @@ struct RegistryDriver: MachineDriver {
         case .quiet(let quietTime):
             #expect(phase == .quiet && !isCancelled && quietTime == .seconds(1))
             places[number] = .sleeping
-        case .skip(let waking):
+        case .skip:
             #expect(phase == .skipped || phase == .left || isCancelled)
-            skipped(number, waking)
+            skipped(number, effects.waking)
         }
     }
 
@@ -293,17 +255,21 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func quietTimeEnded(_ number: Int, _ isCancelled: Bool) {
         let phase = model[number]?.phase
-        switch machine.quietTimeEnded(ids[number], isCancelled: isCancelled) {
-        case .run(let cancelling):
+        if isCancelled { flag(number) }
+        let answer = machine.quietTimeEnded(ids[number], isCancelled: isCancelled)
+        let effects = noted(answer.effects)
+        switch answer.value {
+        case .run:
             #expect(phase == .quiet && !isCancelled)
             let older = model.linked(model[number]!.key!).prefix { $0.number != number }
             let jobs = model.cancel(older.map(\.number))
             model[number]?.phase = .running
             places[number] = .running
-            cancelled(cancelling, jobs)
-        case .skip(let waking):
+            cancelled(effects, jobs)
+        case .skip:
             #expect(phase == .skipped || isCancelled)
-            skipped(number, waking)
+            skipped(number, effects.waking)
+        case .wait, .quiet: #expect(Bool(false), "a quiet time ends once")
         }
     }
 
@@ -316,8 +282,8 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func finish(_ number: Int) {
         places[number] = .done
-        let action = machine.finish(ids[number])
-        #expect(action.entry?.job == (attached.contains(number) ? number : nil))
+        let effects = noted(machine.finish(ids[number]))
+        #expect(effects.released?.job == (attached.contains(number) ? number : nil))
         model[number] = nil
         var woken = model.promoteAll()
         if model.tasks.isEmpty {
@@ -332,11 +298,12 @@ struct RegistryDriver: MachineDriver {
             }
         }
         let following = takeFollowers(number)
-        #expect(action.waking.filter { $0 >= 2_000 } == following)
-        #expect(Set(action.waking) == woken.union(following))
-        wake(action.waking.filter { $0 < 1_000 })
+        #expect(effects.waking.filter { $0 >= 2_000 } == following)
+        #expect(Set(effects.waking) == woken.union(following))
+        wake(effects.waking.filter { $0 < 1_000 })
+        cancelled(effects, [])
         // A late report finds nothing.
-        #expect(machine.finish(ids[number]).entry == nil)
+        #expect(machine.finish(ids[number]).released == nil)
     }
 
     private mutating func drainerLeaves(_ number: Int) {
@@ -359,21 +326,23 @@ struct RegistryDriver: MachineDriver {
         }
     }
 
-    private mutating func cancelled(_ jobs: [Int], _ expected: [Int]) {
-        #expect(jobs == expected, "the oldest task is cancelled first")
+    private mutating func cancelled(_ effects: RegistryMachine.Effects, _ expected: [Int], isOrdered: Bool = true) {
+        let jobs = effects.lists?.cancelling ?? []
+        #expect((isOrdered ? jobs : jobs.sorted()) == expected, "the oldest task is cancelled first")
         for job in jobs { wake(flag(job)) }
     }
 
-    /// The job is cancelled: a task that is parked, or about to be, is told by its handler.
+    /// The job is cancelled: a task that is parked, or about to be, learns of it in its handler.
+    @discardableResult
     private mutating func flag(_ number: Int) -> [Int] {
         flagged.insert(number)
-        guard places[number] == .parked || places[number] == .aboutToPark else { return [] }
-        return left(number)
+        model[number]?.isFlagged = true
+        return places[number].isWaiting ? left(number) : []
     }
 
     private mutating func left(_ number: Int) -> [Int] {
         let wasParked = places[number] == .parked
-        let woken = machine.leave(ids[number]).map { [$0] } ?? []
+        let woken = noted(machine.leave(ids[number])).waking
         var expected = Set<Int>()
         model.leave(number)
         if wasParked {
@@ -384,6 +353,10 @@ struct RegistryDriver: MachineDriver {
         #expect(Set(woken) == expected)
         return woken
     }
+}
+
+extension RegistryMachine.Effects {
+    fileprivate var waking: [Int] { lists?.waking ?? [] }
 }
 
 extension TaskStoreDuplicateKeyBehavior {

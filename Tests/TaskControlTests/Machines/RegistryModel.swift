@@ -2,7 +2,7 @@
 
 typealias RegistryMachine = TaskRegistryStateMachine<String, Int, Int>
 
-/// What the registry must do, said in the most naive way: one list, scanned for everything.
+/// What the registry must do, in the most naive form: one list, scanned for everything.
 ///
 /// Tasks, their jobs and their waiters have one number.
 struct RegistryModel {
@@ -14,8 +14,12 @@ struct RegistryModel {
         var phase: Phase
         var isAttached = false
         var isParked = false
+        /// Whether it was cancelled through its own handle.
+        var isFlagged = false
         /// The highest priority of those that wait for it.
         var raisedTo: UInt8 = 0
+
+        var isKnownToBeFlagged: Bool { isAttached && isFlagged }
     }
 
     var tasks: [Task] = []
@@ -35,8 +39,20 @@ struct RegistryModel {
 
     func standing(for key: String) -> Int? {
         let live = live(key)
-        let running = live.last { $0.phase == .running || $0.phase == .ready }
+        let running = live.last { $0.phase == .running || $0.phase == .starting }
         return (running ?? live.last)?.number
+    }
+
+    /// Cancels the tasks that would stand for a key, and were cancelled through their own handles.
+    mutating func cancelFlaggedStanding(for key: String) -> Consequences {
+        var consequences = Consequences()
+        while let number = standing(for: key), self[number]!.isKnownToBeFlagged { drop(number, &consequences) }
+        return consequences
+    }
+
+    private mutating func drop(_ number: Int, _ consequences: inout Consequences) {
+        consequences.cancelled += cancel([number])
+        consequences.woken.formUnion(promoteAll())
     }
 
     /// - Returns: The jobs that must be cancelled: those that exist already, in the order of `numbers`.
@@ -69,7 +85,7 @@ struct RegistryModel {
         var woken = Set<Int>()
         for key in Set(tasks.compactMap(\.key)) {
             guard var first = linked(key).first, first.phase == .waiting else { continue }
-            first.phase = .ready
+            first.phase = .starting
             if first.isParked { woken.insert(first.number) }
             first.isParked = false
             self[first.number] = first
@@ -87,18 +103,31 @@ struct RegistryModel {
         raise(linked(task.key!).map(\.number).filter { $0 <= number }, to: priority)
     }
 
-    mutating func add(_ number: Int, key: String?, behavior: TaskStoreDuplicateKeyBehavior) -> (
-        cancelled: [Int], woken: Set<Int>
-    ) {
+    /// The tasks that an event cancels and wakes.
+    struct Consequences {
         var cancelled: [Int] = []
-        var phase = Phase.running
+        var woken = Set<Int>()
+    }
+
+    mutating func add(_ number: Int, key: String?, behavior: TaskStoreDuplicateKeyBehavior) -> Consequences {
+        var consequences = Consequences()
+        var phase = Phase.starting
         if let key {
+            if behavior == .wait || behavior == .keepLatest {
+                // A task that was cancelled before it began holds up no other.
+                while let first = linked(key).first, first.isKnownToBeFlagged,
+                    [.starting, .quiet].contains(first.phase)
+                {
+                    drop(first.number, &consequences)
+                }
+            }
             let before = live(key)
             switch behavior.kind {
-            case .cancelPrevious: cancelled = cancel(before.map(\.number))
+            case .cancelPrevious: consequences.cancelled += cancel(before.map(\.number))
             case .keepLatest:
-                cancelled = cancel(before.filter { $0.phase == .waiting || $0.phase == .quiet }.map(\.number))
-            case .debounce: cancelled = cancel(before.filter { $0.phase == .quiet }.map(\.number))
+                let waiting = before.filter { $0.phase == .waiting || $0.phase == .quiet }
+                consequences.cancelled += cancel(waiting.map(\.number))
+            case .debounce: consequences.cancelled += cancel(before.filter { $0.phase == .quiet }.map(\.number))
             case .wait, .runConcurrently, .preferPrevious: break
             }
             switch behavior.kind {
@@ -108,7 +137,8 @@ struct RegistryModel {
             }
         }
         tasks.append(Task(number: number, key: key, phase: phase))
-        return (cancelled, promoteAll())
+        consequences.woken.formUnion(promoteAll())
+        return consequences
     }
 }
 

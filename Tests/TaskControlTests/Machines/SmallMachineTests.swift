@@ -7,9 +7,8 @@ import Testing
 struct AsyncTaskStateMachineTests {
     enum Event: CaseIterable { case bindA, bindB, release, decide, finish }
 
-    struct Place: Numbered, Hashable {
+    struct Place: Hashable {
         let place: Int
-        var number: UInt64 = 0
     }
 
     /// All sequences of five events: what is in the books when the task has finished is taken out, once each.
@@ -50,30 +49,34 @@ struct AsyncTaskStateMachineTests {
         search(AsyncTaskStateMachine(), bound: [], removed: [], hasFinished: false, depth: 5)
     }
 
-    /// All sequences of five events after somebody has asked who it is: it stays who it is, as long as each place is told.
-    @Test func itKeepsTheNumberThatEventsKnowItBy() {
-        func search(_ machine: AsyncTaskStateMachine<Place>, depth: Int) {
-            var asked = machine
-            switch asked.known(orElse: 8) {
-            case .number(let number): #expect(number == 7)
-            case .place(let place): #expect(place.number == 7)
-            }
+    /// All sequences of five events of a task that events name at any moment: it keeps its name.
+    @Test func eventsKnowATaskByOneSubject() {
+        func search(_ life: AsyncTask.Life, _ settled: TaskEvent.Identity?, depth: Int) {
+            var named = life
+            let subject = named.subject()
+            #expect(settled == nil || subject == settled)
             guard depth > 0 else { return }
-            for event in Event.allCases {
-                var machine = machine
-                switch event {
-                case .bindA: _ = machine.bind(Place(place: 0, number: 7))
-                case .bindB: _ = machine.bind(Place(place: 1, number: 7))
-                case .release: _ = machine.release()
-                case .decide: machine.decide()
-                case .finish: _ = machine.finish()
+            for life in [life, named] {
+                // Its place may have been named by its registry.
+                let settled = life.settledSubject ?? life.machine.binding?.subject
+                for event in Event.allCases {
+                    var life = life
+                    switch event {
+                    case .bindA: _ = life.bind(places[0])
+                    case .bindB: _ = life.bind(places[1])
+                    case .release: _ = life.release()
+                    case .decide: _ = life.decide()
+                    case .finish: _ = life.finish()
+                    }
+                    search(life, settled, depth: depth - 1)
                 }
-                search(machine, depth: depth - 1)
             }
         }
-        var machine = AsyncTaskStateMachine<Place>()
-        _ = machine.known(orElse: 7)
-        search(machine, depth: 5)
+        let places = (0..<2).compactMap { _ -> AsyncTask.Binding? in
+            let registry = TaskRegistry(.asyncLifetime, name: nil)
+            return registry.reserve().map { AsyncTask.Binding(registry: registry, id: $0) }
+        }
+        search(AsyncTask.Life(), nil, depth: 5)
     }
 }
 

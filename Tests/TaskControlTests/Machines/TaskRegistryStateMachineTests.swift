@@ -39,27 +39,34 @@ struct TaskRegistryStateMachineTests {
 
     @Test func aLateEventOfAFinishedTaskFindsNothing() {
         var machine = RegistryMachine()
-        guard case .added(let old, _, _) = machine.add(key: "a", behavior: .wait) else {
-            return #expect(Bool(false))
-        }
+        let old = machine.added("a")
         _ = machine.finish(old)
-        guard case .added(let new, _, _) = machine.add(key: "a", behavior: .wait) else {
-            return #expect(Bool(false))
-        }
+        let new = machine.added("a")
         #expect(old.slot == new.slot)
-        #expect(machine.finish(old).entry == nil)
-        #expect(machine.cancel(old).0 == nil)
-        #expect(!machine.attach(old, job: 1).isToBeCancelled)
-        #expect(machine.phase(of: new) == .running)
+        #expect(machine.finish(old).released == nil)
+        #expect(machine.cancel(old).lists == nil)
+        #expect(machine.attach(old, job: 1).lists == nil)
+        #expect(machine.phase(of: new) == .starting)
+    }
+
+    /// A task that was cancelled before it began will never run, so a new task of its key does not wait for it.
+    @Test(arguments: [TaskStoreDuplicateKeyBehavior.wait, .keepLatest, .cancelPrevious(wait: true)], [false, true])
+    func aTaskThatWasCancelledBeforeItBeganHoldsUpNone(behavior: TaskStoreDuplicateKeyBehavior, byHandle: Bool) {
+        var machine = RegistryMachine()
+        let old = machine.added("a")
+        _ = machine.attach(old, job: 1)
+        if !byHandle { _ = machine.cancel(old) }
+        let new = machine.added("a", behavior) { _ in byHandle }
+        #expect(machine.phase(of: new) == .starting && machine.phase(of: old) == .skipped)
+        let (oldStart, newStart) = (machine.begin(old, isCancelled: true), machine.begin(new, isCancelled: false))
+        #expect(oldStart.value == .skip && newStart.value == .run)
+        machine.checkInvariants()
     }
 
     /// However many wait, each is raised once to each priority.
     @Test func aLaneIsRaisedOnceToEachPriority() {
         var machine = RegistryMachine()
-        let ids = (0..<1_000).compactMap { _ -> RegistryMachine.ID? in
-            guard case .added(let id, _, _) = machine.add(key: "a", behavior: .wait) else { return nil }
-            return id
-        }
+        let ids = (0..<1_000).map { _ in machine.added("a") }
         for (number, id) in ids.enumerated() { _ = machine.attach(id, job: number) }
         var raised: [Int] = []
         for id in ids { raised += machine.raise(before: id, to: 9) }
@@ -72,17 +79,14 @@ struct TaskRegistryStateMachineTests {
     /// Those that wait come first, so that the last place of the tables is the survivor's.
     @Test func aBurstOfWaitingTasksWithOneSurvivorLeavesNothingBehind() {
         var machine = RegistryMachine()
-        let ids = (0..<10_000).compactMap { _ -> RegistryMachine.ID? in
-            guard case .added(let id, _, _) = machine.add(key: "a", behavior: .wait) else { return nil }
-            return id
-        }
+        let ids = (0..<10_000).map { _ in machine.added("a") }
         for (number, id) in ids.enumerated().dropFirst() {
             let isParked = machine.park(id, number)
             #expect(isParked)
         }
         for id in ids.dropFirst(2) {
-            let waiter = machine.leave(id)
-            #expect(waiter != nil)
+            let waiters = machine.leave(id).lists?.waking
+            #expect(waiters?.count == 1)
             _ = machine.finish(id)
         }
         #expect(machine.capacity <= 256)
@@ -90,12 +94,38 @@ struct TaskRegistryStateMachineTests {
 
     @Test func aBurstLeavesNothingBehind() {
         var machine = RegistryMachine()
-        var ids: [RegistryMachine.ID] = []
-        for number in 0..<10_000 {
-            guard case .added(let id, _, _) = machine.add(key: "\(number)", behavior: .wait) else { continue }
-            ids.append(id)
-        }
+        let ids = (0..<10_000).map { machine.added("\($0)", $0 % 2 == 0 ? .wait : .debounce(for: .seconds(1))) }
+        for id in ids { _ = machine.follow(id, 1) }
         for id in ids.shuffled() { _ = machine.finish(id) }
-        #expect(machine.lanes.capacity < 200 && machine.entries.extent == 0)
+        #expect(machine.capacity <= 256 && machine.lanes.capacity < 200 && machine.entries.extent == 0)
+    }
+
+    /// What events know tasks by is kept for those that live.
+    @Test func aBurstOfNamedTasksLeavesNothingBehind() {
+        var books = TaskRegistry.Books()
+        let ids = (0..<10_000).compactMap { number -> TaskRegistry.ID? in
+            guard let id = books.machine.add().value else { return nil }
+            books.setSubject(TaskEvent.Identity(UInt64(number)), of: id)
+            return id
+        }
+        let registry = TaskRegistry(.asyncLifetime, name: nil)
+        #expect(books.subject(of: ids[7], in: registry) == TaskEvent.Identity(7))
+        for id in ids.shuffled() { _ = books.finish(id) }
+        books.setSubject(TaskEvent.Identity(1), of: ids[7])
+        #expect(books.subject(of: ids[7], in: registry) == registry.subject(ids[7]))
+        #expect(books.capacity <= 256)
+    }
+}
+
+extension RegistryMachine {
+    fileprivate mutating func added(
+        _ key: String,
+        _ behavior: TaskStoreDuplicateKeyBehavior = .wait,
+        isCancelled: (Int) -> Bool = { _ in false }
+    ) -> ID {
+        guard case .added(let id) = add(key: key, behavior: behavior, isCancelled: isCancelled).value else {
+            preconditionFailure("A new task is added.")
+        }
+        return id
     }
 }

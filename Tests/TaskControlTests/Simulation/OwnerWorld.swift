@@ -21,19 +21,6 @@ final class OwnerWorld: Sendable {
         /// Those that have to run.
         var owed: Set<Int> = []
         var running: Set<Int> = []
-        /// Those that ran or waited when they were cancelled, depending on whether a ghost had left: they may run.
-        var doubtful: Set<Int> = []
-
-        /// Cancelled before it began: it stays in its lane until its task has been given a thread, which nobody sees.
-        func isGhost(_ task: RegistryModel.Task) -> Bool {
-            task.phase == .cancelled && !started.contains(task.number) && !adopted.contains(task.number)
-        }
-
-        /// Nothing is before it but ghosts, at least one.
-        func waitsForGhosts(_ task: RegistryModel.Task) -> Bool {
-            guard task.phase == .waiting, let key = task.key else { return false }
-            return model.linked(key).prefix { $0.number != task.number }.allSatisfy(isGhost)
-        }
     }
 
     private let sim: Simulation
@@ -77,14 +64,7 @@ final class OwnerWorld: Sendable {
             state.withLock { state in
                 // The model's way to refuse is to know nothing of it.
                 if state.model.isClosed { return }
-                let doubtful = key.map { state.model.live($0).filter(state.waitsForGhosts) } ?? []
-                let (others, _) = state.model.add(number, key: key, behavior: behavior)
-                if behavior == .keepLatest {
-                    for task in doubtful where others.contains(task.number) {
-                        state.doubtful.insert(task.number)
-                        state.leaving[task.number] = task.key
-                    }
-                }
+                _ = state.model.add(number, key: key, behavior: behavior)
                 state.model[number]?.isAttached = true
                 state.owed.insert(number)
                 state.cancels[number] = cancel
@@ -137,7 +117,7 @@ final class OwnerWorld: Sendable {
         check()
     }
 
-    /// Cancels one through its own handle. It may count until it has ended.
+    /// Cancels a task through its own handle. It may count until it has ended.
     func cancelNewest() {
         let newest = state.withLock { state in
             state.cancels.keys.max().flatMap { number in state.cancels[number].map { (number, $0) } }
@@ -168,21 +148,15 @@ final class OwnerWorld: Sendable {
         let complaint = state.withLock { state -> String? in
             if !state.started.insert(number).inserted { return "\(number) runs once" }
             state.running.insert(number)
-            if state.adopted.contains(number) || state.doubtful.contains(number) { return nil }
-            if let task = state.model[number], state.waitsForGhosts(task) {
-                let ghosts = state.model.linked(task.key!).prefix { $0.number != number }.map(\.number)
-                state.model.tasks.removeAll { ghosts.contains($0.number) }
-                settle(&state)
-            }
+            if state.adopted.contains(number) { return nil }
             switch state.model[number]?.phase {
-            case .running: break
-            case .ready: state.model[number]?.phase = .running
+            case .starting: state.model[number]?.phase = .running
             case .quiet:
                 let older = state.model.linked(state.model[number]!.key!).prefix { $0.number != number }
                 cancelled(older.map(\.number), &state)
                 state.model[number]?.phase = .running
             case .waiting: return "\(number) waits for its turn, with \(state.model.tasks)"
-            case .cancelled, .skipped, .left, nil:
+            case .running, .cancelled, .skipped, .left, nil:
                 return "\(number) was cancelled before it started, and does not start"
             }
             state.owed.remove(number)
@@ -223,7 +197,7 @@ final class OwnerWorld: Sendable {
         settle(&state)
     }
 
-    /// Whoever is skipped owes nothing, and holds nobody up.
+    /// A skipped task owes nothing, and holds up no other.
     private func settle(_ state: inout State) {
         _ = state.model.promoteAll()
         for task in state.model.tasks where !task.phase.isLive { state.owed.remove(task.number) }
@@ -248,7 +222,7 @@ final class OwnerWorld: Sendable {
             let certain = state.model.liveCount
             // Those that one with a quiet time may have cancelled a moment ago.
             let doubtful = state.model.tasks.count { task in
-                task.phase == .running
+                [.starting, .running].contains(task.phase)
                     && state.model.live(task.key ?? "").contains { $0.phase == .quiet && $0.number > task.number }
             }
             guard count >= certain - doubtful, count <= certain + state.leaving.count else {

@@ -12,9 +12,6 @@ extension TaskEvent {
             self.number = number
         }
 
-        /// The number, if no instance has counted it.
-        var processWide: UInt64? { owner == 0 ? number : nil }
-
         /// As in `#7`, or `#7.12` for what an instance has counted.
         public var description: String { owner == 0 ? "#\(number)" : "#\(owner).\(number)" }
     }

@@ -1,17 +1,17 @@
-/// What a registered task does: waits until it may, runs its operation, and leaves the books.
+/// The body of a registered task: waits until it may run, runs its operation, and leaves the registry.
 struct RegisteredBody: TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
-    let mustBegin: Bool
     let operation: Operation
 
     nonisolated(nonsending) func run() async {
-        let mayRun = mustBegin ? await registry.begin(id) : registry.mayStart(id)
-        if mayRun {
+        var mayRun = registry.begin(id)
+        if mayRun == nil { mayRun = await registry.waitAndBegin(id) }
+        if mayRun == true {
             if Diagnostics.isOn { registry.tell(.started, .goesOn, id, isInside: true) }
             await operation()
         }
-        if Diagnostics.isOn { tellEnd(mayRun) }
+        if Diagnostics.isOn { tellEnd(mayRun == true) }
         registry.finish(id)
     }
 

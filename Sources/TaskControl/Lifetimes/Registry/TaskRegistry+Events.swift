@@ -2,10 +2,8 @@
 extension TaskRegistry {
     private var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
 
-    /// What events know a task by: its own number, if it has one, or its place here.
-    func subject(_ id: ID) -> TaskEvent.Identity {
-        id.number.map { TaskEvent.Identity($0) } ?? TaskEvent.Identity(id.serial, of: number)
-    }
+    /// What events know a task by that is known by its place here.
+    func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: number) }
 
     /// Tells something of the registry.
     @inline(never)
@@ -45,11 +43,11 @@ extension TaskRegistry {
     }
 
     @inline(never)
-    func tellCancelled(_ ids: [ID]) {
-        for id in ids {
-            // A lifetime's tasks with a number are `AsyncTask`s.
-            let primitive = face == .asyncLifetime && id.number != nil ? .asyncTask : face
-            Diagnostics.tell(TaskEvent(primitive, .cancelled, owner: identity, subject: subject(id), ownerName: name))
+    func tellCancelled(_ ids: [ID], as subjects: [TaskEvent.Identity]) {
+        for (id, known) in zip(ids, subjects) {
+            // A lifetime's tasks that are not known by their place are `AsyncTask`s.
+            let primitive = face == .asyncLifetime && known != subject(id) ? .asyncTask : face
+            Diagnostics.tell(TaskEvent(primitive, .cancelled, owner: identity, subject: known, ownerName: name))
         }
     }
 

@@ -1,4 +1,4 @@
-/// Keys: who is under one, who gives way to whom, and whose turn comes next.
+/// Keys: which tasks are under one, which give way to others, and whose turn comes next.
 extension TaskRegistryStateMachine {
     func isLive(_ key: Key) -> Bool {
         lanes[key].map { $0.liveCount > 0 } ?? false
@@ -9,46 +9,101 @@ extension TaskRegistryStateMachine {
         lanes.compactMap { $0.value.liveCount > 0 ? $0.key : nil }
     }
 
-    /// The key that a lane is found by, if there is one: equal to this one, and not always the same object.
+    /// The key that a lane is found by, if there is one: equal to this key, and not always the same object.
     func formerKey(_ key: Key) -> Key? {
         lanes.index(forKey: key).map { lanes[$0].key }
     }
 
-    /// Who stands for the key when a new one prefers what is there: the newest that runs, else the newest that will.
-    func newestLive(_ key: Key) -> Existing? {
+    /// The task that goes on when a new one of the key prefers what is there.
+    ///
+    /// Tasks that were cancelled through their own handle do not stand for their key: they are cancelled here too.
+    mutating func standing(for key: Key, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) -> Existing? {
+        while let slot = newestLive(key) {
+            guard let job = entries[slot].job, isCancelled(job) else {
+                return Existing(id: id(at: slot), job: entries[slot].job)
+            }
+            cancel(slot, &effects)
+            promote(key, &effects)
+        }
+        return nil
+    }
+
+    /// The newest entry that runs or is about to, else the newest that waits.
+    private func newestLive(_ key: Key) -> Slot? {
         guard let lane = lanes[key], lane.liveCount > 0 else { return nil }
-        var newestToCome = Self.none
+        var newestToCome: Slot?
         var slot = lane.newest
         while slot != Self.none {
             switch entries[slot].phase {
-            case .ready, .running: return existing(slot)
-            case .waiting, .quiet: if newestToCome == Self.none { newestToCome = slot }
+            case .starting, .running: return slot
+            case .waiting, .quiet: newestToCome = newestToCome ?? slot
             case .cancelled, .skipped, .left: break
             }
             slot = entries[slot].older
         }
-        return existing(newestToCome)
+        return newestToCome
     }
 
-    private func existing(_ slot: Slot) -> Existing {
-        Existing(id: ID(serial: entries[slot].serial, slot: slot), job: entries[slot].job)
+    // MARK: Cancelling
+
+    /// - Complexity: O(*n*) in the number of tasks, and of the slots left empty before the last of them.
+    mutating func cancelAll() -> Effects {
+        var effects = Effects()
+        guard liveCount > 0 else { return effects }
+        for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
+        return effects
     }
 
-    /// Cancels what the behavior of a newcomer puts aside.
-    mutating func makeRoom(in key: Key, for behavior: TaskStoreDuplicateKeyBehavior) -> [Job] {
+    /// - Complexity: O(*n*) in the number of tasks under the key.
+    mutating func cancel(key: Key) -> Effects {
+        var effects = Effects()
+        cancelLane(key, &effects) { _ in true }
+        return effects
+    }
+
+    /// An ID whose task has finished has no effect.
+    mutating func cancel(_ id: ID) -> Effects {
+        var effects = Effects()
+        guard phase(of: id) != nil else { return effects }
+        cancel(id.slot, &effects)
+        if let key = entries[id.slot].key { promote(key, &effects) }
+        return effects
+    }
+
+    /// Cancels the tasks to which the behavior of a new one puts an end.
+    mutating func makeRoom(
+        in key: Key,
+        for behavior: TaskStoreDuplicateKeyBehavior,
+        _ isCancelled: (Job) -> Bool,
+        _ effects: inout Effects
+    ) {
         switch behavior.kind {
-        case .cancelPrevious: cancelLane(key) { _ in true }
-        case .keepLatest: cancelLane(key) { $0 == .waiting || $0 == .quiet }
-        case .debounce: cancelLane(key) { $0 == .quiet }
-        case .wait, .runConcurrently, .preferPrevious: []
+        case .cancelPrevious: cancelLane(key, &effects) { _ in true }
+        case .keepLatest:
+            cancelFirst(key, isCancelled, &effects)
+            cancelLane(key, &effects) { $0 == .waiting || $0 == .quiet }
+        case .debounce: cancelLane(key, &effects) { $0 == .quiet }
+        case .wait: cancelFirst(key, isCancelled, &effects)
+        case .runConcurrently, .preferPrevious: break
         }
     }
 
-    /// Cancels the live ones of a lane that are in a phase of that kind, oldest first.
-    mutating func cancelLane(_ key: Key, where isMeant: (Phase) -> Bool) -> [Job] {
-        guard let lane = lanes[key] else { return [] }
-        var cancelled: [Job] = []
-        // From the newest, since that is where the live ones are: those that ignore their cancellation pile up before them.
+    /// Cancels the first entries of a lane that have not begun, and were cancelled through their own handles: they will never run, so no other
+    /// task needs to wait for them.
+    private mutating func cancelFirst(_ key: Key, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) {
+        while let first = lanes[key]?.oldest, [.starting, .quiet].contains(entries[first].phase),
+            let job = entries[first].job, isCancelled(job)
+        {
+            cancel(first, &effects)
+            promote(key, &effects)
+        }
+    }
+
+    /// Cancels the live entries of a lane that are in such a phase, the oldest first.
+    private mutating func cancelLane(_ key: Key, _ effects: inout Effects, where isMeant: (Phase) -> Bool) {
+        guard let lane = lanes[key] else { return }
+        // From the newest, because that is where the live ones are: those that ignore their cancellation pile up before them.
+        let former = effects.cancellingCount
         var slot = lane.newest
         var remaining = lane.liveCount
         while remaining > 0 {
@@ -57,79 +112,75 @@ extension TaskRegistryStateMachine {
             slot = entries[current].older
             guard phase.isLive else { continue }
             remaining -= 1
-            if isMeant(phase), let job = cancel(current) { cancelled.append(job) }
+            if isMeant(phase) { cancel(current, &effects) }
         }
-        return cancelled.reversed()
+        effects.reverseCancelling(after: former)
     }
 
-    mutating func cancelOlder(than slot: Slot) -> [Job] {
-        var cancelled: [Job] = []
+    mutating func cancelOlder(than slot: Slot, _ effects: inout Effects) {
         var slot = entries[slot].older
         while slot != Self.none {
             let current = slot
             slot = entries[current].older
-            if let job = cancel(current) { cancelled.append(job) }
+            cancel(current, &effects)
         }
-        return cancelled.reversed()
+        effects.reverseCancelling(after: 0)
     }
 
-    /// Cancels one if it is live: what runs is told, what does not yet run never will. The caller promotes.
-    ///
-    /// - Returns: Its job. A task that is being created at this moment has none; `attach` will say that it is to be cancelled.
-    mutating func cancel(_ slot: Slot) -> Job? {
+    /// Cancels an entry if it is live: a body that runs learns of it, a body that does not run yet never will. The caller promotes.
+    private mutating func cancel(_ slot: Slot, _ effects: inout Effects) {
         switch entries[slot].phase {
-        case .running:
-            retire(slot, .cancelled)
-            return entries[slot].job
-        case .waiting, .quiet, .ready:
+        case .running: retire(slot, .cancelled, &effects)
+        case .waiting, .quiet, .starting:
             unlink(slot)
-            retire(slot, .skipped)
-            return entries[slot].job
-        case .cancelled, .skipped, .left:
-            return nil
+            retire(slot, .skipped, &effects)
+        case .cancelled, .skipped, .left: return
         }
+        effects.cancel(entries[slot].job)
     }
 
-    /// A task that has not run yet, and now never will, leaves its lane.
-    mutating func skip(_ slot: Slot) -> [Waiter] {
+    /// A task whose body has not run yet, and now never will, leaves its lane.
+    mutating func skip(_ slot: Slot, _ effects: inout Effects) {
         unlink(slot)
-        retire(slot, .skipped)
-        return entries[slot].key.map { promote($0) } ?? []
+        retire(slot, .skipped, &effects)
+        if let key = entries[slot].key { promote(key, &effects) }
     }
 
     /// A task that waits leaves its lane, and reports that itself.
-    mutating func leave(_ slot: Slot) {
+    mutating func leave(_ slot: Slot, _ effects: inout Effects) {
         unlink(slot)
         entries[slot].phase = .left
-        liveCount -= 1
+        changeLiveCount(by: -1, &effects)
     }
 
     /// A task that has left reports it.
-    mutating func report(_ slot: Slot) {
+    mutating func report(_ slot: Slot, _ effects: inout Effects) {
         entries[slot].phase = .skipped
-        if retired != nil { retired?.append(ID(serial: entries[slot].serial, slot: slot)) }
+        effects.retire(id(at: slot))
     }
 
-    /// If it is the turn of the lane's first, it is ready.
-    mutating func promote(_ key: Key) -> [Waiter] {
-        guard let first = lanes[key]?.oldest, entries[first].phase == .waiting else { return [] }
-        entries[first].phase = .ready
-        return takeParked(first)
+    /// Frees the lane's first entry to start, if it waits.
+    mutating func promote(_ key: Key, _ effects: inout Effects) {
+        guard let first = lanes[key]?.oldest, entries[first].phase == .waiting else { return }
+        entries[first].phase = .starting
+        effects.wake(takeParked(first))
     }
 
     // MARK: Bookkeeping
 
-    /// One that was live no longer is. What has been unlinked is no longer counted in its lane.
-    private mutating func retire(_ slot: Slot, _ phase: Phase) {
+    private func id(at slot: Slot) -> ID { ID(serial: entries[slot].serial, slot: slot) }
+
+    /// A live entry no longer is. An entry that has been unlinked is no longer counted in its lane.
+    private mutating func retire(_ slot: Slot, _ phase: Phase, _ effects: inout Effects) {
         entries[slot].phase = phase
-        liveCount -= 1
-        if retired != nil { retired?.append(ID(serial: entries[slot].serial, slot: slot)) }
+        changeLiveCount(by: -1, &effects)
+        effects.retire(id(at: slot))
         if phase.isLinked, let key = entries[slot].key { lanes[key]?.liveCount -= 1 }
     }
 
     /// Puts a live entry at the end of its key's lane.
     ///
-    /// - Parameter isFirst: Whether there is no such lane yet; the caller has looked.
+    /// - Parameter isFirst: Whether there is no such lane yet, which the caller knows.
     mutating func link(_ slot: Slot, _ key: Key, isFirst: Bool) {
         if isFirst {
             lanes[key] = Lane(oldest: slot, newest: slot, liveCount: 1)
@@ -171,7 +222,7 @@ extension TaskRegistryStateMachine {
     }
 
     private mutating func updateLane(_ key: Key, _ change: (inout Lane) -> Void) {
-        guard let index = lanes.index(forKey: key) else { preconditionFailure("Who is linked has a lane.") }
+        guard let index = lanes.index(forKey: key) else { preconditionFailure("A linked entry has a lane.") }
         change(&lanes.values[index])
     }
 }

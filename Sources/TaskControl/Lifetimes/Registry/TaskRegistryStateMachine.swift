@@ -1,47 +1,39 @@
-/// The books of every owner of tasks: which tasks live, under which key, and whose turn it is. Pure: no lock, task, clock or closure.
+/// The state of every owner of tasks: which tasks live, under which key, and whose turn it is. Pure: no lock, task or clock, and no
+/// closure except one that reads whether a task is cancelled.
 ///
 /// The life of an entry:
 ///
-///     add ──┬──▶ running ──cancel──▶ cancelled
-///           ├──▶ waiting ──(first in its lane)──▶ ready ──begin──▶ running
+///     add ──┬──▶ starting ──begin──▶ running ──cancel──▶ cancelled
+///           ├──▶ waiting ──(first in its lane)──▶ starting
 ///           └──▶ quiet ──quietTimeEnded──▶ running
 ///
-///     insert ──▶ running                           a task that has started already
-///     ready, waiting, quiet ──cancel──▶ skipped    its body never runs
+///     insert ──▶ running                              a task that has started already
+///     starting, waiting, quiet ──cancel──▶ skipped    its body never runs
 ///     any ──finish──▶ (gone)
 ///
-/// An entry is there before its task is (law 2). `attach` brings the task's handle, at any moment of that life, or after it. An entry
-/// that has nothing to wait for is `running` from the start; its task asks `mayStart` first, since it may have been cancelled before it was
-/// there to be told (law 8).
+/// An entry is registered before its task is created. `attach` brings the task's handle, at any moment of that life, or after it. Each task
+/// asks `begin` before its body runs: a task that is cancelled before that never runs its body, and leaves its lane at once.
 ///
-/// A *lane* is what is linked under one key, oldest first: everything but `skipped`. `waiting` means: until all that is before it in its
-/// lane has ended. An entry without a key has no lane; a registry of those is a plain bag.
+/// A *lane* links the entries of one key, oldest first, except those that are `skipped`. A `waiting` entry waits until all entries before it in
+/// its lane have left it. An entry without a key has no lane; a registry of those is a plain bag.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial that is never used again, so a late event of a finished task finds nothing (law 3).
-/// 2. The first in a lane is never `waiting`.
-/// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `ready` and `running`: cancelled is not finished, but it is not live (law 7).
-/// 4. All entries of a lane have the one key object that the lane is found by, so that the last of them takes it out of the books, and
-///    no key is let go of in here (law 1).
-/// 5. Whatever is before an entry in its lane has been raised to at least what that one has been raised to (law 12).
+/// 1. An ID is a slot and a serial, so a late event of a finished task finds nothing.
+/// 2. The first entry in a lane is never `waiting`.
+/// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `starting` and `running`: cancelled is not finished, but it is not live.
+/// 4. All entries of a lane have the one key object that the lane is found by, so that the last of them takes it out of the table, and
+///    no key is released while the lock is held.
+/// 5. Whatever is before an entry in its lane has been raised to at least what that entry has been raised to.
 /// 6. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
 struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
-    typealias Slot = SlotTable<Entry>.Index
-
-    struct ID: Hashable, Sendable {
-        // The larger one first: whoever keeps an ID can put something into the gap behind it.
-        let serial: UInt64
-        let slot: Slot
-
-        /// What the entry's task goes by elsewhere, if it was entered with that.
-        var number: UInt64? { serial & Self.isNumber == 0 ? nil : serial & ~Self.isNumber }
-
-        /// Set in the serial of an entry that was entered with a number: the others never get there.
-        static var isNumber: UInt64 { 1 << 47 }
-    }
+    typealias ID = Ticket
+    typealias Slot = Ticket.Slot
 
     enum Phase: UInt8 {
-        case waiting, quiet, ready, running, cancelled, skipped
+        case waiting, quiet
+        /// Free to start; its task has not asked `begin` yet.
+        case starting
+        case running, cancelled, skipped
         /// Skipped by the cancellation of its own task, which reports that when it is resumed.
         case left
 
@@ -49,7 +41,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
     }
 
-    /// Packed, for there may be a million of them.
+    /// Packed, because there may be a million of them.
     struct Entry {
         let key: Key?
         var job: Job?
@@ -67,7 +59,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
         var serial: UInt64 { packed >> 16 }
 
-        /// What it, and all that is before it in its lane, has been raised to for the sake of somebody who waits. 0: nothing.
+        /// The priority to which a waiting task has raised the entry and all that is before it in its lane. 0: none.
         var raisedTo: UInt8 {
             get { UInt8(truncatingIfNeeded: packed >> 8) }
             set { packed = packed & ~0xFF00 | UInt64(newValue) << 8 }
@@ -79,7 +71,18 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
     }
 
-    /// The slot that nothing is in.
+    /// The part of an entry that few have.
+    struct Side {
+        /// The task itself, parked until its turn.
+        var parked: Waiter?
+        /// Waiters for the handle of the task, which is being created.
+        var followers: [Waiter] = []
+        var quietTime: Duration?
+
+        var isEmpty: Bool { parked == nil && followers.isEmpty && quietTime == nil }
+    }
+
+    /// No slot.
     static var none: Slot { -1 }
 
     /// The entries of one key, linked through `Entry.older` and `Entry.newer`.
@@ -93,250 +96,214 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     var entries = SlotTable<Entry>()
     var lanes: [Key: Lane] = [:]
-    private var parked: [Slot: Waiter] = [:]
-    /// Who waits for the handle of a task that is being created.
-    private var followers: [Slot: [Waiter]] = [:]
-    private var quietTimes: [Slot: Duration] = [:]
+    var side: [Slot: Side] = [:]
     private var drainers = WaiterTable<Waiter, WaitOutcome>()
     private var nextSerial: UInt64 = 0
     private(set) var isClosed = false
-    /// How many are neither finished nor cancelled.
+    /// The number of entries that are neither finished nor cancelled.
     var liveCount = 0
-    /// Whether anybody has ever asked what is running: until then nobody needs to hear of changes.
-    var isObserved = false
-    /// Which were live and no longer are, without having finished; `nil`: nobody wants to know.
-    var retired: [ID]?
 
     // MARK: Registering
 
-    /// What goes on in a newcomer's place.
-    ///
-    /// Its job may have been cancelled behind the registry's back: whoever is handed this looks, and if so cancels its ID too, and asks
-    /// again. `nil`: that task is being created at this moment.
+    /// A task that goes on in place of a new one.
     struct Existing {
         let id: ID
+        /// `nil`: the task is being created at this moment.
         let job: Job?
     }
 
-    enum AddAction {
-        /// - mustBegin: Whether there is something to wait for: a turn, or a quiet time.
-        case added(ID, mustBegin: Bool, Effects?)
+    enum Registration {
+        case added(ID)
         case existing(Existing)
         case refused
     }
 
-    struct Effects {
-        var cancelling: [Job] = []
-        var waking: [Waiter] = []
-    }
-
-    /// Enters a task without a key that is about to be created.
+    /// Registers a task without a key that is about to be created.
     ///
+    /// - Parameter asksToBegin: Whether the task asks `begin`. If not, its maker decides when it begins, and it counts as running.
     /// - Returns: `nil` if the registry is closed.
     /// - Complexity: O(1).
-    mutating func add(number: UInt64? = nil) -> ID? {
-        isClosed ? nil : enter(key: nil, isFirst: true, job: nil, phase: .running, number: number)
+    mutating func add(asksToBegin: Bool = true) -> Answer<ID?> {
+        var effects = Effects()
+        guard !isClosed else { return Answer(value: nil, effects: effects) }
+        let id = enter(key: nil, isFirst: true, job: nil, phase: asksToBegin ? .starting : .running, &effects)
+        return Answer(value: id, effects: effects)
     }
 
-    /// Enters a task that is about to be created. Its order among the others of its key is settled here.
+    /// Registers a task that is about to be created. Its order among the other tasks of its key is settled here.
     ///
+    /// - Parameter isCancelled: Whether a task was cancelled through its own handle. Must only read that.
     /// - Complexity: O(1); under a behavior that cancels, O(*n*) in the number of tasks it cancels.
-    mutating func add(key: Key, behavior: TaskStoreDuplicateKeyBehavior) -> AddAction {
-        if isClosed { return .refused }
-        var effects: Effects?
+    mutating func add(
+        key: Key,
+        behavior: TaskStoreDuplicateKeyBehavior,
+        isCancelled: (Job) -> Bool
+    ) -> Answer<Registration> {
+        var effects = Effects()
+        guard !isClosed else { return Answer(value: .refused, effects: effects) }
         var isFirst = true
         let former = formerKey(key)
         if former != nil {
-            if behavior == .preferPrevious, let existing = newestLive(key) { return .existing(existing) }
-            effects = Effects(cancelling: makeRoom(in: key, for: behavior))
+            if behavior == .preferPrevious, let existing = standing(for: key, isCancelled, &effects) {
+                return Answer(value: .existing(existing), effects: effects)
+            }
+            makeRoom(in: key, for: behavior, isCancelled, &effects)
             isFirst = lanes[key] == nil
         }
         let phase: Phase
         switch behavior.kind {
         case .debounce: phase = .quiet
-        case .wait, .keepLatest, .cancelPrevious(wait: true): phase = isFirst ? .running : .waiting
-        case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .running
+        case .wait, .keepLatest, .cancelPrevious(wait: true): phase = isFirst ? .starting : .waiting
+        case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .starting
         }
-        let id = enter(key: former ?? key, isFirst: isFirst, job: nil, phase: phase)
-        if case .debounce(let quietTime) = behavior.kind { quietTimes[id.slot] = quietTime }
-        if !isFirst { effects?.waking = promote(key) }
-        return .added(id, mustBegin: phase != .running, effects)
+        let id = enter(key: former ?? key, isFirst: isFirst, job: nil, phase: phase, &effects)
+        if case .debounce(let quietTime) = behavior.kind { side[id.slot] = Side(quietTime: quietTime) }
+        if !isFirst { promote(key, &effects) }
+        return Answer(value: .added(id), effects: effects)
     }
 
-    /// What was decided about a task while it was being created.
-    struct AttachAction {
-        var isToBeCancelled = false
-        /// 0: none.
-        var raisingTo: UInt8 = 0
-        var waking: [Waiter] = []
+    /// Registers a task that has started already. It is refused in favor of a task that lives under its key.
+    mutating func insert(_ job: Job, key: Key?, isCancelled: (Job) -> Bool) -> Answer<Registration> {
+        var effects = Effects()
+        guard !isClosed else { return Answer(value: .refused, effects: effects) }
+        let former = key.flatMap(formerKey)
+        if let key, former != nil, let existing = standing(for: key, isCancelled, &effects) {
+            return Answer(value: .existing(existing), effects: effects)
+        }
+        let isFirst = key.map { lanes[$0] == nil } ?? true
+        let id = enter(key: former ?? key, isFirst: isFirst, job: job, phase: .running, &effects)
+        return Answer(value: .added(id), effects: effects)
     }
 
-    /// The task exists.
-    mutating func attach(_ id: ID, job: Job) -> AttachAction {
-        // It may have ended already.
-        guard let phase = phase(of: id) else { return AttachAction() }
+    private mutating func enter(
+        key: Key?,
+        isFirst: Bool,
+        job: Job?,
+        phase: Phase,
+        _ effects: inout Effects
+    ) -> ID {
+        defer { nextSerial += 1 }
+        let slot = entries.insert(Entry(serial: nextSerial, key: key, job: job, phase: phase))
+        changeLiveCount(by: 1, &effects)
+        if let key { link(slot, key, isFirst: isFirst) }
+        return ID(serial: nextSerial, slot: slot)
+    }
+
+    /// The task exists. It may have ended already.
+    mutating func attach(_ id: ID, job: Job) -> Effects {
+        var effects = Effects()
+        guard let phase = phase(of: id) else { return effects }
         entries[id.slot].job = job
-        return AttachAction(
-            isToBeCancelled: !phase.isLive,
-            raisingTo: entries[id.slot].raisedTo,
-            waking: takeFollowers(id.slot)
-        )
+        effects.raisingTo = entries[id.slot].raisedTo
+        if !phase.isLive { effects.cancel(job) }
+        if !side.isEmpty { effects.wake(takeFollowers(id.slot)) }
+        return effects
     }
 
-    /// Somebody was handed a task that is being created.
+    /// A caller was handed a task that is being created, and waits for its handle.
     ///
-    /// - Returns: Whether the waiter is parked; if not, the task is there, or has ended.
+    /// - Returns: Whether the waiter is parked; if not, the handle is there, or the task has ended.
     mutating func follow(_ id: ID, _ waiter: Waiter) -> Bool {
         guard phase(of: id) != nil, entries[id.slot].job == nil else { return false }
-        followers[id.slot, default: []].append(waiter)
+        side[id.slot, default: Side()].followers.append(waiter)
         return true
     }
 
-    /// `nil`: it is being created, or has ended.
+    /// `nil`: the task is being created, or has ended.
     func job(of id: ID) -> Job? {
         phase(of: id) == nil ? nil : entries[id.slot].job
     }
 
-    private mutating func takeFollowers(_ slot: Slot) -> [Waiter] {
-        guard !followers.isEmpty, let waiters = followers.removeValue(forKey: slot) else { return [] }
-        followers.shrinkIfMostlyEmpty()
-        return waiters
-    }
-
-    enum InsertAction {
-        case inserted(ID)
-        case existing(Existing)
-        case refused
-    }
-
-    /// Registers a task that has started already. With a key it is refused in favor of one that lives under it.
-    ///
-    /// - Parameter number: What it goes by elsewhere: unique, and below 2⁴⁷.
-    mutating func insert(_ job: Job, key: Key?, number: UInt64? = nil) -> InsertAction {
-        if isClosed { return .refused }
-        if let key, let existing = newestLive(key) { return .existing(existing) }
-        let former = key.flatMap(formerKey)
-        let id = enter(key: former ?? key, isFirst: former == nil, job: job, phase: .running, number: number)
-        return .inserted(id)
-    }
-
-    private mutating func enter(key: Key?, isFirst: Bool, job: Job?, phase: Phase, number: UInt64? = nil) -> ID {
-        defer { nextSerial += 1 }
-        let serial = number.map { $0 | ID.isNumber } ?? nextSerial
-        let slot = entries.insert(Entry(serial: serial, key: key, job: job, phase: phase))
-        liveCount += 1
-        if let key { link(slot, key, isFirst: isFirst) }
-        return ID(serial: serial, slot: slot)
-    }
-
     // MARK: Running
 
-    /// Whether a task that had nothing to wait for may start.
-    func mayStart(_ id: ID) -> Bool {
-        phase(of: id) == .running
-    }
-
-    enum BeginAction {
+    enum Start: Equatable {
         case run
         /// Park until woken, then begin again.
         case wait
-        /// Sleep that long, then `quietTimeEnded`.
+        /// Sleep for that time, then `quietTimeEnded`.
         case quiet(Duration)
-        case skip(waking: [Waiter])
+        case skip
     }
 
-    /// A task that had something to wait for has been given a thread, for the first time or because it was woken.
-    mutating func begin(_ id: ID, isCancelled: Bool) -> BeginAction {
+    /// A task asks whether its body may run: at its start, and when it was woken.
+    mutating func begin(_ id: ID, isCancelled: Bool) -> Answer<Start> {
+        var effects = Effects()
         switch phase(of: id) {
-        case .ready where !isCancelled:
+        case .starting where !isCancelled:
             entries[id.slot].phase = .running
-            return .run
-        case .waiting where !isCancelled: return .wait
-        case .quiet where !isCancelled: return .quiet(quietTimes[id.slot] ?? .zero)
-        case .ready, .waiting, .quiet: return .skip(waking: skip(id.slot))
-        case .skipped: return .skip(waking: [])
-        case .left:
-            report(id.slot)
-            return .skip(waking: [])
-        case .running, .cancelled, nil:
-            preconditionFailure("A task begins once, and only if it had something to wait for.")
+            return Answer(value: .run, effects: effects)
+        case .waiting where !isCancelled: return Answer(value: .wait, effects: effects)
+        case .quiet where !isCancelled:
+            return Answer(value: .quiet(side[id.slot]?.quietTime ?? .zero), effects: effects)
+        case .starting, .waiting, .quiet: skip(id.slot, &effects)
+        case .skipped: break
+        case .left: report(id.slot, &effects)
+        case .running, .cancelled, nil: preconditionFailure("A task begins once.")
         }
+        return Answer(value: .skip, effects: effects)
     }
 
-    /// - Returns: Whether the waiter is parked; if not, it is to be resumed at once.
+    /// - Returns: Whether the waiter is parked; if not, it must be resumed at once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         switch phase(of: id) {
         case .waiting:
-            let other = parked.updateValue(waiter, forKey: id.slot)
-            precondition(other == nil, "A task parks once at a time.")
+            precondition(side[id.slot]?.parked == nil, "A task parks once at a time.")
+            side[id.slot, default: Side()].parked = waiter
             return true
-        case .ready, .skipped, .left:
+        case .starting, .skipped, .left:
             return false
         case .quiet, .running, .cancelled, nil:
             preconditionFailure("A task parks while it waits for its turn.")
         }
     }
 
-    /// The task was cancelled, perhaps while it was parked. Nobody else's turn comes by that: a task that waits is never first in its lane.
-    ///
-    /// - Returns: Its own waiter, if it was parked.
-    mutating func leave(_ id: ID) -> Waiter? {
+    /// The task was cancelled, perhaps while it was parked. This makes no other task the first of its lane, because a waiting task never is. So the
+    /// only waiter to be woken is its own.
+    mutating func leave(_ id: ID) -> Effects {
+        var effects = Effects()
         switch phase(of: id) {
         case .waiting:
-            leave(id.slot)
-            return takeParked(id.slot).first
-        case .skipped: return takeParked(id.slot).first
-        case .quiet, .ready, .running, .cancelled, .left, nil: return nil
+            leave(id.slot, &effects)
+            effects.wake(takeParked(id.slot))
+        case .skipped: effects.wake(takeParked(id.slot))
+        case .quiet, .starting, .running, .cancelled, .left, nil: break
         }
+        return effects
     }
 
-    enum QuietTimeAction {
-        case run(cancelling: [Job])
-        case skip(waking: [Waiter])
-    }
-
-    /// Nothing newer has come: what is older is cancelled now, and this one runs.
-    mutating func quietTimeEnded(_ id: ID, isCancelled: Bool) -> QuietTimeAction {
+    /// No newer task of the kind has come: older ones are cancelled now, and this one runs.
+    mutating func quietTimeEnded(_ id: ID, isCancelled: Bool) -> Answer<Start> {
+        var effects = Effects()
         switch phase(of: id) {
-        case .quiet:
-            if isCancelled { return .skip(waking: skip(id.slot)) }
-            let cancelling = cancelOlder(than: id.slot)
+        case .quiet where !isCancelled:
+            cancelOlder(than: id.slot, &effects)
             entries[id.slot].phase = .running
-            return .run(cancelling: cancelling)
-        case .skipped:
-            return .skip(waking: [])
-        case .waiting, .ready, .running, .cancelled, .left, nil:
+            return Answer(value: .run, effects: effects)
+        case .quiet: skip(id.slot, &effects)
+        case .skipped: break
+        case .waiting, .starting, .running, .cancelled, .left, nil:
             preconditionFailure("Only a task that waits for a quiet time sees its end.")
         }
+        return Answer(value: .skip, effects: effects)
     }
 
-    struct FinishAction {
-        /// Released by the caller, outside the lock, with all that hangs on it.
-        var entry: Entry?
-        var waking: [Waiter] = []
-    }
-
-    /// The task has ended. Of an ID that is gone already this is no news.
-    mutating func finish(_ id: ID) -> FinishAction {
-        guard let phase = phase(of: id) else { return FinishAction() }
-        var waking: [Waiter] = []
-        if phase.isLinked, unlink(id.slot), let key = entries[id.slot].key { waking = promote(key) }
-        if phase.isLive { liveCount -= 1 }
-        if !quietTimes.isEmpty {
-            quietTimes[id.slot] = nil
-            quietTimes.shrinkIfMostlyEmpty()
-        }
-        if !followers.isEmpty { waking += takeFollowers(id.slot) }
-        let entry = entries.remove(id.slot)
-        if entries.isEmpty { waking += drainers.wakeAll(with: .reached) }
-        return FinishAction(entry: entry, waking: waking)
+    /// The task has ended. A second report has no effect.
+    mutating func finish(_ id: ID) -> Effects {
+        var effects = Effects()
+        guard let phase = phase(of: id) else { return effects }
+        if phase.isLinked, unlink(id.slot), let key = entries[id.slot].key { promote(key, &effects) }
+        if phase.isLive { changeLiveCount(by: -1, &effects) }
+        if !side.isEmpty { effects.wake(removeSide(id.slot)?.followers ?? []) }
+        effects.released = entries.remove(id.slot)
+        if entries.isEmpty { effects.wake(drainers.wakeAll(with: .reached)) }
+        return effects
     }
 
     // MARK: Raising
 
-    /// Somebody waits for a turn at this priority: what is before it in its lane is to have that too (law 12).
+    /// A task waits for its turn at this priority: the tasks before it in its lane must have that too.
     ///
-    /// - Returns: Those that have not been raised so far yet. A task that is being created is, by `attach`.
+    /// - Returns: The tasks that have not been raised that far yet. A task that is being created is raised by `attach`.
     /// - Complexity: O(*n*) in their number: each is raised once to each priority.
     mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
         guard phase(of: id) == .waiting, entries[id.slot].raisedTo < priority else { return [] }
@@ -351,7 +318,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return jobs
     }
 
-    /// Somebody waits for all that is here.
+    /// A caller waits for all tasks at this priority.
     ///
     /// - Complexity: O(*n*) in the number of tasks.
     mutating func raiseAll(to priority: UInt8) -> [Job] {
@@ -363,37 +330,12 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return jobs
     }
 
-    // MARK: Cancelling
+    // MARK: Closing and draining
 
-    /// - Complexity: O(*n*) in the number of tasks, and of the places left empty before the last of them.
-    mutating func cancelAll() -> [Job] {
-        guard liveCount > 0 else { return [] }
-        var cancelled: [Job] = []
-        cancelled.reserveCapacity(liveCount)
-        for slot in 0..<entries.extent where entries.isOccupied(slot) {
-            if let job = cancel(slot) { cancelled.append(job) }
-        }
-        return cancelled
-    }
-
-    /// - Complexity: O(*n*) in the number of tasks under the key.
-    mutating func cancel(key: Key) -> [Job] {
-        cancelLane(key) { _ in true }
-    }
-
-    /// Of an ID that is gone already this is no news.
-    mutating func cancel(_ id: ID) -> (Job?, waking: [Waiter]) {
-        guard phase(of: id) != nil else { return (nil, []) }
-        let job = cancel(id.slot)
-        return (job, entries[id.slot].key.map { promote($0) } ?? [])
-    }
-
-    /// Refuses whatever comes from now on.
+    /// Refuses every later task.
     mutating func close() {
         isClosed = true
     }
-
-    // MARK: Draining
 
     /// - Returns: `nil` if there is nothing to wait for.
     mutating func enrollDrainer() -> DrainID? {
@@ -408,57 +350,38 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         drainers.leave(id, with: .left)
     }
 
-    // MARK: Inside
-
-    /// What it holds memory for, in entries, keys and those who wait.
-    var capacity: Int {
-        max(entries.capacity, lanes.capacity, max(parked.capacity, followers.capacity, quietTimes.capacity))
-    }
+    // MARK: Bookkeeping
 
     /// `nil`: finished.
     @inline(__always)
     func phase(of id: ID) -> Phase? {
-        guard entries.isOccupied(id.slot), entries[id.slot].serial == id.serial else { return nil }
+        guard entries.isOccupied(id.slot), id.has(serial: entries[id.slot].serial) else { return nil }
         return entries[id.slot].phase
     }
 
-    mutating func takeParked(_ slot: Slot) -> [Waiter] {
-        guard !parked.isEmpty, let waiter = parked.removeValue(forKey: slot) else { return [] }
-        parked.shrinkIfMostlyEmpty()
-        return [waiter]
+    /// Takes the waiter of a parked task.
+    mutating func takeParked(_ slot: Slot) -> Waiter? {
+        changeSide(slot) { $0.parked.take() } ?? nil
     }
 
-    /// For the tests: the books agree with themselves.
-    func checkInvariants() {
-        var live = 0
-        var linked = 0
-        for slot in 0..<entries.extent where entries.isOccupied(slot) {
-            let entry = entries[slot]
-            if entry.phase.isLive { live += 1 }
-            if entry.phase.isLinked, entry.key != nil { linked += 1 }
-            precondition(parked[slot] == nil || [.waiting, .skipped].contains(entry.phase), "Who is parked waits.")
-        }
-        precondition(live == liveCount, "The live count is right.")
-        precondition(parked.keys.allSatisfy(entries.isOccupied), "Who is parked is registered.")
-        for slot in followers.keys {
-            precondition(entries.isOccupied(slot) && entries[slot].job == nil, "Who is followed is being created.")
-        }
-        precondition(quietTimes.keys.allSatisfy(entries.isOccupied), "Who has a quiet time is registered.")
-        for (key, lane) in lanes {
-            var (slot, older, liveInLane) = (lane.oldest, Self.none, Int32(0))
-            precondition(entries[lane.oldest].phase != .waiting, "The first in a lane never waits.")
-            var raisedTo = UInt8.max
-            while slot != Self.none {
-                let entry = entries[slot]
-                precondition(entry.raisedTo <= raisedTo, "Who waits has raised all that is before it.")
-                raisedTo = entry.raisedTo
-                precondition(entry.key == key && entry.older == older && entry.phase.isLinked, "A lane links its own.")
-                if entry.phase.isLive { liveInLane += 1 }
-                linked -= 1
-                (older, slot) = (slot, entry.newer)
-            }
-            precondition(older == lane.newest && liveInLane == lane.liveCount, "A lane knows its end and its count.")
-        }
-        precondition(linked == 0, "What has a key is in its lane.")
+    private mutating func takeFollowers(_ slot: Slot) -> [Waiter] {
+        changeSide(slot) { side in
+            defer { side.followers = [] }
+            return side.followers
+        } ?? []
+    }
+
+    private mutating func changeSide<Value>(_ slot: Slot, _ change: (inout Side) -> Value) -> Value? {
+        guard !side.isEmpty, let index = side.index(forKey: slot) else { return nil }
+        let value = change(&side.values[index])
+        if side.values[index].isEmpty { removeSide(slot) }
+        return value
+    }
+
+    @discardableResult
+    private mutating func removeSide(_ slot: Slot) -> Side? {
+        guard let removed = side.removeValue(forKey: slot) else { return nil }
+        side.shrinkIfMostlyEmpty()
+        return removed
     }
 }

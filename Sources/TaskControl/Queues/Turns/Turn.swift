@@ -9,8 +9,8 @@ struct Turn: Sendable {
     @inline(__always)
     init(in turns: TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
-        membership = Membership(group)
         id = turns.enqueue(priority: priority)
+        membership = Membership(group, of: id, in: turns)
         if Diagnostics.isOn { tellEnqueued(name) }
     }
 
@@ -72,16 +72,16 @@ struct Membership: Sendable {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
 
-    init?(_ group: TaskRegistry?) {
-        // With a number of its own, by which both the group and the queue can tell of it.
-        guard let group, let id = group.reserve(number: Diagnostics.isOn ? Diagnostics.nextNumber() : nil) else {
+    init?(_ group: TaskRegistry?, of turn: TurnStorage.ID, in turns: TurnStorage) {
+        // The events of the group know the task by what those of the queue know it by.
+        guard let group, let id = group.reserve(subject: Diagnostics.isOn ? turns.subject(turn) : nil) else {
             return nil
         }
         registry = group
         self.id = id
     }
 
-    var isCancelled: Bool { !registry.mayStart(id) }
+    var isCancelled: Bool { !registry.isLive(id) }
 
     func end() { registry.finish(id) }
 }

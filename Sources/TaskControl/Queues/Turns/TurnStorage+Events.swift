@@ -16,7 +16,6 @@ extension TurnStorage {
         _ kind: TaskEvent.Kind,
         _ stage: TaskEvent.Stage,
         _ id: ID,
-        as subject: TaskEvent.Identity? = nil,
         taskName: String? = nil,
         error: (any Error)? = nil,
         isInside: Bool = true
@@ -26,7 +25,7 @@ extension TurnStorage {
             kind,
             stage,
             owner: identity,
-            subject: subject ?? self.subject(id),
+            subject: subject(id),
             ownerName: name,
             taskName: taskName,
             error: error.map(Diagnostics.text)
@@ -42,11 +41,11 @@ extension TurnStorage {
     }
 
     @inline(never)
-    func tellEnd(_ end: TurnEnd, _ id: ID, as subject: TaskEvent.Identity? = nil) {
+    func tellEnd(_ end: TurnEnd, _ id: ID) {
         switch end {
-        case .completed: tell(.completed, .ends, id, as: subject)
-        case .failed(let error): tell(.failed, .ends, id, as: subject, error: error)
-        case .skipped: tell(.skipped, .ends, id, as: subject)
+        case .completed: tell(.completed, .ends, id)
+        case .failed(let error): tell(.failed, .ends, id, error: error)
+        case .skipped: tell(.skipped, .ends, id)
         }
     }
 
@@ -70,19 +69,14 @@ extension TurnStorage {
 }
 
 extension Turn {
-    /// What events know the task by: its number in its group, or its place in the queue.
-    private var subject: TaskEvent.Identity {
-        membership?.id.number.map { TaskEvent.Identity($0) } ?? turns.subject(id)
-    }
-
     @inline(never)
     func tellEnqueued(_ taskName: String?) {
-        turns.tell(.enqueued, .begins, id, as: subject, taskName: taskName, isInside: false)
+        turns.tell(.enqueued, .begins, id, taskName: taskName, isInside: false)
     }
 
     @inline(never)
-    func tellInside(_ kind: TaskEvent.Kind) { turns.tell(kind, .goesOn, id, as: subject) }
+    func tellInside(_ kind: TaskEvent.Kind) { turns.tell(kind, .goesOn, id) }
 
     @inline(never)
-    func tellEnd(_ end: TurnEnd) { turns.tellEnd(end, id, as: subject) }
+    func tellEnd(_ end: TurnEnd) { turns.tellEnd(end, id) }
 }

@@ -1,0 +1,30 @@
+extension TaskRegistry {
+    /// The state under the lock: the machine, and what only the storage needs.
+    struct Books {
+        var machine = Machine()
+        /// Whether anybody has ever asked what is live. Until then nobody needs to know of changes.
+        var isWatched = false
+        /// What events know tasks by that are not known by their place here: those of `AsyncTask` and of queues.
+        private var subjects: [ID: TaskEvent.Identity] = [:]
+
+        /// Does nothing if the task has finished.
+        mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
+            if machine.phase(of: id) != nil { subjects[id] = subject }
+        }
+
+        func subject(of id: ID, in registry: TaskRegistry) -> TaskEvent.Identity {
+            subjects[id] ?? registry.subject(id)
+        }
+
+        mutating func finish(_ id: ID) -> Machine.Effects {
+            if !subjects.isEmpty {
+                subjects[id] = nil
+                subjects.shrinkIfMostlyEmpty()
+            }
+            return machine.finish(id)
+        }
+
+        /// The number of tasks and keys that memory is held for.
+        var capacity: Int { max(machine.capacity, subjects.capacity) }
+    }
+}

@@ -1,0 +1,67 @@
+/// The form of the machine's answers: one for all events.
+extension TaskRegistryStateMachine {
+    /// The decision about an event, and its effects.
+    struct Answer<Value> {
+        let value: Value
+        let effects: Effects
+    }
+
+    /// What the storage must do when the lock is free.
+    struct Effects {
+        /// What concerns other tasks, and cancellation.
+        struct Lists {
+            /// Waiters to resume.
+            var waking: [Waiter] = []
+            /// Tasks to cancel, the oldest of a lane first.
+            var cancelling: [Job] = []
+            /// Entries that were live and no longer are, without having finished.
+            var retired: [ID] = []
+        }
+
+        /// `nil` for most events: three empty arrays would be three releases per event.
+        private(set) var lists: Lists?
+        /// Entries added, without those retired and finished.
+        fileprivate(set) var liveCountChange: Int32 = 0
+        /// The priority to which the task that was attached must be raised; 0: none.
+        var raisingTo: UInt8 = 0
+        /// Must be released with the lock free, because its task and its key are the user's.
+        var released: Entry?
+
+        mutating func wake(_ waiters: [Waiter]) {
+            if !waiters.isEmpty { change { $0.waking += waiters } }
+        }
+
+        mutating func wake(_ waiter: Waiter?) {
+            if let waiter { change { $0.waking.append(waiter) } }
+        }
+
+        /// - Parameter job: `nil`: the task is being created, and `attach` cancels it.
+        mutating func cancel(_ job: Job?) {
+            if let job { change { $0.cancelling.append(job) } }
+        }
+
+        mutating func retire(_ id: ID) {
+            change { $0.retired.append(id) }
+        }
+
+        var cancellingCount: Int { lists?.cancelling.count ?? 0 }
+
+        /// For a lane that was walked from its newest entry.
+        ///
+        /// - Parameter former: The number of tasks to cancel before that walk.
+        mutating func reverseCancelling(after former: Int) {
+            lists?.cancelling[former...].reverse()
+        }
+
+        private mutating func change(_ body: (inout Lists) -> Void) {
+            if lists == nil { lists = Lists() }
+            body(&lists!)
+        }
+    }
+
+    /// Changes the number of live entries.
+    mutating func changeLiveCount(by change: Int32, _ effects: inout Effects) {
+        liveCount += Int(change)
+        effects.liveCountChange += change
+    }
+}
