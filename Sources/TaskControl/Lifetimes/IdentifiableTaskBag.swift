@@ -17,14 +17,14 @@
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
-/// ``cancel(id:)``, ``cancelAll()`` and the end of the bag cancel, in no particular order. Cancellation handlers run before the call returns,
-/// without a lock. A task that was made by the bag and has not started yet never runs its operation; an adopted one is cancelled as it is.
-public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
+/// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is
+/// closed. A closed bag starts and takes in nothing: each function that adds a task returns `false`.
+public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     let registry: TaskRegistry
 
     /// Creates an empty bag.
     ///
-    /// - Parameter name: Shown by diagnostics.
+    /// - Parameter name: The name shown in diagnostics.
     public init(name: String? = nil) {
         registry = TaskRegistry(.identifiableTaskBag, name: name)
     }
@@ -32,12 +32,6 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     deinit {
         registry.release()
     }
-
-    /// What diagnostics know it by.
-    public var name: String? { registry.name }
-
-    /// How many tasks are in the bag that have neither finished nor been cancelled.
-    public var count: Int { registry.liveCount }
 
     /// Whether a task that has neither finished nor been cancelled has this ID.
     public func contains(_ id: ID) -> Bool { registry.isLive(ErasedKey(id)) }
@@ -47,29 +41,6 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
         registry.cancel(key: ErasedKey(id))
     }
 
-    /// Cancels every task in the bag and empties it. The bag can be used again.
-    ///
-    /// A task that has not started yet never runs its operation. May be called from a cancellation handler that it triggers.
-    ///
-    /// - Complexity: O(*n*) in the number of tasks.
-    public func cancelAll() {
-        registry.cancelAll()
-    }
-
-    /// Waits until the bag is empty: what is there now, what is added meanwhile, and what was cancelled and still runs have all ended.
-    ///
-    /// A task of this bag that drains it waits for itself, until it is cancelled.
-    ///
-    /// What is there when the wait begins is raised to the caller's priority, where the system can (macOS 26, Linux).
-    ///
-    /// ## Cancellation
-    /// A caller that is cancelled leaves at once. What is in the bag goes on.
-    ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func drain() async throws {
-        try await registry.drain()
-    }
-
     /// Starts a task, unless one with this ID is there.
     ///
     /// - Parameters:
@@ -77,7 +48,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    /// - Returns: Whether the task was started.
+    /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
     public func addTask(
@@ -96,7 +67,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the system's default.
     ///   - operation: Runs on the global executor, unless its type says otherwise.
-    /// - Returns: Whether the task was started.
+    /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
     public func addDetachedTask(
@@ -111,10 +82,9 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: Sendable {
     /// Takes in a task that has been started elsewhere, unless one with this ID is there; the ID is free again when it ends.
     ///
     /// A task that is not taken in goes on, without this bag. To see the end of one that is, the bag awaits it at utility priority, which
-    /// raises a task that has less. One that
-    /// its maker cancels counts until it has ended; its ID is free at once all the same.
+    /// raises a task that has less. One that its maker cancels counts until it has ended; its ID is free at once all the same.
     ///
-    /// - Returns: Whether the task was taken in.
+    /// - Returns: Whether the task was taken in: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
     public func add(_ task: Task<Void, Never>, id: ID) -> Bool {

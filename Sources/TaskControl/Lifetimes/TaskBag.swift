@@ -13,14 +13,14 @@
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
-/// ``cancel()``, or the end of the bag, cancels every task in it, in no particular order. Cancellation handlers run before the call returns,
-/// without a lock. A task that was made by the bag and has not started yet never runs its operation; an adopted one is cancelled as it is.
-public final class TaskBag: Sendable {
+/// ``TaskOwner/cancelAll()`` cancels every task in the bag, ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is closed. A closed bag
+/// does not start operations, and cancels tasks that it is given.
+public final class TaskBag: RegistryOwner {
     let registry: TaskRegistry
 
     /// Creates an empty bag.
     ///
-    /// - Parameter name: Shown by diagnostics.
+    /// - Parameter name: The name shown in diagnostics.
     public init(name: String? = nil) {
         registry = TaskRegistry(.taskBag, name: name)
     }
@@ -29,36 +29,10 @@ public final class TaskBag: Sendable {
         registry.release()
     }
 
-    /// What diagnostics know it by.
-    public var name: String? { registry.name }
+    /// Cancels every task in the bag: another name of ``TaskOwner/cancelAll()``.
+    public func cancel() { cancelAll() }
 
-    /// How many tasks are in the bag that have neither finished nor been cancelled.
-    public var count: Int { registry.liveCount }
-
-    /// Cancels every task in the bag and empties it. The bag can be used again.
-    ///
-    /// A task that has not started yet never runs its operation. May be called from a cancellation handler that it triggers.
-    ///
-    /// - Complexity: O(*n*) in the number of tasks.
-    public func cancel() {
-        registry.cancelAll()
-    }
-
-    /// Waits until the bag is empty: what is there now, what is added meanwhile, and what was cancelled and still runs have all ended.
-    ///
-    /// A task of this bag that drains it waits for itself, until it is cancelled.
-    ///
-    /// What is there when the wait begins is raised to the caller's priority, where the system can (macOS 26, Linux).
-    ///
-    /// ## Cancellation
-    /// A caller that is cancelled leaves at once. What is in the bag goes on.
-    ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func drain() async throws {
-        try await registry.drain()
-    }
-
-    /// Starts a task that belongs to the bag.
+    /// Starts a task that belongs to the bag. If the bag is closed, nothing is started.
     ///
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
@@ -74,6 +48,7 @@ public final class TaskBag: Sendable {
     }
 
     /// Starts a task that belongs to the bag and has nothing of its caller: neither isolation nor priority nor task-locals.
+    /// If the bag is closed, nothing is started.
     ///
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
@@ -91,11 +66,11 @@ public final class TaskBag: Sendable {
     /// Takes in a task that has been started elsewhere, and lets go of it when it ends.
     ///
     /// To see its end the bag awaits it at utility priority, which raises a task that has less. One that its maker cancels
-    /// counts until it has ended.
+    /// counts until it has ended. If the bag is closed, the task is cancelled.
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {
-        _ = registry.adopt(task)
+        if !registry.adopt(task) { task.cancel() }
     }
 }
 

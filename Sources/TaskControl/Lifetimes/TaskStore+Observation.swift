@@ -2,7 +2,7 @@ internal import Observation
 
 /// What a store shows of itself is observable: a view that reads it is told when it changes.
 extension TaskStore {
-    /// How many tasks run or wait, under all keys; without those that were cancelled. Observable.
+    /// The number of tasks under all keys that run or wait and were not cancelled. Observable.
     public var count: Int {
         observation.access()
         return registry.liveCount

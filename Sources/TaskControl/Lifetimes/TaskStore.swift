@@ -27,16 +27,17 @@
 /// under its own key waits for itself, until that one is cancelled.
 ///
 /// ## Cancellation
-/// ``cancelTask(forKey:)``, ``cancelAll()`` and the end of the store cancel what runs and what waits, in no particular order. Cancellation
-/// handlers run before the call returns, without a lock. What was waiting never runs its operation.
-public final class TaskStore<Key: Hashable & Sendable>: Sendable {
+/// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every key, and ``TaskOwner/close()`` also
+/// refuses later ones. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation. In the grace period of
+/// ``TaskOwner/shutdown(grace:clock:)`` waiting tasks still get their turn.
+public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     let registry: TaskRegistry
     let observation: TaskStoreObservation
 
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - name: Shown by diagnostics.
+    ///   - name: The name shown in diagnostics.
     ///   - clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``. Its `sleep` must end when its task is cancelled,
     ///     as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end of it.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
@@ -48,9 +49,6 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     deinit {
         registry.release()
     }
-
-    /// What diagnostics know it by.
-    public var name: String? { registry.name }
 
     /// Adds a task to a key, in the way that the behavior says.
     ///
@@ -67,7 +65,8 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     ///   - priority: `nil`: the caller's.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this. What may throw is for `run(forKey:for:)`, which hands
     ///     the error to its owner.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the store
+    ///   is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(
@@ -91,7 +90,7 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
         switch registry.add(key: ErasedKey(key), behavior: behavior, making, operation) {
         case .added(let task): return task
         case .existing(let existing): return existing.job ?? registry.follow(existing.id)
-        case .refused: preconditionFailure("A store is open for as long as somebody can call it.")
+        case .refused: return refusedTask(name: name)
         }
     }
 
@@ -101,26 +100,5 @@ public final class TaskStore<Key: Hashable & Sendable>: Sendable {
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func cancelTask(forKey key: Key) {
         registry.cancel(key: ErasedKey(key))
-    }
-
-    /// Cancels what runs and what waits, under every key. May be called from a cancellation handler that it triggers.
-    ///
-    /// - Complexity: O(*n*) in the number of tasks.
-    public func cancelAll() {
-        registry.cancelAll()
-    }
-
-    /// Waits until the store is empty: what is there now, what is added meanwhile, and what was cancelled and still runs have all ended.
-    ///
-    /// A task of this store that drains it waits for itself, until it is cancelled.
-    ///
-    /// What is there when the wait begins is raised to the caller's priority, where the system can (macOS 26, Linux).
-    ///
-    /// ## Cancellation
-    /// A caller that is cancelled leaves at once. What is in the store goes on.
-    ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func drain() async throws {
-        try await registry.drain()
     }
 }

@@ -10,7 +10,7 @@ struct Turn: Sendable {
     init(in turns: TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
         id = turns.enqueue(priority: priority)
-        membership = Membership(group, of: id, in: turns)
+        membership = group.map { [id] in Membership($0, of: id, in: turns, taskName: name) }
         if Diagnostics.isOn { tellEnqueued(name) }
     }
 
@@ -18,7 +18,7 @@ struct Turn: Sendable {
     @usableFromInline
     func attach(_ task: TaskHandle) {
         turns.attach(id, task)
-        if let membership { membership.registry.attach(membership.id, task) }
+        membership?.attach(task)
     }
 
     /// Begins, if it is this one's turn.
@@ -67,21 +67,34 @@ enum TurnEnd {
     case skipped
 }
 
-/// The place of a task among those that a ``CancellableQueue`` cancels together.
-struct Membership: Sendable {
-    let registry: TaskRegistry
-    let id: TaskRegistry.ID
+/// The place of a task among the tasks that a ``CancellableQueue`` cancels together.
+enum Membership: Sendable {
+    case member(TaskRegistry, TaskRegistry.ID)
+    /// The queue is closed: the task is cancelled.
+    case refused
 
-    init?(_ group: TaskRegistry?, of turn: TurnStorage.ID, in turns: TurnStorage) {
+    init(_ group: TaskRegistry, of turn: TurnStorage.ID, in turns: TurnStorage, taskName: String?) {
         // The events of the group know the task by what those of the queue know it by.
-        guard let group, let id = group.reserve(subject: Diagnostics.isOn ? turns.subject(turn) : nil) else {
-            return nil
+        if let id = group.reserve(subject: Diagnostics.isOn ? turns.subject(turn) : nil) {
+            self = .member(group, id)
+        } else {
+            if Diagnostics.isOn { group.tell(.refused, taskName: taskName) }
+            self = .refused
         }
-        registry = group
-        self.id = id
     }
 
-    var isCancelled: Bool { !registry.isLive(id) }
+    func attach(_ task: TaskHandle) {
+        switch self {
+        case .member(let group, let id): group.attach(id, task)
+        case .refused: task.cancel()
+        }
+    }
 
-    func end() { registry.finish(id) }
+    var isCancelled: Bool {
+        if case .member(let group, let id) = self { !group.isLive(id) } else { true }
+    }
+
+    func end() {
+        if case .member(let group, let id) = self { group.finish(id) }
+    }
 }

@@ -1,0 +1,40 @@
+/// An owner that keeps its tasks in a registry, as every owner of this library does. It implements ``TaskOwner`` for all of them.
+protocol RegistryOwner: TaskOwner {
+    var registry: TaskRegistry { get }
+}
+
+// The requirements are documented in `TaskOwner`.
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+extension RegistryOwner {
+    public var name: String? { registry.name }
+
+    public var count: Int { registry.liveCount }
+
+    public func cancelAll() { registry.cancelAll() }
+
+    public func close() { registry.close() }
+
+    public func drain() async throws { try await registry.drain() }
+
+    public func shutdown(grace: Duration, clock: any Clock<Duration>) async {
+        registry.refuse()
+        await withTaskGroup { [registry] group in
+            group.addTask { try? await registry.drain() }
+            group.addTask { if grace > .zero { try? await clock.sleep(for: grace.saturated) } }
+            await group.next()
+            group.cancelAll()
+        }
+        registry.cancelAll()
+        // Throws only when the caller may leave.
+        try? await registry.drain(staysWhenCancelled: true)
+    }
+}
+
+extension RegistryOwner {
+    /// The task that a closed owner returns for an operation that it refuses: cancelled, and without the operation.
+    func refusedTask(name: String?) -> Task<Void, Never> {
+        let task = Task<Void, Never>(name: name) {}
+        task.cancel()
+        return task
+    }
+}
