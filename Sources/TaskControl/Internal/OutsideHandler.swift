@@ -45,8 +45,15 @@ private struct HandlerAction: TaskBody {
 private final class HandlerActions: Sendable {
     static let shared = HandlerActions()
 
+    private struct Action: Linked {
+        let perform: @Sendable () -> Void
+        var links = Links()
+    }
+
     private struct State {
-        var actions = Line<@Sendable () -> Void>()
+        var actions = SlotTable<Action>()
+        /// The order of the calls.
+        var order = Chain()
         var idle = (1...8).map { DispatchQueue(label: "TaskControl.handlers.\($0)", qos: .userInteractive) }
     }
 
@@ -54,7 +61,8 @@ private final class HandlerActions: Sendable {
 
     func perform(_ action: @escaping @Sendable () -> Void) {
         let worker = state.withLock { state in
-            _ = state.actions.append(action)
+            let slot = state.actions.insert(Action(perform: action))
+            state.order.append(slot, in: &state.actions)
             return state.idle.popLast()
         }
         worker?.async { [self] in work(worker) }
@@ -67,12 +75,13 @@ private final class HandlerActions: Sendable {
     /// - Returns: `nil`: the worker is idle from now on.
     private func next(_ worker: DispatchQueue?) -> (@Sendable () -> Void)? {
         state.withLock { state in
-            guard let (id, action) = state.actions.first else {
+            let slot = state.order.first
+            guard slot != Chain.none else {
                 if let worker { state.idle.append(worker) }
                 return nil
             }
-            state.actions.remove(id)
-            return action
+            state.order.remove(slot, in: &state.actions)
+            return state.actions.remove(slot).perform
         }
     }
 }

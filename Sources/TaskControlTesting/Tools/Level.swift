@@ -6,7 +6,7 @@ internal import TaskControl
 /// Waiters are resumed by mark, and then in the order of their calls; never under the lock. Each leaves at once when it
 /// is cancelled: once `cancel()` has returned, the level does not count the task.
 final class Level<Value: Comparable & Sendable>: Sendable {
-    private typealias Waiter = CheckedContinuation<WaitOutcome, Never>
+    private typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     private typealias Machine = LevelStateMachine<Value, Waiter>
 
     private let state: Locked<Machine>
@@ -116,8 +116,6 @@ final class Level<Value: Comparable & Sendable>: Sendable {
     }
 
     private func park(_ id: Machine.ID) async -> WaitOutcome {
-        await withCheckedContinuation { waiter in
-            if let outcome = state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: outcome) }
-        }
+        await suspend { waiter in state.withLock { $0.park(id, waiter) } }
     }
 }

@@ -111,52 +111,6 @@ struct WaiterTableTests {
 }
 
 @Suite(.timeLimit(.minutes(5)))
-struct LineTests {
-    /// Random arrivals, departures and changes against an array.
-    @Test(arguments: 0..<20 as Range<UInt64>)
-    func agreesWithAnArray(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
-        var line = Line<Int>()
-        var model: [(id: Ticket, element: Int)] = []
-        var gone: [Ticket] = []
-        for step in 0..<400 {
-            switch Int.random(in: 0..<6, using: &random) {
-            case 0, 1, 2: model.append((line.append(step), step))
-            case 3:
-                guard let index = model.indices.randomElement(using: &random) else { continue }
-                let (id, element) = model.remove(at: index)
-                #expect(line.remove(id) == element)
-                gone.append(id)
-            case 4:
-                guard let index = model.indices.randomElement(using: &random) else { continue }
-                model[index].element = -step
-                line[model[index].id] = -step
-            default:
-                guard Int.random(in: 0..<20, using: &random) == 0 else { continue }
-                var seen: [Int] = []
-                line.removeAll { element in
-                    seen.append(element)
-                    element += 1
-                    return element.isMultiple(of: 2)
-                }
-                #expect(seen == model.map(\.element), "in the order of arrival")
-                for index in model.indices { model[index].element += 1 }
-                gone += model.filter { $0.element.isMultiple(of: 2) }.map(\.id)
-                model.removeAll { $0.element.isMultiple(of: 2) }
-            }
-            #expect(line.count == model.count && line.isEmpty == model.isEmpty)
-            #expect(line.first?.id == model.first?.id && line.first?.element == model.first?.element)
-            #expect(model.allSatisfy { line[$0.id] == $0.element })
-        }
-        for id in gone {
-            line[id] = 0
-            #expect(line[id] == nil && line.remove(id) == nil, "what has left is not found, whoever has its slot")
-        }
-        #expect(line.count == model.count)
-    }
-}
-
-@Suite(.timeLimit(.minutes(5)))
 struct FlightNestingTests {
     /// Random waits, departures and ends against a list of waits that is searched through.
     @Test(arguments: 0..<20 as Range<UInt64>)

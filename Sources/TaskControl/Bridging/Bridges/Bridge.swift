@@ -62,13 +62,11 @@ struct Bridge: Sendable {
         onCancel behavior: ContinuationCancelBehavior,
         _ place: BridgePlace
     ) async throws -> BridgeToken {
-        await withTaskCancellationHandler {
-            // Carries nothing: what it would carry, ThreadSanitizer does not follow to a task that has not parked yet.
-            await withUnsafeContinuation { waiter in
-                if !state.withLock({ $0.machine.park(waiter) }) { waiter.resume() }
-            }
+        // Carries no value: ThreadSanitizer does not follow a value to a task that has not parked yet.
+        await suspend { waiter in
+            state.withLock { $0.machine.park(waiter) } ? nil : ()
         } onCancel: {
-            // May come before the waiter has parked, as one does that came while the API was called; and more than once.
+            // May come before the waiter has parked: the caller may have been cancelled while the API was called.
             cancel(isLeaving: behavior == .resume)
         }
         if Diagnostics.isOn { tellCancelled() }

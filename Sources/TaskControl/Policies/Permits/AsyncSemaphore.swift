@@ -109,12 +109,9 @@ public final class AsyncSemaphore: Sendable {
             if holding.number != 0 { tellWaited(weight, holding, .acquired) }
             return
         }
-        let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { (waiter: Waiter) in
-                if let outcome = state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: outcome) }
-            }
+        let outcome = await suspend { waiter in
+            state.withLock { $0.park(id, waiter) }
         } onCancel: {
-            // May come before the waiter has parked: then it does not.
             let leaving = state.withLock { $0.leave(id) }
             leaving.waiter?.resume(returning: .left)
             let granted = leaving.granted

@@ -14,27 +14,29 @@
 /// 3. Nobody waits for what is there: the first in line wants more than is available.
 struct PermitStateMachine<Waiter> {
     struct ID: Hashable, Sendable {
-        fileprivate let place: Ticket
-        fileprivate let waiter: WaiterTable<Waiter, WaitOutcome>.ID
+        fileprivate let ticket: Ticket
     }
 
-    private struct Request {
+    private struct Request: WaiterEntry {
+        let serial: UInt64
         let weight: Int
-        let waiter: WaiterTable<Waiter, WaitOutcome>.ID
+        var links = Links()
+        var parking = Parking<Waiter, WaitOutcome>.expected
     }
 
     let size: Int
     private(set) var available: Int
-    private var line = Line<Request>()
-    private var waiters = WaiterTable<Waiter, WaitOutcome>()
+    private var requests = SlotTable<Request>()
+    /// The requests that have neither been granted nor left, in the order of the calls.
+    private var line = Chain()
+    /// How many wait.
+    private(set) var waiterCount = 0
+    private var nextSerial: UInt64 = 0
 
     init(size: Int) {
         self.size = size
         available = size
     }
-
-    /// How many wait.
-    var waiterCount: Int { line.count }
 
     /// Takes permits if they are there, and nobody is in line for them.
     ///
@@ -54,13 +56,16 @@ struct PermitStateMachine<Waiter> {
     }
 
     private mutating func enroll(_ weight: Int) -> ID {
-        let waiter = waiters.enroll()
-        return ID(place: line.append(Request(weight: weight, waiter: waiter)), waiter: waiter)
+        let slot = requests.insert(Request(serial: nextSerial, weight: weight))
+        nextSerial += 1
+        line.append(slot, in: &requests)
+        waiterCount += 1
+        return ID(ticket: requests.ticket(at: slot))
     }
 
     /// - Returns: With what the waiter is to be resumed at once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
-        waiters.park(id.waiter, waiter)
+        requests.park(id.ticket, waiter)
     }
 
     /// Gives permits back.
@@ -85,16 +90,20 @@ struct PermitStateMachine<Waiter> {
     ///
     /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
     mutating func leave(_ id: ID) -> Leaving {
-        guard line.remove(id.place) != nil else { return Leaving() }
-        return Leaving(waiter: waiters.leave(id.waiter, with: .left), granted: grant())
+        guard requests.isWaiting(id.ticket) else { return Leaving() }
+        return Leaving(waiter: settle(id.ticket.slot, with: .left), granted: grant())
+    }
+
+    private mutating func settle(_ slot: Chain.Slot, with outcome: WaitOutcome) -> Waiter? {
+        waiterCount -= 1
+        return requests.settle(slot, of: &line, with: outcome)
     }
 
     private mutating func grant() -> [Waiter] {
         var granted: [Waiter] = []
-        while let (place, request) = line.first, request.weight <= available {
-            available -= request.weight
-            line.remove(place)
-            if let waiter = waiters.leave(request.waiter, with: .reached) { granted.append(waiter) }
+        while !line.isEmpty, requests[line.first].weight <= available {
+            available -= requests[line.first].weight
+            if let waiter = settle(line.first, with: .reached) { granted.append(waiter) }
         }
         return granted
     }
@@ -104,7 +113,12 @@ extension PermitStateMachine {
     /// Traps if an invariant does not hold.
     func checkInvariants() {
         precondition((0...size).contains(available), "there are as many permits as there are")
-        if let first = line.first { precondition(first.element.weight > available, "nobody waits for what is there") }
-        precondition(waiters.count >= line.count, "who is in line is a waiter")
+        line.checkLinks(in: requests)
+        let waiting = line.slots(in: requests)
+        if let first = waiting.first {
+            precondition(requests[first].weight > available, "no request waits for permits that are available")
+        }
+        precondition(waiting.count == waiterCount, "the requests in line are counted")
+        precondition(waiting.allSatisfy { requests[$0].parking.isWaiting }, "a request in line has not been settled")
     }
 }

@@ -12,7 +12,7 @@
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing (law 3).
-/// 2. The line is linked by `older` and `newer`, in the order of `enqueue`, with those that run: at most `capacity`, all before `next`.
+/// 2. The line is in the order of `enqueue`, with those that run: at most `capacity`, all before `next`.
 /// 3. Nobody begins before everybody before it has: only `next` is ever called, and only with room for it.
 /// 4. If there is room, `next` is not parked: nobody sleeps through its turn.
 /// 5. Levels never rise towards the end: whatever is before an entry has been raised to what that one has (law 12).
@@ -30,13 +30,12 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     /// With trivial jobs and waiters it is trivial itself, and cheap to look at.
-    struct Entry {
+    struct Entry: Ticketed, Linked {
         let serial: UInt64
         var job: Job?
         /// There if it is parked; there may be one if it is leaving.
         var waiter: Waiter?
-        var older = none
-        var newer = none
+        var links = Links()
         /// How many are raising this guest at this moment.
         var pins: UInt16 = 0
         var phase = Phase.expected
@@ -49,16 +48,14 @@ struct TurnStateMachine<Waiter, Job> {
 
     typealias DrainID = MarkTable<UInt64, Waiter>.ID
 
-    static var none: Slot { -1 }
-
     /// How many may run at once. `nil`: the queue is for the order alone, and whoever has begun has left it.
     let capacity: Int?
 
     private(set) var entries = SlotTable<Entry>()
-    private(set) var oldest = none
-    private(set) var newest = none
+    /// All that have not left, in the order of `enqueue`.
+    private var line = Chain()
     /// The first that has not begun.
-    private(set) var next = none
+    private var next = Chain.none
     private(set) var runningCount = 0
     /// How many run or wait.
     private(set) var count = 0
@@ -87,16 +84,10 @@ struct TurnStateMachine<Waiter, Job> {
     mutating func enqueue(level: UInt8, guest: Job? = nil, isGuest: Bool = false) -> Place {
         let serial = nextSerial
         nextSerial += 1
-        let slot = entries.insert(Entry(serial: serial, job: guest, older: newest, isGuest: isGuest, level: level))
-        var isUrgent = false
-        if newest == Self.none {
-            oldest = slot
-        } else {
-            entries[newest].newer = slot
-            isUrgent = entries[newest].level < level
-        }
-        newest = slot
-        if next == Self.none { next = slot }
+        let slot = entries.insert(Entry(serial: serial, job: guest, isGuest: isGuest, level: level))
+        let isUrgent = !line.isEmpty && entries[line.last].level < level
+        line.append(slot, in: &entries)
+        if next == Chain.none { next = slot }
         count += 1
         return Place(id: ID(serial: serial, slot: slot), isUrgent: isUrgent)
     }
@@ -128,7 +119,7 @@ struct TurnStateMachine<Waiter, Job> {
     mutating func begin(_ id: ID) -> BeginAction {
         guard isThere(id) else { return .gone }
         guard isTurn(of: id.slot) else { return .wait }
-        next = entries[id.slot].newer
+        next = entries[id.slot].links.newer
         if capacity == nil {
             remove(id.slot)
         } else {
@@ -151,7 +142,7 @@ struct TurnStateMachine<Waiter, Job> {
     private func isTurn(of slot: Slot) -> Bool { slot == next && hasRoom }
 
     private mutating func callNext() -> Waiter? {
-        guard next != Self.none, hasRoom, entries[next].phase == .parked else { return nil }
+        guard next != Chain.none, hasRoom, entries[next].phase == .parked else { return nil }
         entries[next].phase = .called
         return Self.take(&entries[next].waiter)
     }
@@ -188,7 +179,7 @@ struct TurnStateMachine<Waiter, Job> {
         guard isThere(id), entries[id.slot].phase != .running else { return Departure() }
         let waiter = Self.take(&entries[id.slot].waiter)
         // It may be the one that everybody waits for.
-        if next == id.slot { next = entries[id.slot].newer }
+        if next == id.slot { next = entries[id.slot].links.newer }
         var departure = depart(id.slot)
         departure.leaving = waiter
         return departure
@@ -203,16 +194,12 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// Takes an entry out of line, and out of the table unless it is pinned there.
     private mutating func remove(_ slot: Slot) {
-        let (older, newer) = (entries[slot].older, entries[slot].newer)
-        if older == Self.none { oldest = newer } else { entries[older].newer = newer }
-        if newer == Self.none { newest = older } else { entries[newer].older = older }
+        line.remove(slot, in: &entries)
         count -= 1
         if entries[slot].pins == 0 {
             entries.discard(slot)
         } else {
             entries[slot].phase = .leaving
-            entries[slot].older = Self.none
-            entries[slot].newer = Self.none
         }
     }
 
@@ -237,20 +224,20 @@ struct TurnStateMachine<Waiter, Job> {
     mutating func raise(before id: ID, to level: UInt8) -> Raising {
         guard isThere(id), entries[id.slot].phase != .running else { return Raising() }
         entries[id.slot].level = max(entries[id.slot].level, level)
-        return raise(from: entries[id.slot].older, to: level)
+        return raise(from: entries[id.slot].links.older, to: level)
     }
 
     /// Somebody waits for all that is in line.
     ///
     /// - Complexity: O(*n*) in the number of those that are raised.
     mutating func raiseAll(to level: UInt8) -> Raising {
-        raise(from: newest, to: level)
+        raise(from: line.last, to: level)
     }
 
     private mutating func raise(from newest: Slot, to level: UInt8) -> Raising {
         var raising = Raising()
         var slot = newest
-        while slot != Self.none, entries[slot].level < level {
+        while slot != Chain.none, entries[slot].level < level {
             entries[slot].level = level
             if let job = entries[slot].job {
                 raising.jobs.append(job)
@@ -261,7 +248,7 @@ struct TurnStateMachine<Waiter, Job> {
             } else {
                 entries[slot].isToBeRaised = true
             }
-            slot = entries[slot].older
+            slot = entries[slot].links.older
         }
         raising.level = level
         return raising
@@ -291,7 +278,7 @@ struct TurnStateMachine<Waiter, Job> {
     /// - Returns: `nil`: there is nobody to wait for.
     mutating func enrollDrainer() -> DrainID? {
         precondition(capacity != nil, "Who has begun has left this line: its end is not seen.")
-        return count == 0 ? nil : drainers.enroll(for: entries[newest].serial)
+        return count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
     }
 
     /// - Returns: With what the waiter is to be resumed at once.
@@ -310,7 +297,7 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     /// The last serial before which nothing is in line.
-    private var drainedMark: UInt64 { oldest == Self.none ? .max : entries[oldest].serial - 1 }
+    private var drainedMark: UInt64 { line.isEmpty ? .max : entries[line.first].serial - 1 }
 
     // MARK: Looking
 
@@ -327,7 +314,7 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     private func isInTable(_ id: ID) -> Bool {
-        entries.isOccupied(id.slot) && id.has(serial: entries[id.slot].serial)
+        entries.contains(id)
     }
 }
 
@@ -336,12 +323,13 @@ extension TurnStateMachine.Departure: Sendable where Waiter: Sendable, Job: Send
 extension TurnStateMachine {
     /// Traps if an invariant does not hold. O(*n*).
     func checkInvariants() {
-        var (slot, before) = (oldest, Self.none)
-        var (linked, running, hasPassedNext) = (0, 0, false)
-        while slot != Self.none {
+        line.checkLinks(in: entries)
+        let slots = line.slots(in: entries)
+        var (running, hasPassedNext) = (0, false)
+        for slot in slots {
             let entry = entries[slot]
-            precondition(entry.older == before, "the line is linked both ways")
-            if before != Self.none {
+            let before = entry.links.older
+            if before != Chain.none {
                 precondition(entry.serial > entries[before].serial, "the line is in the order of the calls")
                 precondition(entry.level <= entries[before].level, "what is before is raised")
             }
@@ -357,13 +345,11 @@ extension TurnStateMachine {
             case .leaving: preconditionFailure("who has left is not in line")
             }
             precondition((entry.phase == .parked) == (entry.waiter != nil), "who is parked has a waiter")
-            linked += 1
-            (before, slot) = (slot, entry.newer)
         }
-        precondition(newest == before && linked == count && running == runningCount, "the books are in order")
+        precondition(slots.count == count && running == runningCount, "the entries are counted")
         precondition(runningCount <= capacity ?? 0, "not more run than may")
-        precondition(hasPassedNext == (next != Self.none), "next is in line")
-        precondition(drainers.count == 0 || oldest != Self.none, "drainers wait for somebody")
+        precondition(hasPassedNext == (next != Chain.none), "next is in line")
+        precondition(drainers.count == 0 || !line.isEmpty, "drainers wait for somebody")
         precondition(entries.count >= count, "who is in line is in the table")
     }
 }

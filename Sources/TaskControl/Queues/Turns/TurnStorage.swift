@@ -66,22 +66,21 @@ final class TurnStorage: Sendable {
 
     /// Returns when it is the turn of a task, which then can begin, or when it has left.
     nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
-        await raising {
-            _ = await withUnsafeContinuation { (waiter: Waiter) in
-                if !state.withLock({ $0.park(id, waiter) }) { waiter.resume(returning: .reached) }
-            }
-        } with: { [self] priority in
+        _ = await suspend { waiter in
+            state.withLock { $0.park(id, waiter) } ? nil : .reached
+        } raising: { [self] priority in
             raise(before: id, to: priority.rawValue)
         }
     }
 
     /// Returns when it is the turn of a task, which then can begin, or when it has left; a task that is cancelled leaves at once.
     nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
-        await withTaskCancellationHandler {
-            await waitUntilCalled(id)
+        _ = await suspend { waiter in
+            state.withLock { $0.park(id, waiter) } ? nil : .reached
         } onCancel: {
-            // May come before the waiter has parked: then it does not.
             leave(id)
+        } raising: { [self] priority in
+            raise(before: id, to: priority.rawValue)
         }
     }
 
@@ -149,8 +148,8 @@ final class TurnStorage: Sendable {
 
     /// Returns when nobody is raising a guest that has left: until then its handle is in use, and its task must not end.
     fileprivate nonisolated(nonsending) func waitUntilUnpinned(_ id: ID) async {
-        _ = await withUnsafeContinuation { (waiter: Waiter) in
-            if !state.withLock({ $0.parkPinned(id, waiter) }) { waiter.resume(returning: .reached) }
+        _ = await suspend { waiter in
+            state.withLock { $0.parkPinned(id, waiter) } ? nil : .reached
         }
     }
 
@@ -170,18 +169,12 @@ final class TurnStorage: Sendable {
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
         let wait = Diagnostics.isOn ? tellDraining() : nil
-        let outcome = await withTaskCancellationHandler {
-            await raising {
-                await withUnsafeContinuation { (waiter: Waiter) in
-                    if let outcome = state.withLock({ $0.parkDrainer(id, waiter) }) {
-                        waiter.resume(returning: outcome)
-                    }
-                }
-            } with: { [self] priority in
-                raise { $0.raiseAll(to: priority.rawValue) }
-            }
+        let outcome = await suspend { waiter in
+            state.withLock { $0.parkDrainer(id, waiter) }
         } onCancel: {
             state.withLock { $0.drainerLeaves(id) }?.resume(returning: .left)
+        } raising: { [self] priority in
+            raise { $0.raiseAll(to: priority.rawValue) }
         }
         if let wait { tellDrained(wait, outcome == .left ? .left : .drained) }
         if outcome == .left { throw CancellationError() }

@@ -52,17 +52,12 @@ class Flight: @unchecked Sendable {
     /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
     @inline(__always)
     final nonisolated(nonsending) func wait(_ caller: FlightStorage.Machine.Caller) async -> Bool {
-        await withTaskCancellationHandler {
-            await raising {
-                await withUnsafeContinuation { (waiter: FlightStorage.Waiter) in
-                    if let outcome = flights.park(caller, waiter) { waiter.resume(returning: outcome) }
-                }
-            } with: { [self] priority in
-                flights.raise(id, to: priority)
-            }
+        await suspend {
+            flights.park(caller, $0)
         } onCancel: {
-            // May come before the waiter has parked, and more than once.
             flights.leave(caller, of: key)
+        } raising: { [self] priority in
+            flights.raise(id, to: priority)
         } == .reached
     }
 

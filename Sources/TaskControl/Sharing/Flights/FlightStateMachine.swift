@@ -31,33 +31,22 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         case current, forgotten, cancelled
     }
 
-    struct Entry {
+    struct Entry: Ticketed {
         let serial: UInt64
         var job: Job?
-        var oldest = none
-        var newest = none
-        var callerCount: Int32 = 0
+        var callers = Chain()
         var phase: Phase
         /// The priority that it has, or has been raised to for the sake of a caller.
         var level: UInt8
     }
 
-    enum Stage: UInt8 {
-        case expected, parked
-        /// Not on the flight any more, and to be told so when it parks.
-        case reached, left
-    }
-
-    struct Wait {
+    /// A caller is in the chain of its flight until it is settled.
+    struct Wait: WaiterEntry {
         let serial: UInt64
         let flight: Slot
-        var older: Slot
-        var newer = none
-        var stage = Stage.expected
-        var waiter: Waiter?
+        var links = Links()
+        var parking = Parking<Waiter, WaitOutcome>.expected
     }
-
-    static var none: Slot { -1 }
 
     let runsToCompletion: Bool
 
@@ -103,7 +92,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ) -> Joining {
         let origins = origins.isEmpty ? origins : origins.filter(isThere)
         if let key, let (slot, payload) = current[key] {
-            let id = ID(serial: flights[slot].serial, slot: slot)
+            let id = flights.ticket(at: slot)
             guard origins.isEmpty || !nesting.leads(from: id, to: origins) else { return .reentrant }
             return .joined(enter(id, from: origins.last), payload, level: flights[slot].level)
         }
@@ -117,11 +106,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     private mutating func enter(_ id: ID, from origin: ID?) -> Caller {
-        let older = flights[id.slot].newest
-        let slot = waits.insert(Wait(serial: nextSerial, flight: id.slot, older: older))
-        if older == Self.none { flights[id.slot].oldest = slot } else { waits[older].newer = slot }
-        flights[id.slot].newest = slot
-        flights[id.slot].callerCount += 1
+        let slot = waits.insert(Wait(serial: nextSerial, flight: id.slot))
+        flights[id.slot].callers.append(slot, in: &waits)
         callerCount += 1
         let caller = Caller(id: ID(serial: nextSerial, slot: slot))
         nextSerial += 1
@@ -153,20 +139,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     /// - Returns: With what the waiter is to be resumed at once.
     mutating func park(_ caller: Caller, _ waiter: Waiter) -> WaitOutcome? {
-        guard isWaiting(caller.id) else { preconditionFailure("A caller parks once.") }
-        switch waits[caller.id.slot].stage {
-        case .expected:
-            waits[caller.id.slot].stage = .parked
-            waits[caller.id.slot].waiter = waiter
-            return nil
-        case .reached:
-            waits.discard(caller.id.slot)
-            return .reached
-        case .left:
-            waits.discard(caller.id.slot)
-            return .left
-        case .parked: preconditionFailure("A caller parks once.")
-        }
+        waits.park(caller.id, waiter)
     }
 
     struct Leaving {
@@ -184,19 +157,11 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// - Parameter key: Of the flight.
     /// - Complexity: O(1).
     mutating func leave(_ caller: Caller, of key: Key?) -> Leaving {
-        guard isWaiting(caller.id) else { return Leaving() }
-        let stage = waits[caller.id.slot].stage
-        guard stage == .expected || stage == .parked else { return Leaving() }
-        let flight = waits[caller.id.slot].flight
-        let id = ID(serial: flights[flight].serial, slot: flight)
-        let (older, newer) = (waits[caller.id.slot].older, waits[caller.id.slot].newer)
-        if older == Self.none { flights[id.slot].oldest = newer } else { waits[older].newer = newer }
-        if newer == Self.none { flights[id.slot].newest = older } else { waits[newer].older = older }
-        flights[id.slot].callerCount -= 1
-        callerCount -= 1
+        guard waits.isWaiting(caller.id) else { return Leaving() }
+        let id = flights.ticket(at: waits[caller.id.slot].flight)
         if !nesting.isEmpty { nesting.remove(to: id, by: caller.id) }
-        var leaving = Leaving(waiter: tell(caller.id.slot, .left))
-        if flights[id.slot].callerCount == 0, !runsToCompletion {
+        var leaving = Leaving(waiter: settle(caller.id.slot, of: id, with: .left))
+        if flights[id.slot].callers.isEmpty, !runsToCompletion {
             leaving.payload = unlink(id, key)
             leaving.cancelled = id
             leaving.cancelling = cancel(id)
@@ -204,17 +169,12 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return leaving
     }
 
-    /// Tells a caller that it is off its flight.
+    /// Takes a caller off its flight.
     ///
     /// - Returns: The waiter, if it is parked.
-    private mutating func tell(_ slot: Slot, _ stage: Stage) -> Waiter? {
-        guard waits[slot].stage == .parked else {
-            waits[slot].stage = stage
-            return nil
-        }
-        let waiter = waits[slot].waiter
-        waits.discard(slot)
-        return waiter
+    private mutating func settle(_ slot: Slot, of id: ID, with outcome: WaitOutcome) -> Waiter? {
+        callerCount -= 1
+        return waits.settle(slot, of: &flights[id.slot].callers, with: outcome)
     }
 
     /// A caller has been raised. So is its flight.
@@ -248,8 +208,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let payload = unlink(id, key)
         let wasCancelled = flights[id.slot].phase == .cancelled
         if !wasCancelled { count -= 1 }
-        let isUnheard = flights[id.slot].callerCount == 0
-        let (first, others) = tellAll(id, .reached)
+        let isUnheard = flights[id.slot].callers.isEmpty
+        let (first, others) = settleAll(of: id, with: .reached)
         if !nesting.isEmpty { nesting.removeAll(of: id) }
         flights.discard(id.slot)
         return Landing(
@@ -262,19 +222,12 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     /// - Returns: Those who are parked, in the order of joining.
-    private mutating func tellAll(_ id: ID, _ stage: Stage) -> (first: Waiter?, others: [Waiter]) {
+    private mutating func settleAll(of id: ID, with outcome: WaitOutcome) -> (first: Waiter?, others: [Waiter]) {
         var (first, others): (Waiter?, [Waiter]) = (nil, [])
-        var slot = flights[id.slot].oldest
-        while slot != Self.none {
-            let newer = waits[slot].newer
-            if let waiter = tell(slot, stage) {
-                if first == nil { first = waiter } else { others.append(waiter) }
-            }
-            slot = newer
+        while !flights[id.slot].callers.isEmpty {
+            guard let waiter = settle(flights[id.slot].callers.first, of: id, with: outcome) else { continue }
+            if first == nil { first = waiter } else { others.append(waiter) }
         }
-        callerCount -= Int(flights[id.slot].callerCount)
-        flights[id.slot].callerCount = 0
-        (flights[id.slot].oldest, flights[id.slot].newest) = (Self.none, Self.none)
         return (first, others)
     }
 
@@ -303,8 +256,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var clearing = Clearing()
         swap(&clearing.remains, &current)
         for slot in 0..<flights.extent where flights.isOccupied(slot) && flights[slot].phase != .cancelled {
-            let id = ID(serial: flights[slot].serial, slot: slot)
-            let (first, others) = tellAll(id, .left)
+            let id = flights.ticket(at: slot)
+            let (first, others) = settleAll(of: id, with: .left)
             if let first { clearing.waiters.append(first) }
             clearing.waiters += others
             nesting.removeAll(to: id)
@@ -332,13 +285,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity) }
 
     /// Whether it has not ended.
-    func isThere(_ id: ID) -> Bool {
-        flights.isOccupied(id.slot) && id.has(serial: flights[id.slot].serial)
-    }
-
-    private func isWaiting(_ id: ID) -> Bool {
-        waits.isOccupied(id.slot) && id.has(serial: waits[id.slot].serial)
-    }
+    func isThere(_ id: ID) -> Bool { flights.contains(id) }
 }
 
 extension FlightStateMachine.Leaving: Sendable where Key: Sendable, Payload: Sendable, Waiter: Sendable, Job: Sendable {
@@ -352,20 +299,17 @@ extension FlightStateMachine {
             let flight = flights[slot]
             if flight.phase != .cancelled { inTheAir += 1 }
             if flight.phase == .current { linked += 1 }
-            precondition(flight.callerCount == 0 || flight.phase != .cancelled, "nobody is on a cancelled flight")
+            precondition(flight.callers.isEmpty || flight.phase != .cancelled, "a cancelled flight has no callers")
             precondition(
-                flight.callerCount > 0 || flight.phase == .cancelled || runsToCompletion,
-                "a flight that nobody waits for is cancelled"
+                !flight.callers.isEmpty || flight.phase == .cancelled || runsToCompletion,
+                "a flight without callers is cancelled"
             )
-            var (wait, before, number) = (flight.oldest, Self.none, 0)
-            while wait != Self.none {
-                let (stage, flightOfWait) = (waits[wait].stage, waits[wait].flight)
-                precondition(flightOfWait == slot && waits[wait].older == before, "callers are linked both ways")
-                precondition(stage == .expected || stage == .parked, "who has been told is not on it")
-                (before, wait, number) = (wait, waits[wait].newer, number + 1)
+            flight.callers.checkLinks(in: waits)
+            for wait in flight.callers.slots(in: waits) {
+                precondition(waits[wait].flight == slot, "a caller is in the chain of its flight")
+                precondition(waits[wait].parking.isWaiting, "a caller in the chain has not been settled")
+                callers += 1
             }
-            precondition(flight.newest == before && Int(flight.callerCount) == number, "callers are counted")
-            callers += number
         }
         let areCurrent = current.values.allSatisfy { flights[$0.slot].phase == .current }
         precondition(areCurrent, "a key leads to a current flight")

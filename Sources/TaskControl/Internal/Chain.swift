@@ -1,0 +1,52 @@
+/// Elements of a table in the order in which they were appended. Each can be removed in O(1), wherever it is. Pure.
+///
+/// The links are in the elements, so a table can hold several chains, and elements that are in none.
+struct Chain {
+    typealias Slot = Ticket.Slot
+
+    static var none: Slot { -1 }
+
+    private(set) var first = none
+    private(set) var last = none
+
+    var isEmpty: Bool { first == Self.none }
+
+    /// - Complexity: O(1).
+    mutating func append(_ slot: Slot, in table: inout SlotTable<some Linked>) {
+        table[slot].links = Links(older: last)
+        if last == Self.none { first = slot } else { table[last].links.newer = slot }
+        last = slot
+    }
+
+    /// Removes an element from the chain, and leaves it in the table.
+    ///
+    /// - Complexity: O(1).
+    mutating func remove(_ slot: Slot, in table: inout SlotTable<some Linked>) {
+        let links = table[slot].links
+        table[slot].links = Links()
+        if links.older == Self.none { first = links.newer } else { table[links.older].links.newer = links.newer }
+        if links.newer == Self.none { last = links.older } else { table[links.newer].links.older = links.older }
+    }
+
+    /// The slots of the elements, in order. O(*n*).
+    func slots(in table: SlotTable<some Linked>) -> [Slot] {
+        Array(
+            sequence(state: first) { next in
+                guard next != Self.none else { return nil }
+                defer { next = table[next].links.newer }
+                return next
+            }
+        )
+    }
+
+    /// Traps if the links are not the same in both directions. O(*n*).
+    func checkLinks(in table: SlotTable<some Linked>) {
+        var (slot, before) = (first, Self.none)
+        while slot != Self.none {
+            precondition(table.isOccupied(slot), "an element of a chain is in the table")
+            precondition(table[slot].links.older == before, "a chain is linked in both directions")
+            (before, slot) = (slot, table[slot].links.newer)
+        }
+        precondition(last == before, "a chain ends with its last element")
+    }
+}

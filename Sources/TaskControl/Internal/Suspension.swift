@@ -1,0 +1,47 @@
+// The one way to wait: a continuation that parks, leaves when its task is cancelled, and passes the priority of its task on. Each form is
+// inlined: a task that waits must fit into the memory that every task has, and each function that it waits in is a frame of that.
+
+/// Suspends the caller until it is resumed with an outcome.
+///
+/// - Parameter park: Keeps the waiter, or returns with what it is to be resumed at once.
+@inline(__always)
+package nonisolated(nonsending) func suspend<Outcome: Sendable>(
+    parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?
+) async -> Outcome {
+    await withUnsafeContinuation { waiter in
+        if let outcome = park(waiter) { waiter.resume(returning: outcome) }
+    }
+}
+
+/// Suspends the caller until it is resumed with an outcome, or leaves because it is cancelled.
+///
+/// - Parameter leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and
+///   more than once.
+@inline(__always)
+package nonisolated(nonsending) func suspend<Outcome: Sendable>(
+    parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
+    onCancel leave: @Sendable () -> Void
+) async -> Outcome {
+    await withTaskCancellationHandler(operation: { await suspend(parking: park) }, onCancel: leave)
+}
+
+/// Suspends the caller until it is resumed with an outcome, and passes its priority on.
+///
+/// - Parameter raise: See `raising(_:with:)`.
+@inline(__always)
+nonisolated(nonsending) func suspend<Outcome: Sendable>(
+    parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
+    raising raise: @escaping @Sendable (TaskPriority) -> Void
+) async -> Outcome {
+    await raising({ await suspend(parking: park) }, with: raise)
+}
+
+/// Suspends the caller until it is resumed with an outcome, or leaves because it is cancelled; passes its priority on.
+@inline(__always)
+nonisolated(nonsending) func suspend<Outcome: Sendable>(
+    parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
+    onCancel leave: @Sendable () -> Void,
+    raising raise: @escaping @Sendable (TaskPriority) -> Void
+) async -> Outcome {
+    await withTaskCancellationHandler(operation: { await suspend(parking: park, raising: raise) }, onCancel: leave)
+}
