@@ -20,12 +20,6 @@ extension TaskHandle {
             self.task = .passUnretained(unsafeBitCast(task, to: AnyObject.self))
         }
 
-        /// The task that asks; `nil` outside all tasks. A child's memory is its parent's, so no reference keeps that alive.
-        static var current: Unowned? {
-            // Both are a reference, or nothing.
-            withUnsafeCurrentTask { unsafeBitCast($0, to: Unowned?.self) }
-        }
-
         var owned: TaskHandle {
             unsafeBitCast(task.takeUnretainedValue(), to: TaskHandle.self)
         }

@@ -35,7 +35,7 @@
 ///
 /// ## Cancellation
 /// As for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, the others run.
-public final class ActorQueue<ActorType: Actor>: Sendable {
+public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// What messages and diagnostics know it by.
     public let name: String?
 
@@ -54,7 +54,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
         self.init(name: name, isTold: true)
     }
 
-    fileprivate init(name: String?, isTold: Bool) {
+    init(name: String?, isTold: Bool) {
         self.name = name
         turns = TurnStorage(.actorQueue, name: name, capacity: nil, isTold: isTold)
     }
@@ -72,18 +72,18 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
         insist(isFirst, "\(label) has adopted an actor already. Make a queue for each actor.")
     }
 
-    @usableFromInline
-    func turn(name: String?, priority: TaskPriority?) -> (Turn, ActorType)? {
+    /// The queue that has adopted the actor.
+    @inlinable public var _queue: ActorQueue { self }
+
+    /// Takes the last place in the queue for a task that is about to be made.
+    ///
+    /// - Returns: `nil` if the actor has been deallocated.
+    public func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)? {
         turn(name: name, priority: priority, group: nil)
     }
 
-    @usableFromInline
-    func turnOrTrap(name: String?, priority: TaskPriority?) -> (Turn, ActorType) {
-        turnOrTrap(name: name, priority: priority, group: nil)
-    }
-
     /// - Returns: `nil` if the actor is gone.
-    func turn(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType)? {
+    func turn(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (turn: Turn, actor: ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
         insist(
             hasHappened,
@@ -93,37 +93,14 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
         return (Turn(in: turns, name: name, priority: priority, group: group), actor)
     }
 
-    func turnOrTrap(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (Turn, ActorType) {
-        guard let turn = turn(name: name, priority: priority, group: group) else {
-            fatalError(
-                "\(label) was sent a task that cannot throw when its actor was gone already: it has nowhere to run. "
-                    + "Keep the actor alive, or send an operation that throws: its task then throws CancellationError."
-            )
-        }
-        return turn
+    /// The actor was deallocated before a task was sent that cannot throw.
+    @usableFromInline
+    func trapWithoutActor() -> Never {
+        fatalError(
+            "\(label) was sent a task that cannot throw when its actor was gone already: it has nowhere to run. "
+                + "Keep the actor alive, or send an operation that throws: its task then throws CancellationError."
+        )
     }
 
     private var label: String { "ActorQueue<\(ActorType.self)>\(name.map { " \"\($0)\"" } ?? "")" }
-}
-
-extension MainActor {
-    /// Sends tasks to the main actor from anywhere, synchronously and in order: see ``ActorQueue``.
-    ///
-    /// ```swift
-    /// Task(on: MainActor.queue) { label.text = "half way" }
-    /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
-    /// ```
-    ///
-    /// There is one in a process: tests that run beside each other share its line. A simulation is better off with an `ActorQueue<MainActor>`
-    /// of its own.
-    public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
-}
-
-private enum MainActorQueue {
-    static let shared: ActorQueue<MainActor> = {
-        // Not told: who is told in here, and asks for this queue, would wait for itself.
-        let queue = ActorQueue<MainActor>(name: "MainActor.queue", isTold: false)
-        queue.adoptExecutionContext(of: MainActor.shared)
-        return queue
-    }()
 }

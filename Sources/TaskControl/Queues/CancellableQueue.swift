@@ -48,23 +48,40 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
     public func cancelTasks() { cancelAll() }
 }
 
-extension CancellableQueue where UnderlyingQueue == FIFOQueue {
-    @usableFromInline
-    func turn(name: String?, priority: TaskPriority?) -> Turn {
+extension CancellableQueue: TaskQueue where UnderlyingQueue == FIFOQueue {
+    /// The priority of the tasks that are sent without one; `nil`: that of their caller.
+    @inlinable public var _priority: TaskPriority? { underlyingQueue._priority }
+
+    /// Takes the last place in the queue for a task that is about to be made.
+    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
         Turn(in: underlyingQueue.turns, name: name, priority: priority, group: registry)
     }
 }
 
-extension CancellableQueue {
-    @usableFromInline
-    func turn<ActorType: Actor>(name: String?, priority: TaskPriority?) -> (Turn, ActorType)?
-    where UnderlyingQueue == ActorQueue<ActorType> {
-        underlyingQueue.turn(name: name, priority: priority, group: registry)
-    }
+extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue {
+    /// The type of the actor that the operations run on.
+    public typealias ActorType = UnderlyingQueue.ActorType
 
+    /// The queue that has adopted the actor.
+    @inlinable public var _queue: ActorQueue<ActorType> { underlyingQueue._queue }
+
+    /// Takes the last place in the queue for a task that is about to be made.
+    ///
+    /// - Returns: `nil` if the actor has been deallocated.
+    @inlinable
+    public func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)? {
+        turn(in: _queue, name: name, priority: priority)
+    }
+}
+
+extension CancellableQueue {
+    // Knows the type of the queue: a client is specialised down to this call.
     @usableFromInline
-    func turnOrTrap<ActorType: Actor>(name: String?, priority: TaskPriority?) -> (Turn, ActorType)
-    where UnderlyingQueue == ActorQueue<ActorType> {
-        underlyingQueue.turnOrTrap(name: name, priority: priority, group: registry)
+    func turn<A: Actor>(
+        in queue: ActorQueue<A>,
+        name: String?,
+        priority: TaskPriority?
+    ) -> (turn: _Turn, actor: A)? {
+        queue.turn(name: name, priority: priority, group: registry)
     }
 }

@@ -30,19 +30,21 @@
 /// ``ActorQueue``. (``run(_:)`` and ``drain()`` can see that, and throw.)
 ///
 /// ## Priorities
-/// What is before a task with a higher priority is raised to it while it waits, where the system can (macOS 26, Linux).
+/// A task of the queue that is before a task with a higher priority is raised to it while that waits, where the system can (macOS 26, Linux).
+/// A caller of ``run(_:)`` raises, and is not raised: its task is not the queue's.
 ///
 /// ## Cancellation
 /// Each task is cancelled by its own handle. A *throwing* one that has not begun leaves at once (or, if it has not been given a thread
 /// yet, when it is): its value is a `CancellationError`, its operation never runs, its place is free, and the others keep their order. One
 /// that cannot throw owes a value: it runs when it is its turn, with `Task.isCancelled` true. So a `try` in an operation decides whether
 /// it may be skipped. Releasing the queue cancels nothing: what was sent still runs.
-public final class FIFOQueue: Sendable {
+public final class FIFOQueue: TaskQueue {
     /// What errors and diagnostics know it by.
     public let name: String?
 
     @usableFromInline let turns: TurnStorage
-    @usableFromInline let priority: TaskPriority?
+    /// The priority of the tasks that are sent without one; `nil`: that of their caller.
+    public let _priority: TaskPriority?
 
     /// Creates a queue that runs one task at a time, or a few.
     ///
@@ -57,7 +59,7 @@ public final class FIFOQueue: Sendable {
             "FIFOQueue: maxConcurrentTasks is \(maxConcurrentTasks), and nothing would ever run. Allow 1 or more."
         )
         self.name = name
-        self.priority = priority
+        _priority = priority
         turns = TurnStorage(.fifoQueue, name: name, capacity: maxConcurrentTasks)
     }
 
@@ -83,6 +85,9 @@ public final class FIFOQueue: Sendable {
     /// ## Cancellation
     /// A caller that is cancelled before its turn leaves at once, without running `body`. From then on it is up to `body`.
     ///
+    /// ## Priorities
+    /// The caller raises the tasks of the queue that are before it, and is itself not raised: the queue raises only tasks that it made.
+    ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws; `CancellationError` if the caller was cancelled before its turn; ``QueueReentrancyError`` if the caller
@@ -94,13 +99,13 @@ public final class FIFOQueue: Sendable {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         try checkReentrancy()
-        guard let guest = await turns.beginGuest() else { throw CancellationError() }
+        guard let turn = await turns.beginInCaller() else { throw CancellationError() }
         do {
-            let value = try await guest.turn.holding(body)
-            if guest.finish() { await guest.waitUntilUnpinned() }
+            let value = try await turn.held.holding(body)
+            turn.finish(.completed)
             return value
         } catch {
-            if guest.finish(error) { await guest.waitUntilUnpinned() }
+            turn.finish(.failed(error))
             throw error
         }
     }
@@ -118,33 +123,13 @@ public final class FIFOQueue: Sendable {
         try await turns.drain()
     }
 
-    @usableFromInline
-    func turn(name: String?, priority: TaskPriority?) -> Turn { Turn(in: turns, name: name, priority: priority) }
+    /// Takes the last place in the queue for a task that is about to be made.
+    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
+        Turn(in: turns, name: name, priority: priority)
+    }
 
     @usableFromInline
     func checkReentrancy() throws {
         if turns.isHeldByCaller { throw QueueReentrancyError(queueName: name) }
-    }
-}
-
-/// Somebody who holds a turn of a queue asked it for another, and would have waited for itself for ever.
-///
-/// Mend it by doing the work in the turn that is there, or by sending it with `Task(on:)`, without awaiting it inside.
-public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name that the queue was made with.
-    public let queueName: String?
-
-    /// The error of a queue: also for queues of your own, and for tests.
-    ///
-    /// - Parameter queueName: The name of the queue, if it has one.
-    public init(queueName: String?) {
-        self.queueName = queueName
-    }
-
-    /// Which queue it was, and what to do.
-    public var description: String {
-        "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside a turn of "
-            + "its own: that would wait for itself for ever. Do the work in the turn that is there, or send it with Task(on:) and do not "
-            + "await it inside."
     }
 }

@@ -75,18 +75,18 @@ struct QueueEventTests {
         }
     }
 
-    @Test func aGuestIsToldAsATask() async throws {
+    @Test func aRunIsReportedAsATask() async throws {
         try await EventLog.recording { recorder in
             let (queue, gate) = (FIFOQueue(), Gate())
             let first = Task(on: queue) { try? await gate.wait() }
-            let guest = Task { try await queue.run { throw MarkedError("no") } }
+            let run = Task { try await queue.run { throw MarkedError("no") } }
             try await recorder.wait { $0.named("FIFOQueue.waiting").count == 1 }
             let other = Task { try await queue.run {} }
             try await recorder.wait { $0.named("FIFOQueue.waiting").count == 2 }
             other.cancel()
             _ = await other.result
             gate.open()
-            _ = (await first.value, await guest.result)
+            _ = (await first.value, await run.result)
             let tasks = recorder.events.bySubject
             #expect(
                 tasks[1].lines == [

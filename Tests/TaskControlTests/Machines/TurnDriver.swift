@@ -10,22 +10,16 @@ struct TurnModel: Hashable {
     /// What a task is about to do next.
     enum Stage: Hashable {
         case comes, parks, sleeps, runs
-        /// A guest that has left, and is to ask whether it may go on.
-        case pinned
-        /// A guest that has left, and waits until it may go on.
-        case waitsForUnpin
     }
 
     struct Person: Hashable {
         let number: Int
-        let isGuest: Bool
         var stage = Stage.comes
         var isCalled = false
         var hasBegun = false
         var hasHandle = false
         var isToBeRaised = false
         var level: UInt8
-        var pins = 0
     }
 
     struct Drainer: Hashable {
@@ -38,10 +32,6 @@ struct TurnModel: Hashable {
 
     let capacity: Int?
     var line: [Person] = []
-    /// Guests that have left, and are being raised.
-    var leaving: [Person] = []
-    /// Who is being raised at this moment: for each of those who raise.
-    var raising: [[Int]] = []
     var drainers: [Drainer] = []
 
     var running: Int { line.filter(\.hasBegun).count }
@@ -62,35 +52,18 @@ struct TurnModel: Hashable {
         return next
     }
 
-    /// - Returns: Whether the guest must stay.
-    mutating func depart(_ number: Int) -> Bool {
-        guard let index = index(number) else { return false }
-        var person = line.remove(at: index)
-        let isPinned = person.pins > 0
-        if isPinned {
-            person.stage = .pinned
-            leaving.append(person)
-        }
-        return isPinned
-    }
-
     /// - Returns: Whose handles are to be used: those of the people from `index` down that have less.
-    mutating func raise(below index: Int, to level: UInt8) -> (jobs: [Int], guests: [Int]) {
-        var (jobs, guests) = ([Int](), [Int]())
+    mutating func raise(below index: Int, to level: UInt8) -> [Int] {
+        var jobs: [Int] = []
         for index in (0..<index).reversed() where line[index].level < level {
             line[index].level = level
-            if line[index].isGuest || line[index].hasHandle {
+            if line[index].hasHandle {
                 jobs.append(line[index].number)
-                if line[index].isGuest {
-                    line[index].pins += 1
-                    guests.append(line[index].number)
-                }
             } else {
                 line[index].isToBeRaised = true
             }
         }
-        if !guests.isEmpty { raising.append(guests) }
-        return (jobs, guests)
+        return jobs
     }
 
     /// - Returns: Who is to be resumed.
@@ -110,7 +83,7 @@ struct TurnModel: Hashable {
 }
 
 enum TurnEvent: Hashable {
-    case enqueue(level: UInt8, isGuest: Bool)
+    case enqueue(level: UInt8)
     case attach(Int)
     case begin(Int)
     case park(Int)
@@ -118,8 +91,6 @@ enum TurnEvent: Hashable {
     case leave(Int)
     case raise(Int, UInt8)
     case raiseAll(UInt8)
-    case unpin(Int)
-    case parkPinned(Int)
     case enrollDrainer
     case parkDrainer(Int)
     case drainerLeaves(Int)
@@ -131,7 +102,6 @@ struct TurnDriver: MachineDriver {
     private(set) var model: TurnModel
     private var ids: [TurnMachine.ID] = []
     private var drainerIDs: [TurnMachine.DrainID] = []
-    private var pinned: [[TurnMachine.ID]] = []
 
     init(capacity: Int?) {
         machine = TurnMachine(capacity: capacity)
@@ -150,30 +120,24 @@ struct TurnDriver: MachineDriver {
     func possibleEvents(people: Int, drainers: Int, levels: [UInt8]) -> [TurnEvent] {
         var events: [TurnEvent] = []
         if ids.count < people {
-            for level in levels {
-                events.append(.enqueue(level: level, isGuest: false))
-                if model.capacity != nil { events.append(.enqueue(level: level, isGuest: true)) }
-            }
+            events += levels.map { .enqueue(level: $0) }
         }
         for person in model.line {
-            if !person.isGuest, !person.hasHandle { events.append(.attach(person.number)) }
+            // A caller that takes a turn in its own task never brings a handle.
+            if !person.hasHandle { events.append(.attach(person.number)) }
             switch person.stage {
             case .comes: events.append(.begin(person.number))
             case .parks: events.append(.park(person.number))
             case .runs: events.append(.finish(person.number))
-            case .sleeps, .pinned, .waitsForUnpin: break
+            case .sleeps: break
             }
             for level in levels where level != person.level { events.append(.raise(person.number, level)) }
         }
-        for person in model.leaving where person.stage == .pinned { events.append(.parkPinned(person.number)) }
         for number in ids.indices { events.append(.leave(number)) }
         // The first of all has often left. It may leave between the answer that it must wait and its attempt to park.
         if !ids.isEmpty, model.index(0) == nil {
             events += [.begin(0), .park(0), .finish(0), .attach(0), .raise(0, 99)]
-            // Those who raised a guest may be done before it parks.
-            if !model.leaving.contains(where: { $0.number == 0 }) { events.append(.parkPinned(0)) }
         }
-        for index in model.raising.indices { events.append(.unpin(index)) }
         if model.capacity != nil, drainerIDs.count < drainers { events.append(.enrollDrainer) }
         for drainer in model.drainers {
             if !drainer.isParked { events.append(.parkDrainer(drainer.number)) }
@@ -185,7 +149,7 @@ struct TurnDriver: MachineDriver {
 
     mutating func play(_ event: TurnEvent) {
         switch event {
-        case .enqueue(let level, let isGuest): enqueue(level, isGuest)
+        case .enqueue(let level): enqueue(level)
         case .attach(let number): attach(number)
         case .begin(let number): begin(number)
         case .park(let number): park(number)
@@ -193,16 +157,16 @@ struct TurnDriver: MachineDriver {
         case .leave(let number): leave(number)
         case .raise(let number, let level): raise(number, level)
         case .raiseAll(let level):
-            check(machine.raiseAll(to: level), to: level, model.raise(below: model.line.count, to: level))
-        case .unpin(let index): unpin(index)
-        case .parkPinned(let number): parkPinned(number)
+            let expected = model.raise(below: model.line.count, to: level)
+            let raised = machine.raiseAll(to: level)
+            #expect(raised == expected)
         case .enrollDrainer: enrollDrainer()
         case .parkDrainer(let number): parkDrainer(number)
         case .drainerLeaves(let number): drainerLeaves(number)
         }
         #expect(machine.count == model.line.count)
         #expect(machine.runningCount == model.running)
-        #expect(machine.entries.count == model.line.count + model.leaving.count)
+        #expect(machine.entries.count == model.line.count)
         for (number, id) in ids.enumerated() {
             #expect(machine.isRunning(id) == (model.index(number).map { model.line[$0].hasBegun } ?? false))
         }
@@ -210,16 +174,17 @@ struct TurnDriver: MachineDriver {
         machine.checkInvariants()
     }
 
-    private mutating func enqueue(_ level: UInt8, _ isGuest: Bool) {
+    private mutating func enqueue(_ level: UInt8) {
         let number = ids.count
-        let place = machine.enqueue(level: level, guest: isGuest ? number : nil, isGuest: isGuest)
+        let place = machine.enqueue(level: level)
         ids.append(place.id)
-        model.line.append(.init(number: number, isGuest: isGuest, level: level))
+        model.line.append(.init(number: number, level: level))
         let isUrgent = model.line.dropLast().contains { $0.level < level }
         #expect(place.isUrgent == isUrgent)
         guard isUrgent else { return }
         let expected = model.raise(below: model.line.count - 1, to: level)
-        check(machine.raise(before: place.id, to: level), to: level, expected)
+        let raised = machine.raise(before: place.id, to: level)
+        #expect(raised == expected)
     }
 
     private mutating func attach(_ number: Int) {
@@ -263,30 +228,28 @@ struct TurnDriver: MachineDriver {
     private mutating func finish(_ number: Int) {
         let departure = machine.finish(ids[number])
         guard let index = model.index(number), model.line[index].hasBegun else {
-            return check(departure, calling: nil, leaving: nil, isPinned: false, hasLeft: false)
+            return check(departure, calling: nil, leaving: nil, hasLeft: false)
         }
-        let isPinned = model.depart(number)
-        check(departure, calling: model.call(), leaving: nil, isPinned: isPinned, hasLeft: true)
+        model.line.remove(at: index)
+        check(departure, calling: model.call(), leaving: nil, hasLeft: true)
     }
 
     private mutating func leave(_ number: Int) {
         let departure = machine.leave(ids[number])
         guard let index = model.index(number), !model.line[index].hasBegun else {
-            return check(departure, calling: nil, leaving: nil, isPinned: false, hasLeft: false)
+            return check(departure, calling: nil, leaving: nil, hasLeft: false)
         }
-        let leaving = model.line[index].stage == .sleeps ? number : nil
-        let isPinned = model.depart(number)
-        check(departure, calling: model.call(), leaving: leaving, isPinned: isPinned, hasLeft: true)
+        let leaving = model.line.remove(at: index).stage == .sleeps ? number : nil
+        check(departure, calling: model.call(), leaving: leaving, hasLeft: true)
     }
 
     private mutating func check(
         _ departure: TurnMachine.Departure,
         calling: Int?,
         leaving: Int?,
-        isPinned: Bool,
         hasLeft: Bool
     ) {
-        #expect(departure.calling == calling && departure.leaving == leaving && departure.isPinned == isPinned)
+        #expect(departure.calling == calling && departure.leaving == leaving)
         guard hasLeft else { return #expect(!departure.hasDrained) }
         let woken = model.takeDrained()
         let drained = departure.hasDrained ? machine.takeDrained() : []
@@ -296,43 +259,13 @@ struct TurnDriver: MachineDriver {
     private mutating func raise(_ number: Int, _ level: UInt8) {
         guard let index = model.index(number), !model.line[index].hasBegun else {
             // Late: it waits no more.
-            let late = machine.raise(before: ids[number], to: level).jobs
+            let late = machine.raise(before: ids[number], to: level)
             return #expect(late.isEmpty)
         }
         model.line[index].level = max(model.line[index].level, level)
-        check(machine.raise(before: ids[number], to: level), to: level, model.raise(below: index, to: level))
-    }
-
-    private mutating func check(
-        _ raising: TurnMachine.Raising,
-        to level: UInt8,
-        _ expected: (jobs: [Int], guests: [Int])
-    ) {
-        #expect(raising.jobs == expected.jobs && raising.level == level)
-        #expect(raising.pinned == expected.guests.map { ids[$0] })
-        if !raising.pinned.isEmpty { pinned.append(raising.pinned) }
-    }
-
-    private mutating func unpin(_ index: Int) {
-        let woken = machine.unpin(pinned.remove(at: index))
-        var expected: [Int] = []
-        for number in model.raising.remove(at: index) {
-            if let place = model.index(number) {
-                model.line[place].pins -= 1
-            } else if let place = model.leaving.firstIndex(where: { $0.number == number }) {
-                model.leaving[place].pins -= 1
-                guard model.leaving[place].pins == 0 else { continue }
-                if model.leaving.remove(at: place).stage == .waitsForUnpin { expected.append(number) }
-            }
-        }
-        #expect(woken == expected)
-    }
-
-    private mutating func parkPinned(_ number: Int) {
-        let isPinned = machine.parkPinned(ids[number], number)
-        let index = model.leaving.firstIndex { $0.number == number }
-        #expect(isPinned == (index != nil), "a guest sleeps only while it is being raised")
-        if let index { model.leaving[index].stage = .waitsForUnpin }
+        let expected = model.raise(below: index, to: level)
+        let raised = machine.raise(before: ids[number], to: level)
+        #expect(raised == expected)
     }
 
     private mutating func enrollDrainer() {

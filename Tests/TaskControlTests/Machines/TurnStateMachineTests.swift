@@ -67,7 +67,7 @@ struct TurnStateMachineTests {
             return id
         }
         for id in ids { _ = machine.begin(id) }
-        let late = machine.raise(before: ids[1], to: 9).jobs
+        let late = machine.raise(before: ids[1], to: 9)
         #expect(late.isEmpty)
         machine.checkInvariants()
     }
@@ -80,12 +80,12 @@ struct TurnStateMachineTests {
             _ = machine.attach(id, number)
             return id
         }
-        #expect(ids.allSatisfy { machine.raise(before: $0, to: 5).jobs.isEmpty })
-        let raised = [ids[999], ids[998]].map { machine.raise(before: $0, to: 17).jobs.count }
+        #expect(ids.allSatisfy { machine.raise(before: $0, to: 5).isEmpty })
+        let raised = [ids[999], ids[998]].map { machine.raise(before: $0, to: 17).count }
         #expect(raised == [999, 0])
         let urgent = machine.enqueue(level: 25)
         #expect(urgent.isUrgent)
-        let all = machine.raise(before: urgent.id, to: 25).jobs.count
+        let all = machine.raise(before: urgent.id, to: 25).count
         #expect(all == 1_000)
         let another = machine.enqueue(level: 25)
         #expect(!another.isUrgent)

@@ -334,57 +334,38 @@ struct QueueRaisingTests {
         try await Task(priority: .high) { try await queue.drain() }.value
     }
 
+    /// Its task is not the queue's, and may end as soon as it has left.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func aRunIsRaisedAndRaises() async throws {
-        let (queue, begun) = (FIFOQueue(), Gate())
-        let guest = Task(priority: .background) {
-            try await queue.run {
-                begun.open()
-                await untilRaised(to: .utility)
-            }
+    @Test func aRunRaisesTheTasksBeforeItAndIsNotRaised() async throws {
+        let (queue, begun, gate) = (FIFOQueue(), Gate(), Gate())
+        Task(priority: .background, on: queue) {
+            begun.open()
+            await untilRaised(to: .high)
         }
         await begun.waitIgnoringCancellation()
-        Task(priority: .background, on: queue) { await untilRaised(to: .high) }
-        try await Task(priority: .utility) {
-            // Raised itself while it waits.
-            async let waiting: Void = queue.run {}
-            try await waiting
-        }.escalated(to: .high).value
-        try await guest.value
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func aRunThatIsBeingRaisedStaysUntilThatIsOver() async throws {
-        let (queue, begun, isRaised, log) = (FIFOQueue(), Gate(), Gate(), OrderRecorder<String>())
-        let guest = Task(priority: .background) {
-            try await withTaskPriorityEscalationHandler {
-                try await queue.run {
-                    begun.open()
-                    // Not suspended: the runtime itself lets nobody resume who is being raised.
-                    while !isRaised.isOpen { sched_yield() }
-                }
-                log.record("gone on")
-            } onPriorityEscalated: { _, _ in
-                isRaised.open()
-                // It leaves the line, and has time enough to go on if it may.
-                while queue.count > 1 { sched_yield() }
-                for _ in 0..<1_000 { sched_yield() }
-                log.record("raised")
+        let raised = OrderRecorder<TaskPriority>()
+        let run = Task(priority: .background) {
+            await withTaskPriorityEscalationHandler {
+                try? await queue.run { await gate.waitIgnoringCancellation() }
+            } onPriorityEscalated: { _, priority in
+                raised.record(priority)
             }
         }
-        // On a thread that may be kept busy.
-        try await offThePool {
-            while !begun.isOpen { sched_yield() }
-            Task(priority: .high, on: queue) {}
-        }
-        try await guest.value
-        #expect(log.events == ["raised", "gone on"])
-        try await queue.drain()
+        while queue.count < 2 { await Task.yield() }
+        // Raises the task that is before the run, and not the run.
+        let urgent = Task(priority: .utility) { try await queue.run {} }
+        while queue.count < 3 { await Task.yield() }
+        // Raised itself while it waits.
+        urgent.escalatePriority(to: .high)
+        gate.open()
+        try await urgent.value
+        await run.value
+        #expect(raised.events.isEmpty)
     }
 
-    /// Guests that end at once while others raise them, among them children whose memory is their parent's.
+    /// Callers that end at once while others raise what is before them, among them children whose memory is their parent's.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func guestsThatAreBeingRaisedMayEnd() async throws {
+    @Test func callersOfDifferentPrioritiesMayEndWhileOthersRaise() async throws {
         let queue = FIFOQueue()
         try await withThrowingTaskGroup { group in
             for number in 0..<200 {
@@ -399,14 +380,6 @@ struct QueueRaisingTests {
             try await group.waitForAll()
         }
         #expect(queue.isIdle)
-    }
-}
-
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension Task {
-    fileprivate func escalated(to priority: TaskPriority) -> Self {
-        escalatePriority(to: priority)
-        return self
     }
 }
 

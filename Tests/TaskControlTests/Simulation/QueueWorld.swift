@@ -31,7 +31,7 @@ final class QueueWorld: Sendable {
     private struct Item {
         let mayFail: Bool
         /// A run in somebody's task, which no group knows.
-        let isGuest: Bool
+        let isInCaller: Bool
         var cancel: (@Sendable () -> Void)?
         var isCancelled = false
         /// Cancelled before it had begun, and it may fail: it never begins.
@@ -112,7 +112,7 @@ final class QueueWorld: Sendable {
     func run(_ work: Work) -> @Sendable () async -> Void {
         let place = Locked<Int?>(nil)
         let task = Task {
-            let number = self.enter(mayFail: true, isGuest: true)
+            let number = self.enter(mayFail: true, isInCaller: true)
             place.withLock { $0 = number }
             withUnsafeCurrentTask { task in
                 if task?.isCancelled == true { self.cancelled(number) }
@@ -140,7 +140,7 @@ final class QueueWorld: Sendable {
     }
 
     func cancelAll() {
-        let numbers = state.withLock { state in state.items.indices.filter { !state.items[$0].isGuest } }
+        let numbers = state.withLock { state in state.items.indices.filter { !state.items[$0].isInCaller } }
         for number in numbers { cancelled(number) }
         if face.capacity == nil { cancellableOrdered.cancelTasks() } else { cancellable.cancelTasks() }
         check()
@@ -173,9 +173,9 @@ final class QueueWorld: Sendable {
 
     // MARK: The model
 
-    private func enter(mayFail: Bool, isGuest: Bool = false) -> Int {
+    private func enter(mayFail: Bool, isInCaller: Bool = false) -> Int {
         state.withLock { state in
-            state.items.append(Item(mayFail: mayFail, isGuest: isGuest))
+            state.items.append(Item(mayFail: mayFail, isInCaller: isInCaller))
             return state.items.count - 1
         }
     }
@@ -206,7 +206,7 @@ final class QueueWorld: Sendable {
             let item = state.items[number]
             sim.expect(!item.hasBegun, "\(number) begins once")
             sim.expect(!item.isDropped, "\(number) was cancelled before its turn, and does not begin")
-            sim.expect(!item.isCancelled || item.isGuest || Task.isCancelled, "\(number) knows of its cancellation")
+            sim.expect(!item.isCancelled || item.isInCaller || Task.isCancelled, "\(number) knows of its cancellation")
             let early = state.items.prefix(number).firstIndex { !$0.hasBegun && !$0.isDropped }
             sim.expect(early == nil, "\(early ?? 0) begins before \(number)")
             if let capacity = face.capacity {
@@ -247,7 +247,7 @@ final class QueueWorld: Sendable {
         case .actor, .mainActor, .cancellableActor: break
         }
         guard face.canCancelAll else { return }
-        let live = state.withLock { $0.items.filter { !$0.hasEnded && !$0.isCancelled && !$0.isGuest }.count }
+        let live = state.withLock { $0.items.filter { !$0.hasEnded && !$0.isCancelled && !$0.isInCaller }.count }
         let count = cancellable.count + cancellableOrdered.count
         // Cancelled through its own handle it counts until it ends.
         sim.expect(count >= live && count <= most, "\(count) are live, not \(live) to \(most)")

@@ -1,17 +1,25 @@
-/// The place of one task in a queue.
-@usableFromInline
-struct Turn: Sendable {
+/// The place of one task in a queue: of a task that the queue made, or of the caller of ``FIFOQueue/run(_:)``.
+///
+/// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name it.
+public struct _Turn: Sendable {
     let turns: TurnStorage
     let id: TurnStorage.ID
     let membership: Membership?
 
-    /// Gives somebody a place: the order of these calls is the order of the queue.
+    /// Takes the last place in a queue: the order of these calls is the order of the queue.
     @inline(__always)
     init(in turns: TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
         id = turns.enqueue(priority: priority)
         membership = group.map { [id] in Membership($0, of: id, in: turns, taskName: name) }
         if Diagnostics.isOn { tellEnqueued(name) }
+    }
+
+    /// A place that has been taken already.
+    init(in turns: TurnStorage, at id: TurnStorage.ID) {
+        self.turns = turns
+        self.id = id
+        membership = nil
     }
 
     /// Brings the handle of the task that has been made for this place.
@@ -48,53 +56,17 @@ struct Turn: Sendable {
     /// Whether its group has been cancelled, which its task may be about to hear of.
     @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
 
+    /// Marks the turn inside it.
+    @usableFromInline var held: HeldTurn { turns.held(id) }
+
     /// The work begins.
     ///
     /// - Returns: What marks the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline
     func enter() -> HeldTurn? {
         if Diagnostics.isOn { tellInside(.started) }
-        return turns.holdsTurns ? turns.held(id) : nil
+        return turns.holdsTurns ? held : nil
     }
 }
 
-/// How the task of a turn ends.
-@usableFromInline
-enum TurnEnd {
-    case completed
-    case failed(any Error)
-    /// It was cancelled before its turn.
-    case skipped
-}
-
-/// The place of a task among the tasks that a ``CancellableQueue`` cancels together.
-enum Membership: Sendable {
-    case member(TaskRegistry, TaskRegistry.ID)
-    /// The queue is closed: the task is cancelled.
-    case refused
-
-    init(_ group: TaskRegistry, of turn: TurnStorage.ID, in turns: TurnStorage, taskName: String?) {
-        // The events of the group know the task by what those of the queue know it by.
-        if let id = group.reserve(subject: Diagnostics.isOn ? turns.subject(turn) : nil) {
-            self = .member(group, id)
-        } else {
-            if Diagnostics.isOn { group.tell(.refused, taskName: taskName) }
-            self = .refused
-        }
-    }
-
-    func attach(_ task: TaskHandle) {
-        switch self {
-        case .member(let group, let id): group.attach(id, task)
-        case .refused: task.cancel()
-        }
-    }
-
-    var isCancelled: Bool {
-        if case .member(let group, let id) = self { !group.isLive(id) } else { true }
-    }
-
-    func end() {
-        if case .member(let group, let id) = self { group.finish(id) }
-    }
-}
+@usableFromInline typealias Turn = _Turn

@@ -7,8 +7,8 @@
 ///     expected, parked, called ──leave──▶ (gone)        cancelled before its turn
 ///
 /// An entry is there before its task is (law 2); `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
-/// turn it parks, and asks again when it is resumed. A *guest* is a task of somebody else that waits for a turn of its own and then
-/// goes on: it brings its handle along, and may end as soon as it has left.
+/// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; what is
+/// before it is.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing (law 3).
@@ -17,7 +17,6 @@
 /// 4. If there is room, `next` is not parked: nobody sleeps through its turn.
 /// 5. Levels never rise towards the end: whatever is before an entry has been raised to what that one has (law 12).
 /// 6. Whoever drains waits for something that is still in line.
-/// 7. A guest that somebody is raising stays in the table, out of line, until that is over.
 struct TurnStateMachine<Waiter, Job> {
     typealias Slot = SlotTable<Entry>.Index
 
@@ -25,21 +24,16 @@ struct TurnStateMachine<Waiter, Job> {
 
     enum Phase: UInt8 {
         case expected, parked, called, running
-        /// A guest that has left, and may not go on before it is no longer being raised.
-        case leaving
     }
 
     /// With trivial jobs and waiters it is trivial itself, and cheap to look at.
     struct Entry: Ticketed, Linked {
         let serial: UInt64
         var job: Job?
-        /// There if it is parked; there may be one if it is leaving.
+        /// There if it is parked.
         var waiter: Waiter?
         var links = Links()
-        /// How many are raising this guest at this moment.
-        var pins: UInt16 = 0
         var phase = Phase.expected
-        let isGuest: Bool
         /// The priority that it has, or has been raised to for the sake of somebody behind it.
         var level: UInt8
         /// Its handle was not there yet when it was to be raised.
@@ -77,14 +71,12 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// Enters somebody at the end of the line.
     ///
-    /// - Parameters:
-    ///   - level: The priority of its task.
-    ///   - guest: The handle, if the task is there already and is not the queue's.
+    /// - Parameter level: The priority of its task.
     /// - Complexity: O(1).
-    mutating func enqueue(level: UInt8, guest: Job? = nil, isGuest: Bool = false) -> Place {
+    mutating func enqueue(level: UInt8) -> Place {
         let serial = nextSerial
         nextSerial += 1
-        let slot = entries.insert(Entry(serial: serial, job: guest, isGuest: isGuest, level: level))
+        let slot = entries.insert(Entry(serial: serial, level: level))
         let isUrgent = !line.isEmpty && entries[line.last].level < level
         line.append(slot, in: &entries)
         if next == Chain.none { next = slot }
@@ -156,8 +148,6 @@ struct TurnStateMachine<Waiter, Job> {
         var leaving: Waiter?
         /// All that a drainer waited for has left: the caller goes on with `takeDrained`.
         var hasDrained = false
-        /// The guest is being raised at this moment: it must park with `parkPinned` before it goes on.
-        var isPinned = false
 
         /// Whether it resumes tasks other than the one that has left.
         var concernsOthers: Bool { calling != nil || hasDrained }
@@ -186,21 +176,15 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     private mutating func depart(_ slot: Slot) -> Departure {
-        let isPinned = entries[slot].pins > 0
         remove(slot)
         let hasDrained = drainers.lowest.map { $0 <= drainedMark } ?? false
-        return Departure(calling: callNext(), hasDrained: hasDrained, isPinned: isPinned)
+        return Departure(calling: callNext(), hasDrained: hasDrained)
     }
 
-    /// Takes an entry out of line, and out of the table unless it is pinned there.
     private mutating func remove(_ slot: Slot) {
         line.remove(slot, in: &entries)
         count -= 1
-        if entries[slot].pins == 0 {
-            entries.discard(slot)
-        } else {
-            entries[slot].phase = .leaving
-        }
+        entries.discard(slot)
     }
 
     // Static: a copy of the machine, kept for the call, would make the change copy the whole line.
@@ -211,66 +195,37 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Raising
 
-    /// What is to be raised, and which of those are guests: to be given back with `unpin` when that is done.
-    struct Raising {
-        var jobs: [Job] = []
-        var pinned: [ID] = []
-        var level: UInt8 = 0
-    }
-
     /// Somebody in line has been raised. So is what is before it.
     ///
+    /// - Returns: The tasks to be raised.
     /// - Complexity: O(*n*) in the number of those that are raised.
-    mutating func raise(before id: ID, to level: UInt8) -> Raising {
-        guard isThere(id), entries[id.slot].phase != .running else { return Raising() }
+    mutating func raise(before id: ID, to level: UInt8) -> [Job] {
+        guard isThere(id), entries[id.slot].phase != .running else { return [] }
         entries[id.slot].level = max(entries[id.slot].level, level)
         return raise(from: entries[id.slot].links.older, to: level)
     }
 
     /// Somebody waits for all that is in line.
     ///
+    /// - Returns: The tasks to be raised.
     /// - Complexity: O(*n*) in the number of those that are raised.
-    mutating func raiseAll(to level: UInt8) -> Raising {
+    mutating func raiseAll(to level: UInt8) -> [Job] {
         raise(from: line.last, to: level)
     }
 
-    private mutating func raise(from newest: Slot, to level: UInt8) -> Raising {
-        var raising = Raising()
+    private mutating func raise(from newest: Slot, to level: UInt8) -> [Job] {
+        var jobs: [Job] = []
         var slot = newest
         while slot != Chain.none, entries[slot].level < level {
             entries[slot].level = level
             if let job = entries[slot].job {
-                raising.jobs.append(job)
-                if entries[slot].isGuest {
-                    entries[slot].pins += 1
-                    raising.pinned.append(ID(serial: entries[slot].serial, slot: slot))
-                }
+                jobs.append(job)
             } else {
                 entries[slot].isToBeRaised = true
             }
             slot = entries[slot].links.older
         }
-        raising.level = level
-        return raising
-    }
-
-    /// - Returns: Whether the guest is to sleep until `unpin` hands it out.
-    mutating func parkPinned(_ id: ID, _ waiter: Waiter) -> Bool {
-        guard isInTable(id) else { return false }
-        entries[id.slot].waiter = waiter
-        return true
-    }
-
-    /// - Returns: Guests that were waiting for that.
-    mutating func unpin(_ ids: [ID]) -> [Waiter] {
-        var waking: [Waiter] = []
-        for id in ids {
-            entries[id.slot].pins -= 1
-            guard entries[id.slot].pins == 0, entries[id.slot].phase == .leaving else { continue }
-            if let waiter = entries[id.slot].waiter { waking.append(waiter) }
-            entries.discard(id.slot)
-        }
-        return waking
+        return jobs
     }
 
     // MARK: Draining
@@ -309,13 +264,7 @@ struct TurnStateMachine<Waiter, Job> {
     }
 
     /// Whether it is in line.
-    private func isThere(_ id: ID) -> Bool {
-        isInTable(id) && entries[id.slot].phase != .leaving
-    }
-
-    private func isInTable(_ id: ID) -> Bool {
-        entries.contains(id)
-    }
+    private func isThere(_ id: ID) -> Bool { entries.contains(id) }
 }
 
 extension TurnStateMachine.Departure: Sendable where Waiter: Sendable, Job: Sendable {}
@@ -342,7 +291,6 @@ extension TurnStateMachine {
             case .parked:
                 precondition(hasPassedNext && !isTurn(of: slot), "nobody sleeps through its turn")
             case .called: precondition(slot == next && hasRoom, "who is called is next")
-            case .leaving: preconditionFailure("who has left is not in line")
             }
             precondition((entry.phase == .parked) == (entry.waiter != nil), "who is parked has a waiter")
         }
@@ -350,6 +298,6 @@ extension TurnStateMachine {
         precondition(runningCount <= capacity ?? 0, "not more run than may")
         precondition(hasPassedNext == (next != Chain.none), "next is in line")
         precondition(drainers.count == 0 || !line.isEmpty, "drainers wait for somebody")
-        precondition(entries.count >= count, "who is in line is in the table")
+        precondition(entries.count == count, "an entry in the table is in line")
     }
 }

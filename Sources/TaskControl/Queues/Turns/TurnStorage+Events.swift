@@ -35,7 +35,7 @@ extension TurnStorage {
     }
 
     @inline(never)
-    func tellGuest(_ id: ID, _ mustWait: Bool) {
+    func tellRun(_ id: ID, _ mustWait: Bool) {
         tell(.enqueued, .begins, id)
         tell(mustWait ? .waiting : .started, .goesOn, id)
     }

@@ -101,56 +101,38 @@ final class TurnStorage: Sendable {
 
     // MARK: Ending
 
-    /// Passes the turn of one of the queue's tasks on.
+    /// Passes a turn on.
     @inline(__always)
     func finish(_ id: ID) {
         if holdsTurns { carryOut(state.withLock { $0.finish(id) }) }
     }
 
-    // MARK: Guests
+    // MARK: Turns in the caller's task
 
-    /// Takes a turn in the caller's task.
+    /// Takes a turn in the caller's task, which is not raised by those behind it: a task that is not the queue's may end as soon as it has left.
     ///
     /// - Returns: `nil`: the caller was cancelled before its turn.
     @usableFromInline
-    nonisolated(nonsending) func beginGuest() async -> Guest? {
+    nonisolated(nonsending) func beginInCaller() async -> Turn? {
         if Task.isCancelled { return nil }
-        let (level, job) = (Task.currentPriority.rawValue, Job.current)
+        let level = Task.currentPriority.rawValue
         let (place, mustWait) = state.withLock { machine in
-            let place = machine.enqueue(level: level, guest: job, isGuest: true)
+            let place = machine.enqueue(level: level)
             // If it can begin, it is the last in line, and there is nobody to call. An urgent one raises first, since who has begun raises
             // nobody: those who come to wait behind it stop raising at it, and count on it to have raised what is before.
             if !place.isUrgent, case .run = machine.begin(place.id) { return (place, false) }
             return (place, true)
         }
-        let guest = Guest(turns: self, id: place.id, turn: held(place.id))
-        if Diagnostics.isOn { tellGuest(place.id, mustWait) }
-        guard mustWait else { return guest }
+        if Diagnostics.isOn { tellRun(place.id, mustWait) }
+        guard mustWait else { return Turn(in: self, at: place.id) }
         if place.isUrgent { raise(before: place.id, to: level) }
         await waitUntilCalledOrCancelled(place.id)
         if begin(place.id) {
             if Diagnostics.isOn { tell(.started, .goesOn, place.id) }
-            return guest
+            return Turn(in: self, at: place.id)
         }
         if Diagnostics.isOn { tellEnd(.skipped, place.id) }
-        await waitUntilUnpinned(place.id)
         return nil
-    }
-
-    /// Passes the turn of a guest on.
-    ///
-    /// - Returns: Whether the guest is to call `waitUntilUnpinned`.
-    fileprivate func finishGuest(_ id: ID) -> Bool {
-        let departure = state.withLock { $0.finish(id) }
-        carryOut(departure)
-        return departure.isPinned
-    }
-
-    /// Returns when nobody is raising a guest that has left: until then its handle is in use, and its task must not end.
-    fileprivate nonisolated(nonsending) func waitUntilUnpinned(_ id: ID) async {
-        _ = await suspend { waiter in
-            state.withLock { $0.parkPinned(id, waiter) } ? nil : .reached
-        }
     }
 
     // MARK: Looking
@@ -174,7 +156,7 @@ final class TurnStorage: Sendable {
         } onCancel: {
             state.withLock { $0.drainerLeaves(id) }?.resume(returning: .left)
         } raising: { [self] priority in
-            raise { $0.raiseAll(to: priority.rawValue) }
+            raise(to: priority.rawValue) { $0.raiseAll(to: priority.rawValue) }
         }
         if let wait { tellDrained(wait, outcome == .left ? .left : .drained) }
         if outcome == .left { throw CancellationError() }
@@ -191,50 +173,12 @@ final class TurnStorage: Sendable {
     }
 
     private func raise(before id: ID, to level: UInt8) {
-        raise { $0.raise(before: id, to: level) }
+        raise(to: level) { $0.raise(before: id, to: level) }
     }
 
-    private func raise(_ event: (inout Machine) -> Machine.Raising) {
-        let pinned = raiseTasks(event)
-        guard !pinned.isEmpty else { return }
-        for guest in state.withLock({ $0.unpin(pinned) }) { guest.resume(returning: .reached) }
+    private func raise(to level: UInt8, _ event: (inout Machine) -> [Job]) {
+        // Owned under the lock: a task in line lives, and may end as soon as the lock is free.
+        let tasks = state.withLock { event(&$0).map(\.owned) }
+        if !tasks.isEmpty { TaskControl.raise(tasks, to: TaskPriority(rawValue: level)) }
     }
-
-    /// Raises tasks, and lets their handles go before it returns: once a guest is unpinned its memory may be somebody else's, and letting
-    /// go of it would write there. (A variable of the caller's would live to the end of its scope, beyond the unpinning.)
-    ///
-    /// - Returns: Whom to unpin.
-    @inline(never)
-    private func raiseTasks(_ event: (inout Machine) -> Machine.Raising) -> [ID] {
-        // Owned under the lock: who is in line lives, and may end as soon as the lock is free.
-        let (raising, tasks) = state.withLock { machine in
-            let raising = event(&machine)
-            return (raising, raising.jobs.map(\.owned))
-        }
-        if !tasks.isEmpty { TaskControl.raise(tasks, to: TaskPriority(rawValue: raising.level)) }
-        return raising.pinned
-    }
-}
-
-/// A turn in a task that is not the queue's.
-@usableFromInline
-struct Guest: Sendable {
-    let turns: TurnStorage
-    let id: TurnStorage.ID
-    @usableFromInline let turn: HeldTurn
-
-    /// Passes the turn on.
-    ///
-    /// - Returns: Whether the task has to wait with `waitUntilUnpinned` before it goes on.
-    @usableFromInline
-    func finish(_ error: (any Error)? = nil) -> Bool {
-        let isPinned = turns.finishGuest(id)
-        // After the turn has been passed on: to tell takes the runtime's lock of this task, which whoever raises it at this moment holds, and
-        // may hold until it has left the line.
-        if Diagnostics.isOn { turns.tellEnd(error.map(TurnEnd.failed) ?? .completed, id) }
-        return isPinned
-    }
-
-    @usableFromInline
-    nonisolated(nonsending) func waitUntilUnpinned() async { await turns.waitUntilUnpinned(id) }
 }

@@ -7,7 +7,7 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
     ///   - operation: Its isolation and task-locals are those of the code that sends it.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -15,13 +15,13 @@ extension Task where Failure == Never {
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: FIFOQueue,
+        on queue: some TaskQueue,
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Success
     ) {
         let work = PlainWork(received(operation))
-        let priority = priority ?? queue.priority
+        let priority = priority ?? queue._priority
         self = TurnBody.start(
-            queue.turn(name: name, priority: priority),
+            queue._turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
@@ -37,7 +37,7 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
     ///   - isolatedActor: Kept alive until the task has ended.
     ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
     /// - Complexity: As without an actor.
@@ -46,14 +46,14 @@ extension Task where Failure == Never {
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: FIFOQueue,
+        on queue: some TaskQueue,
         isolatedTo isolatedActor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
         let work = ActorWork(isolatedActor, operation)
-        let priority = priority ?? queue.priority
+        let priority = priority ?? queue._priority
         self = TurnBody.start(
-            queue.turn(name: name, priority: priority),
+            queue._turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,
             name: name,
@@ -71,7 +71,7 @@ extension Task where Failure == any Error {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
     ///   - operation: Its isolation and task-locals are those of the code that sends it.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -79,14 +79,14 @@ extension Task where Failure == any Error {
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: FIFOQueue,
+        on queue: some TaskQueue,
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
         let work = PlainThrowingWork(received(operation))
-        let priority = priority ?? queue.priority
+        let priority = priority ?? queue._priority
         self = TurnBody.start(
-            queue.turn(name: name, priority: priority),
+            queue._turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
@@ -102,7 +102,7 @@ extension Task where Failure == any Error {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
     ///   - isolatedActor: Kept alive until the task has ended.
     ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
     /// - Complexity: As without an actor.
@@ -111,14 +111,14 @@ extension Task where Failure == any Error {
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: FIFOQueue,
+        on queue: some TaskQueue,
         isolatedTo isolatedActor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
         let work = ActorThrowingWork(isolatedActor, operation)
-        let priority = priority ?? queue.priority
+        let priority = priority ?? queue._priority
         self = TurnBody.start(
-            queue.turn(name: name, priority: priority),
+            queue._turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,
             name: name,

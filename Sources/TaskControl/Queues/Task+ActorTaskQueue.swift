@@ -9,7 +9,7 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
-    ///   - queue: Has adopted an actor, which is kept alive until the task has ended. See ``ActorQueue``.
+    ///   - queue: Has adopted an actor, which is kept alive until the task has ended. See ``ActorQueue`` and ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -17,10 +17,10 @@ extension Task where Failure == Never {
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: ActorQueue<ActorType>,
+        on queue: some ActorTaskQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue.trapWithoutActor() }
         self = TurnBody.start(turn, ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
     }
 
@@ -32,7 +32,7 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
-    ///   - queue: `MainActor.queue`.
+    ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
     ///   - operation: Runs on the main actor. Task-locals are the caller's.
     /// - Complexity: As for other actors.
     @discardableResult
@@ -40,11 +40,11 @@ extension Task where Failure == Never {
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: ActorQueue<MainActor>,
+        on queue: some ActorTaskQueue<MainActor>,
         @_implicitSelfCapture operation: sending @escaping @MainActor () async -> Success
     ) {
         let work = PlainWork(received(operation))
-        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue.trapWithoutActor() }
         self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }
@@ -59,7 +59,7 @@ extension Task where Failure == any Error {
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
     ///   - queue: Has adopted an actor, which is kept alive until the task has ended. If it is gone already, the task throws
-    ///     `CancellationError`. See ``ActorQueue``.
+    ///     `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -67,10 +67,10 @@ extension Task where Failure == any Error {
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: ActorQueue<ActorType>,
+        on queue: some ActorTaskQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
-        guard let (turn, actor) = queue.turn(name: name, priority: priority) else {
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else {
             self = Task(name: name, priority: priority) { throw _Concurrency.CancellationError() }
             return
         }
@@ -86,7 +86,7 @@ extension Task where Failure == any Error {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
-    ///   - queue: `MainActor.queue`.
+    ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
     ///   - operation: Runs on the main actor. Task-locals are the caller's.
     /// - Complexity: As for other actors.
     @discardableResult
@@ -94,11 +94,11 @@ extension Task where Failure == any Error {
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on queue: ActorQueue<MainActor>,
+        on queue: some ActorTaskQueue<MainActor>,
         @_implicitSelfCapture operation: sending @escaping @MainActor () async throws -> Success
     ) {
         let work = PlainThrowingWork(received(operation))
-        let (turn, actor) = queue.turnOrTrap(name: name, priority: priority)
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue.trapWithoutActor() }
         self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }

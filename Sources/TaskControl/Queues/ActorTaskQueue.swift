@@ -1,0 +1,15 @@
+/// A queue that `Task(on:)` sends operations to, and that runs them on an actor: ``ActorQueue``, or a ``CancellableQueue`` over one.
+///
+/// For functions that accept either. The requirements are not for use: only the queues of this library can conform.
+public protocol ActorTaskQueue<ActorType>: Sendable {
+    /// The type of the actor that the operations run on.
+    associatedtype ActorType: Actor
+
+    /// The queue that has adopted the actor.
+    var _queue: ActorQueue<ActorType> { get }
+
+    /// Takes the last place in the queue for a task that is about to be made.
+    ///
+    /// - Returns: `nil` if the actor has been deallocated.
+    func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)?
+}

@@ -1,0 +1,21 @@
+extension MainActor {
+    /// Sends tasks to the main actor from anywhere, synchronously and in order: see ``ActorQueue``.
+    ///
+    /// ```swift
+    /// Task(on: MainActor.queue) { label.text = "half way" }
+    /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
+    /// ```
+    ///
+    /// There is one in a process: tests that run beside each other share its line. A simulation is better off with an `ActorQueue<MainActor>`
+    /// of its own.
+    public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
+}
+
+private enum MainActorQueue {
+    static let shared: ActorQueue<MainActor> = {
+        // Not told: who is told in here, and asks for this queue, would wait for itself.
+        let queue = ActorQueue<MainActor>(name: "MainActor.queue", isTold: false)
+        queue.adoptExecutionContext(of: MainActor.shared)
+        return queue
+    }()
+}

@@ -1,0 +1,11 @@
+/// A queue that `Task(on:)` sends operations to, and that runs each in the isolation that it was formed in: ``FIFOQueue``, or a
+/// ``CancellableQueue`` over one.
+///
+/// For functions that accept either. The requirements are not for use: only the queues of this library can conform.
+public protocol TaskQueue: Sendable {
+    /// The priority of the tasks that are sent without one; `nil`: that of their caller.
+    var _priority: TaskPriority? { get }
+
+    /// Takes the last place in the queue for a task that is about to be made.
+    func _turn(name: String?, priority: TaskPriority?) -> _Turn
+}

@@ -1,0 +1,14 @@
+/// An operation that may fail, and receives the actor that it runs on.
+@usableFromInline
+struct ActorThrowingWork<ActorType: Actor, Success: Sendable>: TaskBody {
+    @usableFromInline let actor: ActorType
+    @usableFromInline let operation: @Sendable (isolated ActorType) async throws -> Success
+
+    @inlinable
+    init(_ actor: ActorType, _ operation: @escaping @Sendable (isolated ActorType) async throws -> Success) {
+        self.actor = actor
+        self.operation = operation
+    }
+
+    @inlinable nonisolated(nonsending) func run() async throws -> Success { try await operation(actor) }
+}

@@ -1,0 +1,31 @@
+/// The place of a task among the tasks that a ``CancellableQueue`` cancels together.
+enum Membership: Sendable {
+    case member(TaskRegistry, TaskRegistry.ID)
+    /// The queue is closed: the task is cancelled.
+    case refused
+
+    init(_ group: TaskRegistry, of turn: TurnStorage.ID, in turns: TurnStorage, taskName: String?) {
+        // The events of the group know the task by what those of the queue know it by.
+        if let id = group.reserve(subject: Diagnostics.isOn ? turns.subject(turn) : nil) {
+            self = .member(group, id)
+        } else {
+            if Diagnostics.isOn { group.tell(.refused, taskName: taskName) }
+            self = .refused
+        }
+    }
+
+    func attach(_ task: TaskHandle) {
+        switch self {
+        case .member(let group, let id): group.attach(id, task)
+        case .refused: task.cancel()
+        }
+    }
+
+    var isCancelled: Bool {
+        if case .member(let group, let id) = self { !group.isLive(id) } else { true }
+    }
+
+    func end() {
+        if case .member(let group, let id) = self { group.finish(id) }
+    }
+}

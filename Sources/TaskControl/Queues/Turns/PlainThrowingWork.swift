@@ -1,0 +1,12 @@
+/// An operation that may fail, and runs in the isolation that it was formed in.
+@usableFromInline
+struct PlainThrowingWork<Success: Sendable>: TaskBody {
+    @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success
+
+    @inlinable
+    init(_ operation: @escaping @Sendable @isolated(any) () async throws -> Success) {
+        self.operation = operation
+    }
+
+    @inlinable nonisolated(nonsending) func run() async throws -> Success { try await operation() }
+}
