@@ -25,7 +25,8 @@ struct ScheduleStateMachineTests {
         let events: [Event] = [.enqueue, .sleep(1), .sleep(2), .advance, .next]
         for sequence in 0..<15_625 {
             var machine = Machine(chooser: ScheduleChooser(seed: 7, strategy: strategy), now: 0)
-            #expect(machine.isIdle)
+            let isIdle = machine.isIdle
+            #expect(isIdle)
             var (model, made): ([(job: Int, from: Int64)], Int) = ([], 0)
             var rest = sequence
             for _ in 0..<6 {
