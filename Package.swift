@@ -7,6 +7,10 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "TaskControl", targets: ["TaskControl"]),
+        .library(name: "TaskControlTrace", targets: ["TaskControlTrace"]),
+        .library(name: "TaskControlLogging", targets: ["TaskControlLogging"]),
+        .library(name: "TaskControlMetrics", targets: ["TaskControlMetrics"]),
+        .library(name: "TaskControlTracing", targets: ["TaskControlTracing"]),
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
         .library(name: "TaskControlTestingTraits", targets: ["TaskControlTestingTraits"]),
@@ -16,14 +20,14 @@ let package = Package(
             name: "AsyncHTTPClient",
             description: "A transport for TaskControlHTTP over AsyncHTTPClient, for servers."
         ),
-        .trait(name: "Logging", description: "Diagnostics are logged through swift-log."),
+        .trait(name: "Logging", description: "TaskControlLogging: events are logged through swift-log."),
         .trait(
             name: "Metrics",
-            description: "MetricsObserver: diagnostics are counted and timed through swift-metrics."
+            description: "TaskControlMetrics: events are counted and timed through swift-metrics."
         ),
         .trait(
             name: "Tracing",
-            description: "TracingObserver: each task and call becomes a span of swift-distributed-tracing."
+            description: "TaskControlTracing: each task and call becomes a span of swift-distributed-tracing."
         ),
     ],
     dependencies: [
@@ -40,23 +44,51 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
-        .target(
-            name: "TaskControl",
-            dependencies: [
-                "CTaskControl",
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
-                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
-                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
-            ],
-            // What the page of a trace is made of: scripts/embed-trace-page puts it into a source file.
-            exclude: ["Diagnostics/Trace/Page"]
-        ),
+        .target(name: "TaskControl", dependencies: ["CTaskControl"]),
         // The switch of the diagnostics: a word that is read without a lock.
         .target(name: "CTaskControl"),
+        // Shared by the other products. Its declarations are public for the targets that have no package access.
+        .target(name: "TaskControlSupport", dependencies: ["TaskControl"]),
+        // Consumers of events. Without package access, so that they prove that the public API of observers suffices.
+        .target(
+            name: "TaskControlTrace",
+            dependencies: ["TaskControl", "TaskControlSupport"],
+            // The sources of the page of a trace: scripts/embed-trace-page embeds them in a source file.
+            exclude: ["Page"],
+            packageAccess: false
+        ),
+        .target(
+            name: "TaskControlLogging",
+            dependencies: [
+                "TaskControl",
+                "TaskControlSupport",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+            ],
+            packageAccess: false
+        ),
+        .target(
+            name: "TaskControlMetrics",
+            dependencies: [
+                "TaskControl",
+                "TaskControlSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ],
+            packageAccess: false
+        ),
+        .target(
+            name: "TaskControlTracing",
+            dependencies: [
+                "TaskControl",
+                "TaskControlSupport",
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+            ],
+            packageAccess: false
+        ),
         .target(
             name: "TaskControlHTTP",
             dependencies: [
                 "TaskControl",
+                "TaskControlSupport",
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",
@@ -77,7 +109,10 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ]
         ),
-        .target(name: "TaskControlTesting", dependencies: ["TaskControl", "CTaskControlTesting"]),
+        .target(
+            name: "TaskControlTesting",
+            dependencies: ["TaskControl", "TaskControlSupport", "TaskControlTrace", "CTaskControlTesting"]
+        ),
         // What the simulation needs of the Swift runtime and cannot say in Swift.
         .target(name: "CTaskControlTesting"),
         // A product of its own: it links Swift Testing, which tests under XCTest do not.
@@ -93,6 +128,21 @@ let package = Package(
             dependencies: [
                 "TaskControl",
                 "TaskControlTesting",
+                "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "TaskControlTraceTests",
+            dependencies: ["TaskControl", "TaskControlTesting", "TaskControlTrace", "TestSupport"]
+        ),
+        .testTarget(
+            name: "TaskControlIntegrationTests",
+            dependencies: [
+                "TaskControl",
+                "TaskControlLogging",
+                "TaskControlMetrics",
+                "TaskControlTesting",
+                "TaskControlTracing",
                 "TestSupport",
                 .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Logging"])),
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
@@ -156,7 +206,7 @@ where !["SourceCompatibilityTests", "CTaskControl", "CTaskControlTesting"].conta
 }
 
 // Where a test can start a process: an exit test, or a browser. iOS, tvOS, watchOS and visionOS have neither.
-for target in package.targets where target.type == .test {
+for target in package.targets where target.type == .test || target.name == "TestSupport" {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .define("SUBPROCESSES", .when(platforms: [.macOS, .linux]))

@@ -28,6 +28,7 @@ let package = Package(
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
+                .product(name: "TaskControlTrace", package: "swift-task-control"),
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",

@@ -17,6 +17,7 @@ let package = Package(
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
+                .product(name: "TaskControlTrace", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -46,6 +47,7 @@ let package = Package(
                 "tour",
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
+                .product(name: "TaskControlTrace", package: "swift-task-control"),
             ]
         ),
         .testTarget(

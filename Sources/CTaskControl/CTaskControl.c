@@ -14,10 +14,10 @@
 _Alignas(128) bool tc_observed = false;
 _Alignas(128) uint64_t tc_number = 0;
 
-static _Thread_local const void *echo;
+static _Thread_local const void *observerCall;
 
-const void *tc_echo(void) { return echo; }
-void tc_setEcho(const void *value) { echo = value; }
+const void *tc_observerCall(void) { return observerCall; }
+void tc_setObserverCall(const void *call) { observerCall = call; }
 
 static _Thread_local bool simulated;
 

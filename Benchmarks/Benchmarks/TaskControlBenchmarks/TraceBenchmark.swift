@@ -1,6 +1,7 @@
 import Benchmark
 import Foundation
 import TaskControl
+import TaskControlTrace
 
 /// What it costs to record, an event, and to write a million of them.
 func registerTrace() {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TaskControl
+import TaskControlTrace
 import Testing
 
 @testable import tour

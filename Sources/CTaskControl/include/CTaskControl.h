@@ -15,10 +15,10 @@ static inline void tc_setObserved(bool isObserved) {
     __atomic_store_n(&tc_observed, isObserved, __ATOMIC_RELAXED);
 }
 
-/// What the calls of this thread are caused by, as an object of the emitter's; null: by no observer. (A task-local takes ten times as long,
-/// and the runtime's lock of its task.)
-const void *tc_echo(void);
-void tc_setEcho(const void *echo);
+/// The call of an observer that this thread is in, as an object of the emitter; null: none. (A task-local takes ten times as long, and the
+/// runtime's lock of its task.)
+const void *tc_observerCall(void);
+void tc_setObserverCall(const void *call);
 
 /// Whether this thread runs a simulation, which has no other thread.
 bool tc_isSimulated(void);

@@ -8,14 +8,17 @@ public enum AsyncGuard {
     /// #endif
     /// ```
     public static func configure(_ configuration: AsyncGuardConfiguration) {
-        Diagnostics.configure(configuration)
+        Observation.configure(configuration)
     }
 
-    /// Tells an observer what happens from now on: see ``TaskObserver``. There may be any number of them.
+    /// Adds an observer, which receives the events from now on: see ``TaskObserver``. There may be any number of observers.
     ///
-    /// The library keeps it alive until ``TaskObservation/end()``.
+    /// The library keeps the observer alive until ``TaskObservation/end()``.
     @discardableResult
     public static func addObserver(_ observer: some TaskObserver) -> TaskObservation {
-        TaskObservation(number: Diagnostics.addObserver(observer))
+        TaskObservation(number: Observation.add(observer))
     }
+
+    /// The time that an event would have now, in terms of the configured clock; `nil` while nobody observes.
+    public static var eventTime: Duration? { Diagnostics.whileObserved(Observation.current.time) }
 }

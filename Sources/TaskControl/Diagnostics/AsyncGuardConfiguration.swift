@@ -1,21 +1,11 @@
-#if Logging
-public import Logging
-#endif
-
 /// What diagnostics do.
 public struct AsyncGuardConfiguration: Sendable {
-    /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere; with the package trait `Logging`,
-    /// to swift-log.
+    /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere. For
+    /// swift-log, add a `LogObserver` of the product `TaskControlLogging`.
     ///
     /// A line begins with `[main]` if it was written on the main thread. Outside Apple's platforms the main actor of a program with an async
     /// `main` does not run there, and its lines begin with `[background]` too.
     public var debugLogging: Bool
-
-    #if Logging
-    /// Where it is logged, if that is so. `nil`: where swift-log's system logs at the time of ``AsyncGuard/configure(_:)``, with the label
-    /// `TaskControl`, from the level `debug` on. Bootstrap that system before.
-    public var logger: Logger?
-    #endif
 
     /// Whether ``snapshot()`` has something to show: whether books are kept of what lives, from now on. Bounded: of 65,536 tasks and calls at
     /// once. What comes when there are so many is counted.
@@ -56,14 +46,5 @@ public struct AsyncGuardConfiguration: Sendable {
         self.redact = redact
         self.reportsMistakes = reportsMistakes
         self.clock = clock
-    }
-
-    /// What writes the lines.
-    var log: any TaskObserver {
-        #if Logging
-        SwiftLog(logger: logger ?? Self.standardLogger)
-        #else
-        SystemLog()
-        #endif
     }
 }

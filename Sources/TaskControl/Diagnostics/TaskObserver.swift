@@ -1,4 +1,4 @@
-/// Is told what happens in all primitives of this library.
+/// Receives the events of all primitives of this library.
 ///
 /// ```swift
 /// final class FailureCount: TaskObserver {
@@ -14,27 +14,17 @@
 /// observation.end()
 /// ```
 public protocol TaskObserver: Sendable {
-    /// Called on the thread where it happens, when it happens, with no lock of the library held: it may call this library here, and whatever it
-    /// does delays the task that the event is about. Events that a cancellation handler of this library causes are emitted outside the
-    /// handler, on a thread of the library.
+    /// Receives an event. Called without a lock of the library, so an observer may call this library.
     ///
-    /// It is not told what it causes itself: neither what happens within this call, nor what a task does that this library made in it, as
-    /// one of a queue or a bag, and whatever stems from that. Other observers are. So an observer that starts tasks, cancels or enqueues
-    /// does not hear its own echo. But a `Task { }` does not know that an observer made it: what that calls of this library is told.
+    /// Called on the thread and in the task of the event, after the effects of what happened: an observer delays that task, and neither the
+    /// next task of a queue nor another caller of a flight. There are three exceptions:
+    /// - An event that a handler of the runtime causes, such as a cancellation handler, is delivered outside the handler, on a thread of
+    ///   the library.
+    /// - An event about a subject whose beginning has not been delivered yet is delivered after that, on the thread and in the task that
+    ///   delivers the beginning; ``TaskEvent/task`` names the task of the event.
+    /// - The start of a turn, or of work that holds permits, is an event of that work, which delays what waits for it.
+    ///
+    /// What this call causes on its own thread is not delivered to the same observer, only to the others. What a task does that was started
+    /// in this call is: an observer that starts tasks of this library must ignore the events of those tasks, or it never ends.
     func receive(_ event: TaskEvent)
-}
-
-/// That an observer is told of events. It goes on until ``end()``, whether or not somebody keeps this: it does not keep the observer alive,
-/// the library does.
-public struct TaskObservation: Hashable, Sendable {
-    let number: UInt64
-
-    /// Ends the observation and releases the observer. A second call does nothing.
-    ///
-    /// Events that happen after this call has returned are not reported to the observer. An event that happens during this call on another
-    /// thread may still be, a moment later. That thread then releases the observer, and if it has the last reference, the observer is
-    /// deallocated there.
-    public func end() {
-        Diagnostics.removeObserver(number)
-    }
 }

@@ -13,14 +13,15 @@ package nonisolated(nonsending) func settle(
     isCancelled: Bool = Task.isCancelled,
     handler: (() async -> Bool)?
 ) async {
-    if Diagnostics.isOn, origin.isForOwner {
-        let text = Diagnostics.text(of: error)
-        Diagnostics.tell(TaskEvent(origin.primitive, .workFailed, error: text, detail: origin.rawValue), isInside: true)
+    if origin.isForOwner {
+        Diagnostics.emit(isInside: true, TaskEvent(origin.primitive, .workFailed, error: error, detail: origin.name))
     }
     if !Task.isCancelled, let handler, await handler() { return }
     if !isCancelled, !Task.isCancelled {
-        Diagnostics.report(.unhandledError(error, in: origin), taskName: Diagnostics.currentTaskName)
+        origin.reportUnhandled(error)
     } else if !(error is CancellationError) {
-        Diagnostics.report(.errorAfterCancellation(error, in: origin), taskName: Diagnostics.currentTaskName)
+        // Nearly always what a cancellation looks like from below, so it is no mistake.
+        let event = TaskEvent(origin.primitive, .errorAfterCancellation, error: error, detail: origin.name)
+        Diagnostics.emit(isInside: true, event)
     }
 }

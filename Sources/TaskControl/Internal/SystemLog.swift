@@ -23,7 +23,7 @@ struct SystemLog: TaskObserver {
 
     func receive(_ event: TaskEvent) {
         // Public: who asks for these lines is to be able to read them, and says with `redact` what is not to be in them.
-        if event.isMistake {
+        if event.severity == .warning {
             logger.error("\(Self.line(of: event), privacy: .public)")
         } else {
             logger.debug("\(Self.line(of: event), privacy: .public)")

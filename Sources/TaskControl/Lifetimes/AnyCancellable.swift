@@ -16,7 +16,7 @@ public final class AnyCancellable: Hashable {
     /// - Parameter cancel: Called at most once: by ``cancel()``, or when the last reference goes.
     public init(_ cancel: @escaping () -> Void) {
         // This class is not Sendable, so the closure stays where it was made; the cast only lets it into the lock.
-        action = Locked(unsafeBitCast(cancel, to: (@Sendable () -> Void).self))
+        action = Locked(calledOnce(cancel))
     }
 
     deinit {
@@ -82,13 +82,16 @@ extension AsyncTask {
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.decide() }
-        if Diagnostics.isOn { Self.tell(.stored, .goesOn, life) }
         set.insert(
             AnyCancellable { [task, life] in
-                if Diagnostics.isOn, !life.withLock({ $0.machine.isFinished }) { Self.tellCancelled(task, life) }
-                task.cancel()
+                if Diagnostics.whileObserved(life.withLock { $0.machine.isFinished }) == false {
+                    Self.cancel(task, life)
+                } else {
+                    task.cancel()
+                }
             }
         )
+        Self.emit(.stored, of: life)
         return self
     }
 }

@@ -1,46 +1,57 @@
-/// What is told of an `AsyncTask`. All of it is called only when somebody listens, and never under the lock.
+/// The events of an `AsyncTask`.
 extension AsyncTask {
+    /// What events know the task by.
     static func identity(of life: Locked<Life>) -> TaskEvent.Identity { life.withLock { $0.subject() } }
 
-    @inline(never)
-    static func tell(
-        _ kind: TaskEvent.Kind,
-        _ stage: TaskEvent.Stage,
-        _ life: Locked<Life>,
-        taskName: String? = nil,
+    @inline(__always)
+    static func emit(
+        _ kind: @autoclosure () -> TaskEvent.Kind,
+        _ change: TaskEvent.Change = .noted,
+        of life: Locked<Life>,
+        at moment: EventMoment? = Diagnostics.moment,
         isInside: Bool = false
     ) {
-        let subject = identity(of: life)
-        Diagnostics.tell(TaskEvent(.asyncTask, kind, stage, subject: subject, taskName: taskName), isInside: isInside)
-    }
-
-    @inline(never)
-    static func tellBinding(of subject: TaskEvent.Identity, to lifetime: AsyncLifetime) {
-        let registry = lifetime.registry
-        let owner = TaskEvent.Identity(registry.number)
-        Diagnostics.tell(
-            TaskEvent(.asyncTask, .boundToLifetime, owner: owner, subject: subject, ownerName: registry.name)
+        Diagnostics.emit(
+            at: moment,
+            isInside: isInside,
+            TaskEvent(.asyncTask, kind(), change, subject: identity(of: life))
         )
     }
 
-    /// Told once, or by each of those who cancel it at the same time.
-    @inline(never)
-    static func tellCancelled(_ task: Task<Void, Never>, _ life: Locked<Life>) {
-        if !task.isCancelled { tell(.cancelled, .goesOn, life) }
+    /// Cancels a task, and emits that unless it was cancelled before. Several callers at the same time may each emit it.
+    static func cancel(_ task: Task<Void, Never>, _ life: Locked<Life>) {
+        let moment = Diagnostics.moment
+        let isNews = moment != nil && !task.isCancelled
+        task.cancel()
+        if isNews { emit(.cancelled, of: life, at: moment) }
+    }
+
+    /// How the body has ended.
+    enum End {
+        case skipped, completed
+        case failed(any Error)
     }
 
     @inline(never)
-    static func tellEnd(_ kind: TaskEvent.Kind, _ life: Locked<Life>, _ binding: Binding?, _ failure: (any Error)?) {
-        var event = TaskEvent(
-            .asyncTask,
-            kind,
-            .ends,
-            owner: binding.map { TaskEvent.Identity($0.registry.number) },
-            subject: identity(of: life),
-            ownerName: binding?.registry.name,
-            error: failure.map(Diagnostics.text)
+    static func emitEnd(_ end: End, _ life: Locked<Life>, _ binding: Binding?, at moment: EventMoment) {
+        let (kind, outcome, error): (TaskEvent.Kind, TaskEvent.Outcome, (any Error)?) =
+            switch end {
+            case .skipped: (.skipped, .skipped, nil)
+            case .completed: (.completed, .completed, nil)
+            case .failed(let error): (.failed, .failed, error)
+            }
+        Diagnostics.emit(
+            at: moment,
+            isInside: true,
+            TaskEvent(
+                .asyncTask,
+                kind,
+                .ended(outcome),
+                owner: binding?.registry.source.identity,
+                subject: identity(of: life),
+                ownerName: binding?.registry.name,
+                error: error
+            )
         )
-        event.isCancelled = Task.isCancelled
-        Diagnostics.tell(event, isInside: true)
     }
 }

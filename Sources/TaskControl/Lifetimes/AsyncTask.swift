@@ -42,8 +42,9 @@ public final class AsyncTask: Sendable {
     ) {
         let operation = received(operation)
         let body = Body(life: life, operation: operation, handler: NoHandler())
-        if Diagnostics.isOn { Self.tell(.created, .begins, life, taskName: name) }
+        Diagnostics.open(Self.identity(of: life))
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
+        emitCreated(name)
     }
 
     /// Starts a task whose errors are handled.
@@ -64,14 +65,19 @@ public final class AsyncTask: Sendable {
     ) {
         let operation = received(operation)
         let body = Body(life: life, operation: operation, handler: Handler(onError: onError))
-        if Diagnostics.isOn { Self.tell(.created, .begins, life, taskName: name) }
+        Diagnostics.open(Self.identity(of: life))
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
+        emitCreated(name)
     }
 
     deinit {
         if isDecided || !life.withLock({ $0.machine.isUndecided }) { return }
         task.cancel()
-        Diagnostics.report(.droppedWithoutOwner(Diagnostics.isOn ? Self.identity(of: life) : nil))
+        Diagnostics.report(
+            TaskEvent(.asyncTask, .dropped, subject: Diagnostics.whileObserved(Self.identity(of: life))),
+            advice:
+                "AsyncTask: dropped and cancelled; call .bind(to:), .store(in:) or .detached() where it is created, or keep it"
+        )
     }
 
     // MARK: What it lives for
@@ -83,12 +89,11 @@ public final class AsyncTask: Sendable {
     /// - Complexity: O(1).
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
-        let subject = Diagnostics.isOn ? Self.identity(of: life) : nil
-        guard let id = lifetime.registry.insert(task, subject: subject, isTold: false) else {
+        let (subject, moment) = (Diagnostics.whileObserved(Self.identity(of: life)), Diagnostics.moment)
+        guard let id = lifetime.registry.insert(task, subject: subject, emitsLife: false) else {
             cancel()
             return self
         }
-        if let subject { Self.tellBinding(of: subject, to: lifetime) }
         var settled: TaskEvent.Identity?
         let obsolete = decide { life in
             defer { settled = life.settledSubject }
@@ -98,6 +103,19 @@ public final class AsyncTask: Sendable {
         if subject == nil, let settled { lifetime.registry.setSubject(settled, of: id) }
         // If the task has ended meanwhile, it did not know that it had something to leave.
         if let obsolete { obsolete.registry.finish(obsolete.id) }
+        if let subject {
+            let source = lifetime.registry.source
+            Diagnostics.emit(
+                at: moment,
+                TaskEvent(
+                    .asyncTask,
+                    .boundToLifetime,
+                    owner: source.identity,
+                    subject: subject,
+                    ownerName: source.name
+                )
+            )
+        }
         return self
     }
 
@@ -105,8 +123,9 @@ public final class AsyncTask: Sendable {
     /// cancels it.
     @discardableResult
     public func detached() -> Self {
-        if Diagnostics.isOn { Self.tell(.detached, .goesOn, life) }
+        let moment = Diagnostics.moment
         if let binding = decide({ $0.release() }) { binding.registry.finish(binding.id) }
+        Self.emit(.detached, of: life, at: moment)
         return self
     }
 
@@ -119,10 +138,10 @@ public final class AsyncTask: Sendable {
         // Cancelled is not finished, but it no longer counts (law 7).
         if let binding {
             binding.registry.cancel(binding.id)
-        } else if Diagnostics.isOn {
-            Self.tellCancelled(task, life)
+            task.cancel()
+        } else {
+            Self.cancel(task, life)
         }
-        task.cancel()
     }
 
     /// Whether the task was cancelled; it may still run.
@@ -134,6 +153,12 @@ public final class AsyncTask: Sendable {
     /// A caller that is cancelled goes on waiting, and the task goes on.
     public var value: Void {
         get async { await task.value }
+    }
+
+    private func emitCreated(_ name: String?) {
+        Diagnostics.emitBeginning(
+            TaskEvent(.asyncTask, .created, .began(.waiting), subject: Self.identity(of: life), taskName: name)
+        )
     }
 
     func decide<Answer>(_ event: (inout Life) -> Answer) -> Answer {
@@ -151,23 +176,22 @@ extension AsyncTask {
         let handler: Handling
 
         nonisolated(nonsending) func run() async {
-            var end = TaskEvent.Kind.skipped
-            var failure: (any Error)?
+            var end = End.skipped
             do {
                 // Cancelled before it started: does not start (law 8).
                 if !Task.isCancelled {
-                    if Diagnostics.isOn { AsyncTask.tell(.started, .goesOn, life, isInside: true) }
+                    AsyncTask.emit(.started, .entered(.running), of: life, isInside: true)
                     end = .completed
                     try await operation()
                 }
             } catch {
-                end = .failed
-                failure = error
+                end = .failed(error)
                 await settle(error, in: .asyncTask) { await handler.handle(error) }
             }
+            let moment = Diagnostics.moment
             let binding = life.withLock { $0.finish() }
-            if Diagnostics.isOn { AsyncTask.tellEnd(end, life, binding, failure) }
             if let binding { binding.registry.finish(binding.id) }
+            if let moment { AsyncTask.emitEnd(end, life, binding, at: moment) }
         }
     }
 }

@@ -51,12 +51,12 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     ///
     /// - Parameter name: Shown by messages and diagnostics.
     public convenience init(name: String? = nil) {
-        self.init(name: name, isTold: true)
+        self.init(name: name, emitsCreation: true)
     }
 
-    init(name: String?, isTold: Bool) {
+    init(name: String?, emitsCreation: Bool) {
         self.name = name
-        turns = TurnStorage(.actorQueue, name: name, capacity: nil, isTold: isTold)
+        turns = TurnStorage(.actorQueue, name: name, capacity: nil, emitsCreation: emitsCreation)
     }
 
     /// Says on which actor the tasks of this queue run: once, best in the actor's `init`, with the queue a `private let` of the actor.

@@ -41,7 +41,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
     }
 
     deinit {
-        if Diagnostics.isOn { registry.tell(.deallocated) }
+        Diagnostics.emit(registry.source.event(.deallocated))
     }
 
     /// Cancels every task that was sent through this queue and has not ended: another name of ``TaskOwner/cancelAll()``.

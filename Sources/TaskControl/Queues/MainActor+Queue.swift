@@ -13,8 +13,8 @@ extension MainActor {
 
 private enum MainActorQueue {
     static let shared: ActorQueue<MainActor> = {
-        // Not told: who is told in here, and asks for this queue, would wait for itself.
-        let queue = ActorQueue<MainActor>(name: "MainActor.queue", isTold: false)
+        // Emits no creation: an observer that asked for this queue in that call would wait for itself.
+        let queue = ActorQueue<MainActor>(name: "MainActor.queue", emitsCreation: false)
         queue.adoptExecutionContext(of: MainActor.shared)
         return queue
     }()

@@ -43,11 +43,16 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///   - name: Shown by diagnostics.
     ///   - abandonment: What becomes of work that everybody has left.
     public init(name: String? = nil, abandonment: Abandonment = .cancel) {
-        flights = FlightStorage(origin: .singleFlight, name: name, runsToCompletion: abandonment == .runToCompletion)
+        flights = FlightStorage(
+            origin: .singleFlight,
+            name: name,
+            runsToCompletion: abandonment == .runToCompletion,
+            emitsLife: true
+        )
     }
 
     deinit {
-        if Diagnostics.isOn { flights.tell(.deallocated) }
+        Diagnostics.emit(flights.source.event(.deallocated))
     }
 
     /// What diagnostics know it by.

@@ -1,3 +1,5 @@
+internal import TaskControlSupport
+
 extension EndpointClient {
     /// Sends a request, and hands over its response as it arrives.
     ///

@@ -47,7 +47,7 @@ struct Call {
             guard let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential else {
                 throw error
             }
-            if Diagnostics.isOn { pipeline.tellRejected(request, attempt: attempts) }
+            pipeline.emitRejected(request, attempt: attempts)
             authenticator.reject(rejected)
             guard body?.canBeSentAgain != false else { throw error }
         }
@@ -59,12 +59,12 @@ struct Call {
         attempts += 1
         attempt = Attempt()
         attempt.request = PreparedRequest(request, body)
-        let events = Diagnostics.isOn ? pipeline.tellStarted(request, attempt: attempts) : nil
+        let events = pipeline.emitStarted(request, attempt: attempts)
         do {
             let value = try await policies.limited(to: policies.attemptTimeLimit) { try await send(exchange) }
             // Before anybody is notified, who may then read what this request has written.
             pipeline.sharing.didEnd(request)
-            events?.end(.completed, attempt: attempts, status: attempt.response.head?.statusCode)
+            events?.end(.completed, .completed, attempt: attempts, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, nil)
             return value
         } catch {
@@ -72,7 +72,7 @@ struct Call {
             // Later attempts, of this call or of another, must not join an exchange that takes too long.
             if error is TimeoutError, let key = attempt.sharingKey { pipeline.sharing.forget(key) }
             let failure = attempt.fail(with: error)
-            events?.end(.failed, error: failure, attempt: attempts, status: attempt.response.head?.statusCode)
+            events?.end(.failed, .failed, error: failure, attempt: attempts, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, failure)
             throw failure
         }

@@ -100,13 +100,22 @@ final class RequestPipeline: Sendable {
 
     // MARK: Events
 
-    func tellStarted(_ request: URLRequest, attempt: Int) -> CallEvents {
-        CallEvents(.http, .started, owner: identity, detail: Redaction.text(of: request), attempt: attempt)
+    func emitStarted(_ request: URLRequest, attempt: Int) -> CallEvents? {
+        CallEvents.begin(
+            .http,
+            .started,
+            .running,
+            owner: identity,
+            detail: Redaction.text(of: request),
+            attempt: attempt
+        )
     }
 
-    func tellRejected(_ request: URLRequest, attempt: Int) {
-        let detail = Redaction.text(of: request)
-        Diagnostics.tell(TaskEvent(.http, .rejected, owner: identity, detail: detail, attempt: attempt), isInside: true)
+    func emitRejected(_ request: URLRequest, attempt: Int) {
+        Diagnostics.emit(
+            isInside: true,
+            TaskEvent(.http, .rejected, owner: identity, detail: Redaction.text(of: request), attempt: attempt)
+        )
     }
 }
 

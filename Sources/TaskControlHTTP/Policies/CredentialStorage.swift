@@ -51,14 +51,14 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private func renew(_ serial: CredentialSerial) async throws {
         // A caller that comes when a refresh has just ended does not begin another.
         guard case .refresh(let rejected) = state.withLock({ $0.begin(serial) }) else { return }
-        let told = Diagnostics.isOn ? CallEvents(.http, .refreshing) : nil
+        let events = CallEvents.begin(.http, .refreshing, .running)
         do {
             let new = try await refresh(rejected)
             let old = state.withLock { $0.refreshed(serial, new) }
             withExtendedLifetime(old) {}
-            told?.end(.refreshed)
+            events?.end(.refreshed, .completed)
         } catch {
-            told?.end(.failed, error: error)
+            events?.end(.failed, .failed, error: error)
             throw error
         }
     }

@@ -1,4 +1,5 @@
-public import TaskControl
+internal import TaskControl
+public import TaskControlTrace
 
 extension SimulationFailure {
     /// Writes the steps as a page with one lane per task, or as a trace for Perfetto.
@@ -10,7 +11,7 @@ extension SimulationFailure {
     ///
     /// - Parameters:
     ///   - format: A page for a browser, or JSON for Perfetto.
-    ///   - path: The file to write. See `TraceRecorder.write(_:to:title:)` of `TaskControl`.
+    ///   - path: The file to write. See `TraceRecorder.write(_:to:title:)` of `TaskControlTrace`.
     public func writeTrace(_ format: TraceRecorder.Format = .html, to path: String) throws(TraceWriteError) {
         try recorder.write(format, to: path, title: title)
     }
@@ -47,24 +48,28 @@ struct SimulationTrace {
     private mutating func append(_ step: SimulationStep) {
         guard let task = step.task else { return }
         let time = step.time + Self.length * step.number
-        if begun.insert(task.number).inserted { append(.enqueued, .begins, of: task, at: time) }
+        if begun.insert(task.number).inserted { append(.enqueued, .began(.waiting), of: task, at: time) }
         switch step.event {
         case .note(let text):
-            append(.noted, .goesOn, of: task, at: time, text)
+            append(.noted, .noted, of: task, at: time, text)
         case .blocked(let how):
-            append(.noted, .goesOn, of: task, at: time, "blocks its thread \(how)")
+            append(.noted, .noted, of: task, at: time, "blocks its thread \(how)")
         case .ran(let state):
-            append(.running, .goesOn, of: task, at: time)
-            append(.noted, .goesOn, of: task, at: time, (step.actor.map { "on \($0), then " } ?? "") + "\(state)")
-            let isLast = state == .ended
-            append(isLast ? .completed : .waiting, isLast ? .ends : .goesOn, of: task, at: time + Self.length)
+            append(.running, .entered(.running), of: task, at: time)
+            append(.noted, .noted, of: task, at: time, (step.actor.map { "on \($0), then " } ?? "") + "\(state)")
+            let end = time + Self.length
+            if state == .ended {
+                append(.completed, .ended(.completed), of: task, at: end)
+            } else {
+                append(.waiting, .entered(.waiting), of: task, at: end)
+            }
         case .actorTurn, .action: break
         }
     }
 
     private mutating func append(
         _ kind: TaskEvent.Kind,
-        _ stage: TaskEvent.Stage,
+        _ change: TaskEvent.Change,
         of task: SimulationTask,
         at time: Duration,
         _ text: String? = nil
@@ -72,7 +77,7 @@ struct SimulationTrace {
         var event = TaskEvent(
             .simulation,
             kind,
-            stage,
+            change,
             owner: Self.owner,
             subject: TaskEvent.Identity(UInt64(task.number) + 1, of: 1),
             taskName: "\(task)",

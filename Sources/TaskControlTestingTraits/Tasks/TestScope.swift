@@ -84,10 +84,10 @@ final class TestScope: TaskObserver {
 
     func receive(_ event: TaskEvent) {
         guard let id = event.subject else { return }
-        switch event.stage {
-        case .begins: if isAround(Self.current) { begin(id, event) }
-        case .goesOn: goOn(id, event)
-        case .ends: end(id)
+        switch event.change {
+        case .began: if isAround(Self.current) { begin(id, event) }
+        case .entered, .noted: goOn(id, event)
+        case .ended: end(id)
         }
     }
 
@@ -155,11 +155,7 @@ extension TestScope.Subject: CustomStringConvertible {
 extension TaskEvent {
     /// Whether a task, or the turn of a task, begins: not a call in the task of its caller, nor a wait.
     fileprivate var startsTask: Bool {
-        switch primitive {
-        case .asyncTask, .asyncLifetime, .taskBag, .identifiableTaskBag, .taskStore: kind != .draining
-        case .fifoQueue, .actorQueue, .cancellableQueue: kind != .draining
-        case .withSingleFlight, .singleFlight, .withDetachedTimeout: true
-        case .retry, .withTimeout, .asyncSemaphore, .withCancellableContinuation, .http, .simulation: false
-        }
+        // The task of a time limit is a child task, which its caller cannot leave behind.
+        primitive.runsInOwnTask && primitive != .withTimeout && kind != .draining
     }
 }

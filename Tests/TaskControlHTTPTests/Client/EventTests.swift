@@ -40,7 +40,7 @@ struct EventTests {
         #expect(own.map(\.status) == [nil, 503, nil, 200])
         #expect(own.filter { $0.kind == .started }.allSatisfy { $0.detail?.hasPrefix("GET http") == true })
         #expect(Set(own.compactMap(\.owner)).count == 1 && Set(own.compactMap(\.subject)).count == 2)
-        #expect(events.filter { $0.primitive == .retry }.map(\.kind) == [.failed, .waiting, .running, .succeeded])
+        #expect(events.filter { $0.primitive == .retry }.map(\.kind) == [.failed, .waiting, .retrying, .succeeded])
         #expect(!events.contains { $0.description.contains("secret body") })
     }
 

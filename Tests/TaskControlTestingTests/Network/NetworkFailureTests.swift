@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 private struct Ask: SimulatedNetwork.Request { typealias Reply = Int }

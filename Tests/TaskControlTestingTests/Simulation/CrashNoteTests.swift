@@ -2,6 +2,7 @@
 import Foundation
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// A process that crashes in a simulation says under which seed.

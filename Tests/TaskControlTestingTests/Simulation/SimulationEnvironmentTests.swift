@@ -1,5 +1,6 @@
 import Foundation
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// What environment variables change, without a change of a source.

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// A step that does not come to its end is reported, once. It never does, so each program here is a process, which ends with the report.

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -27,7 +28,7 @@ struct BridgeEventTests {
             events.map(\.error) == [nil, nil, nil, #"MarkedError(mark: "no")"#, nil, #"MarkedError(mark: "at once")"#]
         )
         #expect(events.filter { $0.kind == .started }.allSatisfy { $0.detail?.hasPrefix(place) == true })
-        #expect(events.unpaired == [] && events.filter { $0.stage == .ends }.allSatisfy { $0.age != nil })
+        #expect(events.unpaired == [] && events.filter { $0.outcome != nil }.allSatisfy { $0.age != nil })
         #expect(Set(events.map(\.subject)).count == 3 && events.allSatisfy { $0.subject != nil })
     }
 

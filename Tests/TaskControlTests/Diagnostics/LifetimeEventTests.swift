@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -134,7 +135,7 @@ struct LifetimeEventTests {
                 for cancelsAll in [false, true] {
                     let (one, other, begun, gate) = (AsyncLifetime(), AsyncLifetime(), Gate(), Gate())
                     let collector = Collector { $0.subject != nil }
-                    precondition(!Diagnostics.isOn)
+                    precondition(!(Diagnostics.moment != nil))
                     let first = isObservedAtFirst ? AsyncGuard.addObserver(collector) : nil
                     let task = AsyncTask {
                         begun.open()
@@ -286,7 +287,9 @@ struct LifetimeEventTests {
                 "TaskBag.skipped task=two cancelled=true",
             ]
         )
-        #expect(events.allSatisfy { $0.owner == TaskEvent.Identity(bag.registry.number) } && events.unpaired == [])
+        #expect(
+            events.allSatisfy { $0.owner == TaskEvent.Identity(bag.registry.source.number) } && events.unpaired == []
+        )
     }
 
     @MainActor @Test func aDuplicateIsToldWithItsKeyAndTheTaskThatStands() async throws {
@@ -310,7 +313,7 @@ struct LifetimeEventTests {
     @Test func anAdoptedTaskIsToldFromThenOn() async throws {
         let (bag, gate) = (TaskBag(), Gate())
         // Its end is seen by a detached task, which no test can mark: it is looked for by its owner.
-        let number = bag.registry.number
+        let number = bag.registry.source.number
         let observer = Collector { $0.owner == TaskEvent.Identity(number) }
         let observation = AsyncGuard.addObserver(observer)
         Task { try? await gate.wait() }.stored(in: bag)
@@ -370,5 +373,5 @@ struct LifetimeEventTests {
 }
 
 extension AsyncLifetime {
-    fileprivate var identity: TaskEvent.Identity { TaskEvent.Identity(registry.number) }
+    fileprivate var identity: TaskEvent.Identity { TaskEvent.Identity(registry.source.number) }
 }

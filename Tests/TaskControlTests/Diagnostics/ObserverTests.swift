@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -6,12 +7,13 @@ import Testing
 /// What observers may do, and what they are told.
 @Suite(.timeLimit(.minutes(5)))
 struct ObserverTests {
-    /// Answers each event of a bag.
+    /// Answers the first events of a bag: the tasks that an answer starts have events, too.
     private final class Answering: TaskObserver {
         private let heard: OrderRecorder<TaskEvent>
         private let answer: @Sendable (TaskBag) -> Void
         private unowned let bag: TaskBag
         private let probe: DeinitProbe
+        private let answers = Quota(3)
 
         init(
             _ bag: TaskBag,
@@ -26,9 +28,11 @@ struct ObserverTests {
         }
 
         func receive(_ event: TaskEvent) {
-            guard event.owner == TaskEvent.Identity(bag.registry.number) else { return }
+            guard event.owner == TaskEvent.Identity(bag.registry.source.number) else { return }
             if ![.draining, .drained].contains(event.kind) { heard.record(event) }
-            answer(bag)
+            if answers.take() {
+                answer(bag)
+            }
         }
     }
 
@@ -49,23 +53,16 @@ struct ObserverTests {
         return withExtendedLifetime(bag) { observers.map(\.heard.events) }
     }
 
-    @Test func anObserverIsNotToldWhatItCausesItself() async throws {
+    @Test func anObserverDoesNotReceiveWhatItsCallCausesOnItsThread() async throws {
         let heard = try await heard { $0.addTask {} }
-        #expect(heard[0].map(\.kind) == [.added, .started, .completed])
+        #expect(heard[0].filter { $0.kind == .added }.count == 1)
+        // The tasks that it has started are tasks like others.
+        #expect(heard[0].filter { $0.kind == .completed }.count == 4)
     }
 
     @Test func otherObserversAreToldWhatAnObserverCauses() async throws {
         let heard = try await heard(by: { $0.addTask {} }, { _ in })
-        #expect(heard[1].filter { $0.kind == .added }.count >= 4)
-    }
-
-    /// Detached tasks inherit nothing, and adopted tasks were made elsewhere: the library marks both as the echo of the observer.
-    @Test func anObserverIsNotToldOfItsDetachedAndAdoptedTasks() async throws {
-        let heard = try await heard { bag in
-            bag.addDetachedTask {}
-            bag.add(Task {})
-        }
-        #expect(heard[0].map(\.kind) == [.added, .started, .completed])
+        #expect(heard[1].filter { $0.kind == .added }.count == 4)
     }
 
     #if SUBPROCESSES
@@ -73,7 +70,13 @@ struct ObserverTests {
     @Test func anObserverMayUseTheQueueOfTheMainActor() async throws {
         await #expect(processExitsWith: .success) {
             struct Forwarding: TaskObserver {
-                func receive(_ event: TaskEvent) { Task(on: MainActor.queue) {} }
+                let calls = Quota(10)
+
+                func receive(_ event: TaskEvent) {
+                    if calls.take() {
+                        Task(on: MainActor.queue) {}
+                    }
+                }
             }
             AsyncGuard.addObserver(Forwarding())
             await Task(on: MainActor.queue) {}.value
@@ -104,8 +107,9 @@ struct ObserverTests {
         let (lifetime, bag, store) = (AsyncLifetime(), TaskBag(), TaskStore<Int>())
         let (queue, flights, semaphore) = (FIFOQueue(), SingleFlight<Int, Int>(), AsyncSemaphore(value: 2))
         let group = CancellableQueue(underlyingQueue: queue)
-        let count = OrderRecorder<Int>()
+        let (count, reactions) = (OrderRecorder<Int>(), Quota(100))
         let events = try await EventLog.events { event in
+            guard reactions.take() else { return }
             count.record(lifetime.count + bag.count + store.count + queue.count + group.count + flights.inFlightCount)
             lifetime.cancelAll()
             bag.cancel()
@@ -128,13 +132,13 @@ struct ObserverTests {
             try await lifetime.drain()
             try await store.drain()
         }
-        #expect(count.count == events.count && events.count > 20)
+        #expect(count.count == min(events.count, 100) && events.count > 20)
     }
 
     @Test func anObserverIsLetGoOfWhenItsObservationEnds() async throws {
         let (bag, gone) = (TaskBag(), Gate())
         do {
-            let (probe, number) = (DeinitProbe(gone), bag.registry.number)
+            let (probe, number) = (DeinitProbe(gone), bag.registry.source.number)
             let collector = Collector { event in
                 withExtendedLifetime(probe) { event.owner == TaskEvent.Identity(number) }
             }
@@ -210,9 +214,11 @@ struct ObserverTests {
 
     @Test func textIsRedactedBeforeAnybodySeesItAndTheRedactionIsNotTold() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let bag = TaskBag()
+            let (bag, calls) = (TaskBag(), Quota(10))
             let redact: @Sendable (String) -> String = { text in
-                bag.addTask(name: "its own") {}
+                if calls.take() {
+                    bag.addTask(name: "its own") {}
+                }
                 return text.contains("hush") ? "…" : text
             }
             AsyncGuard.configure(AsyncGuardConfiguration(debugLogging: true, tracking: true, redact: redact))
@@ -231,6 +237,7 @@ struct ObserverTests {
                 collector.events.contains { $0.error == "…" } && collector.events.contains { $0.taskName == "…" }
             )
             precondition(!collector.events.contains { $0.primitive == .taskBag && $0.kind == .added })
+            precondition(collector.events.contains { $0.primitive == .taskBag })
         }
         #expect(text(result).contains("withSingleFlight.started") && !text(result).contains("hush"))
     }
@@ -280,7 +287,7 @@ struct ObserverTests {
                 gate.open()
                 try await collector.wait { $0.count > ended }
             }
-            precondition(collector.events.map(\.isMistake) == [false, true])
+            precondition(collector.events.map(\.severity) == [.debug, .warning])
         }
         #expect(!text(result).contains("precondition"))
     }
@@ -337,7 +344,7 @@ struct ObserverTests {
             AsyncGuard.configure(.init(debugLogging: true))
             AsyncGuard.configure(.init())
             await Self.doWithSilentWords()
-            precondition(!Diagnostics.isOn)
+            precondition(!(Diagnostics.moment != nil))
         }
         // And they are asked for if somebody does: the test above can fail.
         await #expect(processExitsWith: .failure) {

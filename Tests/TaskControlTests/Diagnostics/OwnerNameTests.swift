@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -103,8 +104,7 @@ struct OwnerNameTests {
         }
     }
 
-    /// A snapshot says it, and so does a trace.
-    @Test func inASnapshotAndATrace() async throws {
+    @Test func inASnapshot() async throws {
         let events = await EventLog.events {
             let lifetime = AsyncLifetime(name: "feed")
             await AsyncTask {}.bind(to: lifetime).value
@@ -112,8 +112,5 @@ struct OwnerNameTests {
         var tracker = TrackerStateMachine(limit: 10)
         for event in events where event.kind != .deallocated { tracker.receive(event) }
         #expect(tracker.snapshot(at: .zero).owners.map(\.name) == ["feed"])
-        var ring = TraceRing(capacity: 100)
-        for event in events { _ = ring.append(event) }
-        #expect(TraceModel(ring.latest).groups.map(\.name) == ["feed"])
     }
 }

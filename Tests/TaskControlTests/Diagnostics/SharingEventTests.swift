@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -29,7 +30,7 @@ struct SharingEventTests {
             #expect(Set(recorder.events.map(\.subject)).count == 1 && recorder.events.unpaired == [])
             #expect(
                 recorder.events.allSatisfy {
-                    $0.owner == TaskEvent.Identity(SingleFlightRegistry.shared.flights.number)
+                    $0.owner == TaskEvent.Identity(SingleFlightRegistry.shared.flights.source.number)
                 }
             )
             #expect(Set(recorder.events.map(\.task)).count == 3)
@@ -39,7 +40,7 @@ struct SharingEventTests {
     @Test func aFlightThatEverybodyLeavesIsCancelled() async throws {
         let flights = SingleFlight<Int, Int>()
         // The flight is cancelled outside all tasks.
-        let collector = Collector { $0.owner == TaskEvent.Identity(flights.flights.number) }
+        let collector = Collector { $0.owner == TaskEvent.Identity(flights.flights.source.number) }
         let observation = AsyncGuard.addObserver(collector)
         defer { observation.end() }
         try await EventLog.recording { recorder in
@@ -80,7 +81,7 @@ struct SharingEventTests {
             flights.forget("k")
             flights.cancelAll()
             _ = await caller.result
-            try await recorder.wait { $0.contains { $0.stage == .ends } && $0.contains { $0.kind == .left } }
+            try await recorder.wait { $0.contains { $0.outcome != nil } && $0.contains { $0.kind == .left } }
             let lines = recorder.events.lines
             #expect(
                 Array(lines.prefix(5)) == [
@@ -104,9 +105,9 @@ struct SharingEventTests {
         #expect(
             events.lines == [
                 #"retry.failed attempt=1 error=MarkedError(mark: "1")"#, "retry.waiting attempt=1 delay=0.0 seconds",
-                "retry.running attempt=2",
+                "retry.retrying attempt=2",
                 #"retry.failed attempt=2 error=MarkedError(mark: "2")"#, "retry.waiting attempt=2 delay=0.0 seconds",
-                "retry.running attempt=3",
+                "retry.retrying attempt=3",
                 "retry.succeeded attempt=3",
             ]
         )
@@ -221,7 +222,7 @@ struct SharingEventTests {
                 ]
             )
             #expect(recorder.events.unpaired == [])
-            #expect(recorder.events.allSatisfy { $0.owner == TaskEvent.Identity(semaphore.number) })
+            #expect(recorder.events.allSatisfy { $0.owner == TaskEvent.Identity(semaphore.source.number) })
         }
         let events = await EventLog.events {
             try? await semaphore.acquire()

@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// What a semaphore promises.

@@ -1,5 +1,6 @@
 import Foundation
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl

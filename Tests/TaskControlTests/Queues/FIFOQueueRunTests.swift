@@ -61,7 +61,7 @@ struct FIFOQueueRunTests {
                 log.record(1)
             }
         }
-        try await wait(forBooksOf: queue.turns.number) { 2 - queue.count }
+        try await wait(forBooksOf: queue.turns.source.number) { 2 - queue.count }
         let last = Task(on: queue) { log.record(2) }
         gate.open()
         try await run.value
@@ -80,7 +80,7 @@ struct FIFOQueueRunTests {
         let (queue, gate, log) = (FIFOQueue(), Gate(), OrderRecorder<Int>())
         Task(on: queue) { await gate.waitIgnoringCancellation() }
         let run = Task { try await queue.run { log.record(1) } }
-        try await wait(forBooksOf: queue.turns.number) { 2 - queue.count }
+        try await wait(forBooksOf: queue.turns.source.number) { 2 - queue.count }
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
         #expect(queue.count == 1 && log.events.isEmpty)
@@ -170,7 +170,7 @@ struct FIFOQueueRunTests {
         let hold = Gate()
         let next = Task(on: queue) { await hold.waitIgnoringCancellation() }
         gate.open()
-        try await wait(forBooksOf: queue.turns.number) { 2 - queue.count }
+        try await wait(forBooksOf: queue.turns.source.number) { 2 - queue.count }
         hold.open()
         #expect(try await survivor.value == 1)
         await next.value

@@ -13,7 +13,7 @@ struct SingleFlightTests {
 
     /// Waits until so many callers are on the flights of an engine.
     func waitForCallers(_ count: Int, on flights: FlightStorage) async throws {
-        try await wait(forBooksOf: flights.number) { count - flights.callerCount }
+        try await wait(forBooksOf: flights.source.number) { count - flights.callerCount }
     }
 
     // MARK: One run

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 
 @testable import TaskControl
 
@@ -90,13 +91,4 @@ final class Incidents: TaskObserver {
 /// A task's name as the task finds it: not at all, where the platform does not let it be read.
 func readable(_ name: String) -> String? {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { name } else { nil }
-}
-
-/// An error that belongs to one test.
-struct MarkedError: Error, Hashable {
-    let mark: String
-
-    init(_ mark: String = #function) {
-        self.mark = mark
-    }
 }

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 
 @testable import TaskControl
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TaskControl
+import TaskControlTrace
 
 /// A file that what all tasks of a tour did is written to: its name says in which form.
 struct TraceFile: ExpressibleByArgument {

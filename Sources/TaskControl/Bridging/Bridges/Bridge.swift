@@ -10,20 +10,20 @@ struct Bridge: Sendable {
 
     private struct Contents {
         var machine = Machine()
-        /// What is told of it, if somebody listened when it began. In here, so that a task that waits does not have it in its frame.
-        var told: CallEvents?
+        /// Its events, if somebody observed when it began. In here, so that a task that waits does not have them in its frame.
+        var events: CallEvents?
         /// A cancellation that observers have not been notified of yet.
         var owesCancellation = false
     }
 
     @usableFromInline
     init(_ place: BridgePlace) {
-        let told = Diagnostics.isOn ? CallEvents(.withCancellableContinuation, .started, detail: place.text) : nil
-        state = Locked(Contents(told: told))
+        let events = CallEvents.begin(.withCancellableContinuation, .started, .waiting, detail: place.text)
+        state = Locked(Contents(events: events))
     }
 
-    /// `nil` if nobody listened when it began.
-    var told: CallEvents? { state.withLock { $0.told } }
+    /// `nil` if nobody observed when it began.
+    var events: CallEvents? { Diagnostics.whileObserved(state.withLock { $0.events }) ?? nil }
 
     // MARK: The caller
 
@@ -42,14 +42,11 @@ struct Bridge: Sendable {
     func fail(_ error: any Error) throws -> BridgeToken {
         guard let token = state.withLock({ $0.machine.fail() }) else {
             // One cancellation error (law 10).
-            if Diagnostics.isOn { told?.end(.failed, error: error) }
+            events?.end(.failed, .failed, error: error)
             try Task.checkCancellation()
             throw error
         }
-        Diagnostics.report(
-            .unhandledError(error, in: .withCancellableContinuation),
-            taskName: Diagnostics.currentTaskName
-        )
+        TaskOrigin.withCancellableContinuation.reportUnhandled(error)
         return token
     }
 
@@ -69,17 +66,17 @@ struct Bridge: Sendable {
             // May come before the waiter has parked: the caller may have been cancelled while the API was called.
             cancel(isLeaving: behavior == .resume)
         }
-        if Diagnostics.isOn { tellCancelled() }
+        emitCancelled()
         switch state.withLock({ $0.machine.collect() }) {
         case .finished(let token):
             return token
         case .left:
-            if Diagnostics.isOn { told?.end(.left) }
+            events?.end(.left, .cancelled)
             throw CancellationError()
         case .dropped:
             let error = ContinuationDroppedError(fileID: place.fileID.description, line: place.line)
-            Diagnostics.report(.droppedContinuation(error, told?.subject), taskName: Diagnostics.currentTaskName)
-            if Diagnostics.isOn { told?.end(.failed, error: error) }
+            reportDropped(error)
+            events?.end(.failed, .failed, error: error)
             // One cancellation error (law 10).
             try Task.checkCancellation()
             throw error
@@ -90,12 +87,12 @@ struct Bridge: Sendable {
     private func cancel(isLeaving: Bool) {
         var handle = state.withLock { contents in
             let handle = contents.machine.cancel(isLeaving: isLeaving)
-            if handle != nil { contents.owesCancellation = contents.told != nil }
+            if handle != nil { contents.owesCancellation = contents.events != nil }
             return handle
         }
         guard handle != nil else { return }
         // A caller that leaves now says so itself.
-        if Diagnostics.isOn, !isLeaving { performOutsideHandler { tellCancelled() } }
+        if !isLeaving, Diagnostics.whileObserved(true) != nil { performOutsideHandler { emitCancelled() } }
         insideHandler {
             handle?()
             // Before the caller goes on.
@@ -105,12 +102,27 @@ struct Bridge: Sendable {
     }
 
     /// Notifies observers of the cancellation, once: soon after it, or at the end of the call.
-    private func tellCancelled() {
-        let told = state.withLock { contents in
-            defer { contents.owesCancellation = false }
-            return contents.owesCancellation ? contents.told : nil
-        }
-        told?.tell(.cancelled, isInside: false)
+    private func emitCancelled() {
+        let events = Diagnostics.whileObserved(
+            state.withLock { contents in
+                defer { contents.owesCancellation = false }
+                return contents.owesCancellation ? contents.events : nil
+            }
+        )
+        events??.emit(.cancelled, isInside: false)
+    }
+
+    private func reportDropped(_ error: ContinuationDroppedError) {
+        Diagnostics.report(
+            TaskEvent(
+                .withCancellableContinuation,
+                .continuationDropped,
+                subject: events?.subject,
+                taskName: Diagnostics.currentTaskName,
+                detail: "\(error.fileID):\(error.line)"
+            ),
+            advice: error.description
+        )
     }
 
     // MARK: The callback

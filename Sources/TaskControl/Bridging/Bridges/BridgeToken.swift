@@ -24,16 +24,34 @@ class BridgeToken: @unchecked Sendable {
     @usableFromInline
     final func finish(_ callback: @autoclosure () -> CallbackContent, _ store: () -> Void) {
         guard let excess = bridge.finish(self, store) else { return }
-        Diagnostics.report(.excessCallback(callback(), excess, place, Diagnostics.isOn ? bridge.told?.subject : nil))
+        report(excess, callback())
     }
 }
 
 extension BridgeToken {
     /// The caller takes what was brought.
     @usableFromInline
-    final func tellEnd(_ error: (any Error)?) {
-        guard Diagnostics.isOn, let told = bridge.told else { return }
-        if let error { told.end(.failed, error: error) } else { told.end(.completed) }
+    final func emitEnd(_ error: (any Error)?) {
+        guard let events = bridge.events else { return }
+        if let error { events.end(.failed, .failed, error: error) } else { events.end(.completed, .completed) }
+    }
+
+    /// Reports a callback that was ignored. One that comes after a cancellation usually responds to that, and is no mistake.
+    private func report(_ excess: ExcessCallback, _ content: CallbackContent) {
+        let event = TaskEvent(
+            .withCancellableContinuation,
+            excess.kind,
+            subject: bridge.events?.subject,
+            error: content.error,
+            detail: place.text + (content.error == nil ? ", \(content)" : "")
+        )
+        if excess == .afterCancellation { return Diagnostics.emit(event) }
+        Diagnostics.report(
+            event,
+            error: content.error,
+            advice: "The continuation of withCancellableContinuation at \(place.text) was resumed \(excess), with "
+                + "\(content.error == nil ? content.description : "an error"): ignored"
+        )
     }
 }
 
@@ -54,10 +72,10 @@ final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
         nonisolated(unsafe) let result = result.take()
         switch result {
         case .success(let value):
-            tellEnd(nil)
+            emitEnd(nil)
             return value
         case .failure(let error):
-            tellEnd(error)
+            emitEnd(error)
             // One cancellation error (law 10).
             try Task.checkCancellation()
             throw error
@@ -94,4 +112,20 @@ struct BridgePlace: Sendable {
     }
 
     var text: String { "\(fileID):\(line)" }
+}
+
+extension CallbackContent {
+    fileprivate var error: (any Error)? {
+        if case .error(let error) = self { error } else { nil }
+    }
+}
+
+extension ExcessCallback {
+    fileprivate var kind: TaskEvent.Kind {
+        switch self {
+        case .again: .resumedAgain
+        case .afterCancellation: .resumedAfterCancellation
+        case .afterFailure: .resumedAfterFailure
+        }
+    }
 }

@@ -1,9 +1,9 @@
 private import CTaskControl
 
 extension TaskEvent {
-    /// By what an event knows an instance, a task or a call: never used again in this process.
+    /// Identifies an instance, a task or a call. Never reused within a process.
     public struct Identity: Hashable, Sendable, Codable, CustomStringConvertible {
-        /// The instance that counts; 0: the whole process.
+        /// The instance that numbers it; 0: the process.
         private let owner: UInt64
         private let number: UInt64
 
@@ -12,35 +12,29 @@ extension TaskEvent {
             self.number = number
         }
 
-        /// As in `#7`, or `#7.12` for what an instance has counted.
+        /// For example `#7`, or `#7.12` for a subject that an instance numbers.
         public var description: String { owner == 0 ? "#\(number)" : "#\(owner).\(number)" }
     }
 
-    /// By what an event knows the task that it happened in, whoever made that: unique among the tasks that live.
+    /// Identifies the Swift task that an event happened in: unique among the tasks that live.
     public struct TaskIdentity: Hashable, Sendable {
         let address: UInt
 
-        /// The task that asks.
+        /// The current task.
         static var current: TaskIdentity? {
             tc_runningTask().map { TaskIdentity(address: UInt(bitPattern: $0)) }
         }
     }
-
-    /// A time that was noted when somebody listened, for an age at the end.
-    @usableFromInline
-    package struct Moment: Sendable {
-        let time: Duration
-    }
 }
 
 extension TaskEvent.Identity {
-    /// As its description.
+    /// Encodes the identity as its `description`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
 
-    /// Of its description.
+    /// Decodes an identity from its `description`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -51,7 +45,7 @@ extension TaskEvent.Identity {
         default:
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "\(text) is no identity, as #7 or #7.12."
+                debugDescription: "\(text) is not an identity such as #7 or #7.12."
             )
         }
     }

@@ -1,64 +1,69 @@
 extension TaskEvent {
-    /// What an event happened in.
+    /// The construct that an event comes from, such as a queue, a store or a call of `retry`.
     ///
-    /// A later version may have more: a `switch` over them needs a `default`.
-    public enum Primitive: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
-        /// An ``AsyncTask``.
-        case asyncTask = "AsyncTask"
-        /// An ``AsyncLifetime``.
-        case asyncLifetime = "AsyncLifetime"
-        /// A ``TaskBag``.
-        case taskBag = "TaskBag"
-        /// An ``IdentifiableTaskBag``.
-        case identifiableTaskBag = "IdentifiableTaskBag"
-        /// A ``TaskStore``.
-        case taskStore = "TaskStore"
-        /// A ``FIFOQueue``.
-        case fifoQueue = "FIFOQueue"
-        /// An ``ActorQueue``.
-        case actorQueue = "ActorQueue"
-        /// A ``CancellableQueue``.
-        case cancellableQueue = "CancellableQueue"
-        /// A call of ``withSingleFlight(key:operation:)``.
-        case withSingleFlight
-        /// A ``SingleFlight``.
-        case singleFlight = "SingleFlight"
-        /// A call of `retry`.
-        case retry
-        /// A call of ``withTimeout(_:clock:operation:)``.
-        case withTimeout
-        /// A call of ``withDetachedTimeout(_:clock:name:operation:)``.
-        case withDetachedTimeout
-        /// An ``AsyncSemaphore``.
-        case asyncSemaphore = "AsyncSemaphore"
-        /// A call of `withCancellableContinuation`.
-        case withCancellableContinuation
-        /// A client of `TaskControlHTTP`, or its authenticator.
-        case http = "HTTP"
-        /// A task of a simulation (`TaskControlTesting`), in the trace of a schedule. Never emitted to observers.
-        case simulation = "Simulation"
+    /// Each is declared beside the construct itself. A later version may have more, so a `switch` over them needs a `default`.
+    public struct Primitive: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+        /// The name as it is spelled in code, such as `FIFOQueue`.
+        public let rawValue: String
+        /// What a consumer must know to place the subjects of this primitive.
+        package let traits: Traits
+
+        /// Refers to a primitive by its name.
+        public init(rawValue: String) {
+            self.init(rawValue, [])
+        }
+
+        package init(_ rawValue: String, _ traits: Traits) {
+            self.rawValue = rawValue
+            self.traits = traits
+        }
 
         /// The name as it is spelled in code.
         public var description: String { rawValue }
+
+        /// Returns whether both have the same name.
+        public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
+
+        /// Hashes the name.
+        public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+        /// How the subjects of a primitive relate to tasks and to each other. Without any, a subject is a task of its owner.
+        package struct Traits: OptionSet, Sendable {
+            package let rawValue: UInt8
+
+            package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+            /// The subject happens in the task that begins it.
+            package static let call = Traits(rawValue: 1)
+            /// The subject runs in a task of its own, and the task that begins it waits for the end.
+            package static let awaited = Traits(rawValue: 2)
+            /// A subject that waits, waits for the running subjects of its owner that have the same key.
+            package static let line = Traits(rawValue: 4)
+            /// A subject that begins later may run before one that waits.
+            package static let overtaking = Traits(rawValue: 8)
+            /// Whoever drains the owner waits only for the subjects that began before.
+            package static let drainsEarlier = Traits(rawValue: 16)
+            /// The subject ends by itself after a time, so nothing waits for it forever.
+            package static let limited = Traits(rawValue: 32)
+        }
+
+        /// Whether a subject happens in the task that begins it, at least at first.
+        package var isCall: Bool { traits.contains(.call) }
+
+        /// Whether a subject runs in a task of its own while the task that begins it waits.
+        package var isAwaited: Bool { traits.contains(.awaited) }
     }
 }
 
 extension TaskEvent.Primitive {
-    /// Whether it happens in the task of whoever calls it, as far as that is not said otherwise.
-    var isCall: Bool {
-        switch self {
-        case .retry, .withTimeout, .withCancellableContinuation, .http, .asyncSemaphore: true
-        case .withSingleFlight, .singleFlight, .withDetachedTimeout: true
-        case .asyncTask, .asyncLifetime, .taskBag, .identifiableTaskBag, .taskStore: false
-        case .fifoQueue, .actorQueue, .cancellableQueue, .simulation: false
-        }
+    /// Encodes the name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
     }
 
-    /// Whether whoever begins it waits for its end, while it runs in a task of its own.
-    var isAwaited: Bool {
-        switch self {
-        case .withTimeout, .withSingleFlight, .singleFlight, .withDetachedTimeout: true
-        default: false
-        }
+    /// Decodes a name.
+    public init(from decoder: any Decoder) throws {
+        self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }
 }

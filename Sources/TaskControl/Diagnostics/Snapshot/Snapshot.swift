@@ -13,4 +13,4 @@
 /// there is in them; nobody else is held up. What other threads do at the same moment is in it or not, each thing as it was told.
 ///
 /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live.
-public func snapshot() -> TaskSnapshot { Diagnostics.snapshot() }
+public func snapshot() -> TaskSnapshot { Observation.current.snapshot }

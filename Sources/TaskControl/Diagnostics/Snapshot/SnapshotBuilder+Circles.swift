@@ -32,7 +32,9 @@ extension SnapshotBuilder {
                 for task in subject.callers.keys { graph.addEdge(from: node(of: task), to: own) }
             }
             // Not begun; or it will be over when its time is.
-            guard let task = subject.actsIn, subject.primitive != .withTimeout else { return graph.free(own) }
+            guard let task = subject.actsIn, !subject.primitive.traits.contains(.limited) else {
+                return graph.free(own)
+            }
             guard subject.phase == .waiting else { return graph.addEdge(from: own, to: node(of: task)) }
             graph.addEdge(from: node(of: task), to: own)
             if subject.isDrain {
@@ -79,12 +81,13 @@ extension SnapshotBuilder {
 
         /// Whether nobody else can let somebody go on who waits there: one who held it before anybody listened, or whom there was no room for.
         private func knowsAllHolders(of lane: Lane, _ subject: Subject) -> Bool {
-            guard subject.primitive.hasLanes, subject.delay == nil, let owner = builder.books.owners[lane.owner],
+            guard subject.primitive.traits.contains(.line), subject.delay == nil,
+                let owner = builder.books.owners[lane.owner],
                 owner.wasCreated, builder.books.omitted == 0
             else { return false }
-            guard subject.primitive == .asyncSemaphore else { return true }
+            guard let capacity = owner.capacity else { return !subject.primitive.isCall }
             let held = (builder.running[lane] ?? []).reduce(0) { $0 + (builder.books.subjects[$1]?.count ?? 0) }
-            return owner.permitsOut == 0 && owner.capacity == held
+            return owner.permitsOut == 0 && capacity == held
         }
     }
 }

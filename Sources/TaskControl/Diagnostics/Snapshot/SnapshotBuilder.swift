@@ -69,7 +69,7 @@ struct SnapshotBuilder {
         return books.subjects[outer]?.order == subject.order ? [] : [task]
     }
 
-    private func innermost(in task: TaskIdentity, before order: Int) -> Identity? {
+    private func innermost(in task: TaskIdentity, before order: UInt64) -> Identity? {
         actors[task]?.last { books.subjects[$0].map { $0.order < order && !$0.isWaitingWithin } ?? false }
     }
 
@@ -103,7 +103,7 @@ struct SnapshotBuilder {
     /// Not negative: what other threads tell may come after the time was taken.
     private func age(since begin: Duration) -> Duration { max(.zero, time - begin) }
 
-    private func order(_ id: Identity) -> Int { books.subjects[id]?.order ?? .max }
+    private func order(_ id: Identity) -> UInt64 { books.subjects[id]?.order ?? .max }
 
     private func entry(_ id: Identity) -> TaskSnapshot.Entry {
         guard let subject = books.subjects[id] else { preconditionFailure("The books do not change.") }
@@ -129,17 +129,19 @@ struct SnapshotBuilder {
     /// Who runs before it, holds what it needs, or is to end.
     private func holders(of subject: Subject) -> ArraySlice<Identity> {
         if subject.isDrain, let owner = subject.owner { return drained(by: subject, of: owner) }
-        guard subject.phase == .waiting, subject.hasToWait, subject.delay == nil, subject.primitive.hasLanes,
+        guard subject.phase == .waiting, subject.hasToWait, subject.delay == nil,
+            subject.primitive.traits.contains(.line),
             let lane = lane(of: subject), let running = running[lane]
         else { return [] }
         // Who came later to a store, and runs beside others, is in nobody's way.
-        return subject.primitive == .taskStore ? running.prefix { order($0) < subject.order } : running[...]
+        return subject.primitive.traits.contains(.overtaking)
+            ? running.prefix { order($0) < subject.order } : running[...]
     }
 
     /// Queues drain what is there when somebody asks, the others all.
     func drained(by drain: Subject, of owner: Identity) -> ArraySlice<Identity> {
         let all = drained[owner] ?? []
-        return drain.primitive.isQueue ? all.prefix { order($0) < drain.order } : all[...]
+        return drain.primitive.traits.contains(.drainsEarlier) ? all.prefix { order($0) < drain.order } : all[...]
     }
 
     // MARK: What looks wrong
@@ -164,11 +166,6 @@ extension TrackerStateMachine.Subject {
 }
 
 extension TaskEvent.Primitive {
-    fileprivate var isQueue: Bool { self == .fifoQueue || self == .actorQueue }
-
-    /// Whether who waits in it waits for those who run in it.
-    var hasLanes: Bool { self == .fifoQueue || self == .taskStore || self == .asyncSemaphore }
-
-    /// Whether it is a task that can be cancelled by itself.
-    fileprivate var isTask: Bool { !isCall || isAwaited && self != .withTimeout }
+    /// Whether a subject is a task that can be cancelled by itself.
+    fileprivate var isTask: Bool { !isCall || isAwaited && !traits.contains(.limited) }
 }

@@ -12,7 +12,7 @@ package final class TaskTracker: TaskObserver {
     }
 
     /// What lives now, as far as it began while this observed.
-    package func snapshot() -> TaskSnapshot { snapshot(at: Diagnostics.now) }
+    package func snapshot() -> TaskSnapshot { snapshot(at: Observation.current.time) }
 
     func snapshot(at time: Duration) -> TaskSnapshot {
         // A copy, which costs nothing: all else is done without the lock.

@@ -1,7 +1,7 @@
-/// What lives, as events tell of it: each begins a subject, changes it, or ends it, and so for the owners.
+/// The subjects and owners that live, from the events about them: each begins a subject, changes it, or ends it.
 ///
-/// What is told of a subject that is not there is late, or of the time before, and changes nothing; but what others do to it on other threads may
-/// be told a moment before its beginning, and is kept for that.
+/// Of one subject, the beginning comes first. An event about an unknown subject is late, or from before the observation, and changes nothing.
+/// Events of different tasks may come in another order than that of the decisions, which is in their sequence numbers.
 struct TrackerStateMachine {
     typealias Identity = TaskEvent.Identity
     typealias TaskIdentity = TaskEvent.TaskIdentity
@@ -10,8 +10,8 @@ struct TrackerStateMachine {
         let primitive: TaskEvent.Primitive
         let name: String?
         let since: Duration
-        let order: Int
-        /// Whether its end will be told.
+        let order: UInt64
+        /// Whether its end will be reported.
         var wasCreated = false
         var isClosed = false
         var isDeallocated = false
@@ -23,7 +23,7 @@ struct TrackerStateMachine {
 
     struct Subject {
         let primitive: TaskEvent.Primitive
-        let order: Int
+        let order: UInt64
         let since: Duration
         /// The task that it began in.
         let begunIn: TaskIdentity?
@@ -34,6 +34,8 @@ struct TrackerStateMachine {
         var attempt: Int?
         var phase: TaskEvent.Phase
         var phaseSince: Duration
+        /// The number of the event that it entered its phase with.
+        var phaseOrder: UInt64
         var delay: Duration?
         var cancelledAt: Duration?
         var isDropped = false
@@ -53,10 +55,6 @@ struct TrackerStateMachine {
     private(set) var dropped = 0
     private(set) var omitted = 0
     private let limit: Int
-    private var order = 0
-    /// What was told of subjects that have not begun: the latest of it, since most of it is late.
-    private var early: [TaskEvent] = []
-    private static var mostEarly: Int { 32 }
 
     init(limit: Int) {
         self.limit = limit
@@ -64,10 +62,10 @@ struct TrackerStateMachine {
 
     mutating func receive(_ event: TaskEvent) {
         guard let subject = event.subject else { return receiveOfOwner(event) }
-        switch event.stage {
-        case .begins: begin(subject, event)
-        case .goesOn: goOn(subject, event)
-        case .ends: end(subject, event)
+        switch event.change {
+        case .began: begin(subject, event)
+        case .entered, .noted: goOn(subject, event)
+        case .ended: end(subject, event)
         }
     }
 
@@ -93,10 +91,9 @@ struct TrackerStateMachine {
 
     private mutating func enter(_ owner: Identity, _ event: TaskEvent) {
         guard owners[owner] == nil, owners.count < limit else { return }
-        order += 1
-        // What an `AsyncTask` belongs to is a lifetime.
+        // An `AsyncTask` belongs to a lifetime.
         let primitive = event.primitive == .asyncTask ? .asyncLifetime : event.primitive
-        owners[owner] = Owner(primitive: primitive, name: event.ownerName, since: event.time, order: order)
+        owners[owner] = Owner(primitive: primitive, name: event.ownerName, since: event.time, order: event.sequence)
     }
 
     private mutating func takePermits(_ count: Int, of owner: Identity, _ event: TaskEvent) {
@@ -118,10 +115,9 @@ struct TrackerStateMachine {
             omitted += 1
             return
         }
-        order += 1
         var subject = Subject(
             primitive: event.primitive,
-            order: order,
+            order: event.sequence,
             since: event.time,
             begunIn: event.task,
             name: event.taskName,
@@ -129,7 +125,8 @@ struct TrackerStateMachine {
             detail: event.detail,
             attempt: event.attempt,
             phase: event.phase ?? .running,
-            phaseSince: event.time
+            phaseSince: event.time,
+            phaseOrder: event.sequence
         )
         subject.isDrain = event.kind == .draining
         if event.primitive.isCall || subject.isDrain { subject.actsIn = event.task }
@@ -142,27 +139,13 @@ struct TrackerStateMachine {
         subject.owner = event.owner
         subjects[id] = subject
         if let owner = event.owner { join(id, owner, event) }
-        catchUp(with: id)
-    }
-
-    private mutating func catchUp(with id: Identity) {
-        guard !early.isEmpty else { return }
-        let own = early.filter { $0.subject == id }
-        guard !own.isEmpty else { return }
-        early.removeAll { $0.subject == id }
-        for event in own { goOn(id, event) }
-    }
-
-    private mutating func keepEarly(_ event: TaskEvent) {
-        guard [.joined, .cancelled, .boundToLifetime].contains(event.kind) else { return }
-        if early.count == Self.mostEarly { early.removeFirst() }
-        early.append(event)
     }
 
     private mutating func goOn(_ id: Identity, _ event: TaskEvent) {
-        guard var subject = subjects.removeValue(forKey: id) else { return keepEarly(event) }
+        guard var subject = subjects.removeValue(forKey: id) else { return }
         defer { subjects[id] = subject }
-        if let phase = event.phase {
+        if let phase = event.phase, event.sequence >= subject.phaseOrder {
+            subject.phaseOrder = event.sequence
             subject.hasToWait = event.kind == .waiting
             subject.phase = phase
             subject.phaseSince = event.time

@@ -8,16 +8,15 @@ struct RegisteredBody: TaskBody {
         var mayRun = registry.begin(id)
         if mayRun == nil { mayRun = await registry.waitAndBegin(id) }
         if mayRun == true {
-            if Diagnostics.isOn { registry.tell(.started, .goesOn, id, isInside: true) }
+            Diagnostics.emit(
+                isInside: true,
+                registry.source.event(.started, .entered(.running), about: registry.subject(id))
+            )
             await operation()
         }
-        if Diagnostics.isOn { tellEnd(mayRun == true) }
+        let moment = Diagnostics.moment
         registry.finish(id)
-    }
-
-    @inline(never)
-    private func tellEnd(_ hasRun: Bool) {
-        registry.tell(hasRun ? .completed : .skipped, .ends, id, isCancelled: Task.isCancelled, isInside: true)
+        registry.emitEnd(of: id, hasRun: mayRun == true, at: moment)
     }
 }
 
@@ -29,8 +28,17 @@ struct WatchingBody: TaskBody {
 
     nonisolated(nonsending) func run() async {
         await job.value
-        if Diagnostics.isOn { registry.tell(.completed, .ends, id, isCancelled: job.isCancelled) }
+        let (moment, isCancelled) = (Diagnostics.moment, job.isCancelled)
         registry.finish(id)
+        Diagnostics.emit(
+            at: moment,
+            registry.source.event(
+                .completed,
+                .ended(.completed),
+                about: registry.subject(id),
+                isCancelled: isCancelled
+            )
+        )
     }
 }
 

@@ -8,35 +8,46 @@ extension TaskRegistry {
     }
 
     func cancelAll() {
-        let decision = decide { Machine.Answer(value: (), effects: $0.machine.cancelAll()) }
-        if Diagnostics.isOn { tell(.cancelledAll, count: decision.effects.lists?.retired.count ?? 0) }
-        carryOut(decision)
+        var moment: EventMoment?
+        let decision = decide { books in
+            moment = Diagnostics.moment
+            return Machine.Answer(value: (), effects: books.machine.cancelAll())
+        }
+        carryOut(decision) {
+            let count = decision.effects.lists?.retired.count ?? 0
+            Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count))
+        }
     }
 
     /// Refuses later tasks. The tasks that are there go on.
     func refuse() {
         state.withLock { $0.machine.close() }
-        if Diagnostics.isOn { tell(.closed) }
+        Diagnostics.emit(source.event(.closed))
     }
 
     /// Refuses later tasks, and cancels those that are there.
     func close() {
-        if Diagnostics.isOn { tell(.closed) }
-        shut()
+        shut(isClosing: true)
     }
 
     /// The face is deallocated.
     func release() {
-        shut()
-        if Diagnostics.isOn { tell(.deallocated) }
+        shut(isClosing: false)
+        Diagnostics.emit(source.event(.deallocated))
     }
 
-    private func shut() {
+    /// - Parameter isClosing: Whether the owner stays, and emits that it is closed.
+    private func shut(isClosing: Bool) {
+        var moment: EventMoment?
         let decision = decide { books in
+            moment = Diagnostics.moment
             books.machine.close()
             return Machine.Answer(value: (), effects: books.machine.cancelAll())
         }
-        if Diagnostics.isOn, let lists = decision.effects.lists { tell(.cancelledAll, count: lists.retired.count) }
-        carryOut(decision)
+        carryOut(decision) {
+            if isClosing { Diagnostics.emit(at: moment, source.event(.closed)) }
+            guard let lists = decision.effects.lists else { return }
+            Diagnostics.emit(at: moment, source.event(.cancelledAll, count: lists.retired.count))
+        }
     }
 }

@@ -1,71 +1,46 @@
-/// What is told of a registry and its tasks. All of it is called only when somebody listens, and never under the lock.
+/// The events of a registry and its tasks.
 extension TaskRegistry {
-    private var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
+    var name: String? { source.name }
 
     /// What events know a task by that is known by its place here.
-    func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: number) }
+    func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
-    /// Tells something of the registry.
-    @inline(never)
-    func tell(_ kind: TaskEvent.Kind, key: Key? = nil, taskName: String? = nil, count: Int? = nil) {
-        Diagnostics.tell(
-            TaskEvent(face, kind, owner: identity, ownerName: name, taskName: taskName, key: key?.text, count: count)
-        )
-    }
-
-    /// Tells something of a task.
-    @inline(never)
-    func tell(
-        _ kind: TaskEvent.Kind,
-        _ stage: TaskEvent.Stage,
-        _ id: ID,
-        key: Key? = nil,
-        taskName: String? = nil,
-        delay: Duration? = nil,
-        begun: TaskEvent.Moment? = nil,
-        isCancelled: Bool = false,
-        isInside: Bool = false
-    ) {
-        var event = TaskEvent(
-            face,
-            kind,
-            stage,
-            owner: identity,
-            subject: subject(id),
-            ownerName: name,
-            taskName: taskName,
-            key: key?.text,
-            delay: delay,
-            begun: begun
-        )
-        event.isCancelled = isCancelled
-        Diagnostics.tell(event, isInside: isInside)
-    }
-
-    @inline(never)
-    func tellCancelled(_ ids: [ID], as subjects: [TaskEvent.Identity]) {
-        for (id, known) in zip(ids, subjects) {
+    /// Emits that tasks were cancelled.
+    func emitCancelled(_ retired: Retired?) {
+        guard let retired else { return }
+        for (id, subject) in zip(retired.ids, retired.subjects) {
             // A lifetime's tasks that are not known by their place are `AsyncTask`s.
-            let primitive = face == .asyncLifetime && known != subject(id) ? .asyncTask : face
-            Diagnostics.tell(TaskEvent(primitive, .cancelled, owner: identity, subject: known, ownerName: name))
+            let isAsyncTask = source.primitive == .asyncLifetime && subject != self.subject(id)
+            Diagnostics.emit(
+                at: retired.moment,
+                TaskEvent(
+                    isAsyncTask ? .asyncTask : source.primitive,
+                    .cancelled,
+                    owner: source.identity,
+                    subject: subject,
+                    ownerName: name
+                )
+            )
         }
     }
 
-    /// Tells that somebody waits until it is empty.
-    ///
-    /// - Returns: What events know the wait by.
-    @inline(never)
-    func tellDraining() -> TaskEvent.Identity {
-        let wait = TaskEvent.Identity(Diagnostics.nextNumber())
-        let event = TaskEvent(face, .draining, .begins, owner: identity, subject: wait, ownerName: name)
-        Diagnostics.tell(event, isInside: true)
-        return wait
+    /// Emits the end of a task, from inside it.
+    func emitEnd(of id: ID, hasRun: Bool, at moment: EventMoment?) {
+        Diagnostics.emit(
+            at: moment,
+            isInside: true,
+            source.event(
+                hasRun ? .completed : .skipped,
+                .ended(hasRun ? .completed : .skipped),
+                about: subject(id)
+            )
+        )
     }
 
-    @inline(never)
-    func tellDrained(_ wait: TaskEvent.Identity, _ kind: TaskEvent.Kind) {
-        var event = TaskEvent(face, kind, .ends, owner: identity, subject: wait, ownerName: name)
-        event.isCancelled = kind == .left
-        Diagnostics.tell(event, isInside: true)
+    /// The tasks that were cancelled by one decision, as events know them.
+    struct Retired: Sendable {
+        let moment: EventMoment
+        let ids: [ID]
+        let subjects: [TaskEvent.Identity]
     }
 }

@@ -24,10 +24,10 @@ extension TaskRegistry {
             case .skip:
                 return false
             case .wait:
-                if Diagnostics.isOn { tell(.waiting, .goesOn, id, isInside: true) }
+                emitWaiting(id, nil)
                 await parkUntilTurn(id)
             case .quiet(let quietTime):
-                if Diagnostics.isOn { tell(.waiting, .goesOn, id, delay: quietTime, isInside: true) }
+                emitWaiting(id, quietTime)
                 // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
                 try? await clock.sleep(for: quietTime.saturated)
                 let isCancelled = Task.isCancelled
@@ -40,6 +40,14 @@ extension TaskRegistry {
     private func start(_ id: ID) -> Machine.Start {
         let isCancelled = Task.isCancelled
         return change { $0.machine.begin(id, isCancelled: isCancelled) }
+    }
+
+    /// - Parameter quietTime: What it waits for; `nil`: for its turn.
+    private func emitWaiting(_ id: ID, _ quietTime: Duration?) {
+        Diagnostics.emit(
+            isInside: true,
+            source.event(.waiting, .entered(.waiting), about: subject(id), delay: quietTime)
+        )
     }
 
     private func parkUntilTurn(_ id: ID) async {
@@ -55,7 +63,12 @@ extension TaskRegistry {
             // A handler resumes its own task only, and calls nobody else.
             let decision = decide { Machine.Answer(value: (), effects: $0.machine.leave(id)) }
             for waiter in decision.effects.lists?.waking ?? [] { waiter.resume(returning: .reached) }
-            if decision.isNews { performOutsideHandler { [self] in onChange?() } }
+            let (isNews, retired) = (decision.isNews, decision.retired)
+            guard isNews || retired != nil else { return }
+            performOutsideHandler { [self] in
+                if isNews { onChange?() }
+                emitCancelled(retired)
+            }
         }
     }
 
@@ -82,7 +95,7 @@ extension TaskRegistry {
     func drain(staysWhenCancelled: Bool = false) async throws {
         if !staysWhenCancelled { try Task.checkCancellation() }
         guard let id = state.withLock({ $0.machine.enrollDrainer() }) else { return }
-        let wait = Diagnostics.isOn ? tellDraining() : nil
+        let wait = source.emitDraining()
         let outcome = await withTaskCancellationHandler {
             await raising {
                 await withUnsafeContinuation { (waiter: Waiter) in
@@ -97,7 +110,7 @@ extension TaskRegistry {
             // May come before the waiter is parked: the machine remembers it.
             state.withLock { $0.machine.drainerLeaves(id) }?.resume(returning: .left)
         }
-        if let wait { tellDrained(wait, outcome == .left ? .left : .drained) }
+        source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }
     }
 }

@@ -16,10 +16,8 @@ final class TaskRegistry: Sendable {
     /// Measures quiet times.
     let clock: any Clock<Duration>
 
-    /// Whose engine it is, and what events know it by.
-    let face: TaskEvent.Primitive
-    let name: String?
-    let number = Diagnostics.nextNumber()
+    /// The owner that this is the engine of, as events know it.
+    let source: EventSource
 
     init(
         _ face: TaskEvent.Primitive,
@@ -27,11 +25,10 @@ final class TaskRegistry: Sendable {
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: (@Sendable () -> Void)? = nil
     ) {
-        self.face = face
-        self.name = name
+        source = EventSource(face, name: name)
         self.clock = clock
         self.onChange = onChange
-        if Diagnostics.isOn { tell(.created) }
+        Diagnostics.emit(source.event(.created))
     }
 
     // MARK: Registering
@@ -61,12 +58,20 @@ final class TaskRegistry: Sendable {
     ///
     /// - Returns: `nil` if the registry is closed.
     func add(_ making: Making, _ operation: @escaping Operation) -> Job? {
-        guard let id = change({ $0.machine.add() }) else {
-            if Diagnostics.isOn { tell(.refused, taskName: making.name) }
+        let registration = change { books in
+            let answer = books.machine.add()
+            if let id = answer.value { Diagnostics.open(subject(id)) }
+            return answer
+        }
+        guard let id = registration else {
+            Diagnostics.emit(source.event(.refused, taskName: making.name))
             return nil
         }
-        if Diagnostics.isOn { tell(.added, .begins, id, taskName: making.name) }
-        return start(id, making, operation)
+        let job = start(id, making, operation)
+        Diagnostics.emitBeginning(
+            source.event(.added, .began(.waiting), about: subject(id), taskName: making.name)
+        )
+        return job
     }
 
     /// Registers a task that the caller is about to create. The caller attaches its handle, decides when it begins, and calls `finish`.
@@ -88,15 +93,23 @@ final class TaskRegistry: Sendable {
         _ making: Making,
         _ operation: @escaping Operation
     ) -> Placement {
-        switch change({ $0.machine.add(key: key, behavior: behavior, isCancelled: { $0.isCancelled }) }) {
+        let registration = change { books in
+            let answer = books.machine.add(key: key, behavior: behavior, isCancelled: { $0.isCancelled })
+            if case .added(let id) = answer.value { Diagnostics.open(subject(id)) }
+            return answer
+        }
+        switch registration {
         case .added(let id):
-            if Diagnostics.isOn { tell(.added, .begins, id, key: key, taskName: making.name) }
-            return .added(start(id, making, operation))
+            let job = start(id, making, operation)
+            Diagnostics.emitBeginning(
+                source.event(.added, .began(.waiting), about: subject(id), taskName: making.name, key: key.text)
+            )
+            return .added(job)
         case .existing(let existing):
-            if Diagnostics.isOn { tell(.duplicate, .goesOn, existing.id, key: key) }
+            Diagnostics.emit(source.event(.duplicate, about: subject(existing.id), key: key.text))
             return .existing(existing)
         case .refused:
-            if Diagnostics.isOn { tell(.refused, key: key, taskName: making.name) }
+            Diagnostics.emit(source.event(.refused, taskName: making.name, key: key.text))
             return .refused
         }
     }
@@ -124,24 +137,31 @@ final class TaskRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - subject: What events know the task by, if not by its place here.
-    ///   - isTold: Whether the registry tells of its life.
+    ///   - emitsLife: Whether the registry emits the beginning of the task.
     /// - Returns: `nil` if it was refused.
-    func insert(_ job: Job, key: Key? = nil, subject: TaskEvent.Identity? = nil, isTold: Bool = true) -> ID? {
+    func insert(_ job: Job, key: Key? = nil, subject: TaskEvent.Identity? = nil, emitsLife: Bool = true) -> ID? {
         let registration = change { books in
             let answer = books.machine.insert(job, key: key, isCancelled: { $0.isCancelled })
-            if let subject, case .added(let id) = answer.value { books.setSubject(subject, of: id) }
+            if case .added(let id) = answer.value {
+                if let subject { books.setSubject(subject, of: id) }
+                if emitsLife { Diagnostics.open(self.subject(id)) }
+            }
             return answer
         }
         switch registration {
         case .added(let id):
-            if isTold, Diagnostics.isOn { tell(.adopted, .begins, id, key: key) }
             if job.isCancelled { cancel(id) }
+            if emitsLife {
+                Diagnostics.emitBeginning(
+                    source.event(.adopted, .began(.running), about: self.subject(id), key: key?.text)
+                )
+            }
             return id
         case .existing(let existing):
-            if Diagnostics.isOn { tell(.duplicate, .goesOn, existing.id, key: key) }
+            Diagnostics.emit(source.event(.duplicate, about: self.subject(existing.id), key: key?.text))
             return nil
         case .refused:
-            if Diagnostics.isOn { tell(.refused, key: key) }
+            Diagnostics.emit(source.event(.refused, key: key?.text))
             return nil
         }
     }
@@ -191,35 +211,43 @@ final class TaskRegistry: Sendable {
         let answer: Machine.Answer<Value>
         /// Whether the live count has changed, and anybody has ever asked for it.
         let isNews: Bool
-        /// What events know the retired tasks by; `nil` if there are none, or if nobody observes.
-        let retired: [TaskEvent.Identity]?
+        /// The tasks that were cancelled; `nil` if there are none, or if nobody observes.
+        let retired: Retired?
 
         var effects: Machine.Effects { answer.effects }
     }
 
     @inline(__always)
     func decide<Value>(_ event: (inout Books) -> Machine.Answer<Value>) -> Decision<Value> {
-        let isTold = Diagnostics.isOn
-        return state.withLock { books in
+        state.withLock { books in
             let answer = event(&books)
             return Decision(
                 answer: answer,
                 isNews: books.isWatched && answer.effects.liveCountChange != 0,
-                retired: isTold ? answer.effects.lists.map { $0.retired.map { books.subject(of: $0, in: self) } } : nil
+                retired: answer.effects.lists.flatMap { retired($0.retired, books) }
             )
         }
     }
 
-    /// Carries the effects out, with the lock free. Events are emitted first; whoever watches the live count is called last, because it may do
-    /// anything.
     @inline(__always)
-    func carryOut<Value>(_ decision: Decision<Value>) {
+    private func retired(_ ids: [ID], _ books: Books) -> Retired? {
+        guard let moment = Diagnostics.moment else { return nil }
+        return Retired(moment: moment, ids: ids, subjects: ids.map { books.subject(of: $0, in: self) })
+    }
+
+    /// Carries the effects out, with the lock free. The watcher of the live count is called after the others, because it may do anything; events
+    /// are emitted last.
+    ///
+    /// - Parameter emitEvents: Emits the events of the decision itself, before those of the tasks that it has cancelled.
+    @inline(__always)
+    func carryOut<Value>(_ decision: Decision<Value>, emitting emitEvents: () -> Void = {}) {
         if let lists = decision.effects.lists {
-            if let retired = decision.retired { tellCancelled(lists.retired, as: retired) }
             for waiter in lists.waking { waiter.resume(returning: .reached) }
             for job in lists.cancelling { job.cancel() }
         }
         if decision.isNews { onChange?() }
+        emitEvents()
+        emitCancelled(decision.retired)
     }
 
     /// Decides about an event, and carries the effects out.

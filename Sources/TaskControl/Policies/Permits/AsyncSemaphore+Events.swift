@@ -1,61 +1,67 @@
-/// By what events know permits that were got.
+/// Permits that were requested, as events know them.
 @usableFromInline
 struct PermitHolding: Sendable {
-    /// 0: nobody listened when they were asked for.
-    fileprivate(set) var number: UInt64 = 0
-    /// Whether it is seen when they are given back.
-    fileprivate let isLasting: Bool
+    /// 0: nobody observed when they were requested.
+    fileprivate var number: UInt64 = 0
+    /// Whether the same call releases them.
+    fileprivate let isScoped: Bool
 
-    @usableFromInline static var lasting: PermitHolding { PermitHolding(isLasting: true) }
-    @usableFromInline static var untold: PermitHolding { PermitHolding(isLasting: false) }
+    @usableFromInline static var scoped: PermitHolding { PermitHolding(isScoped: true) }
+    @usableFromInline static var open: PermitHolding { PermitHolding(isScoped: false) }
+
+    fileprivate var subject: TaskEvent.Identity? { number == 0 ? nil : TaskEvent.Identity(number) }
 }
 
-/// What is told of permits. All of it is called only when somebody listens, and never under the lock.
+/// The events of permits.
 extension AsyncSemaphore {
-    private func event(
-        _ kind: TaskEvent.Kind,
-        _ stage: TaskEvent.Stage = .goesOn,
-        _ subject: UInt64? = nil,
-        count: Int? = nil
-    ) -> TaskEvent {
-        TaskEvent(
-            .asyncSemaphore,
-            kind,
-            stage,
-            owner: TaskEvent.Identity(number),
-            subject: subject.map { TaskEvent.Identity($0) },
-            ownerName: name,
-            count: count
+    /// Permits were requested: they are there, or the wait for them begins.
+    func emitRequest(_ weight: Int, _ holding: inout PermitHolding, isAcquired: Bool, at moment: EventMoment?) {
+        guard let moment else { return }
+        // Permits that are acquired at once, and released by an unknown caller, have neither a beginning nor an end.
+        if isAcquired, !holding.isScoped {
+            return Diagnostics.emit(at: moment, source.event(.acquired, count: weight))
+        }
+        holding.number = Diagnostics.nextNumber()
+        Diagnostics.emit(
+            at: moment,
+            isInside: true,
+            source.event(
+                isAcquired ? .acquired : .waiting,
+                .began(isAcquired ? .running : .waiting),
+                about: holding.subject,
+                count: weight
+            )
         )
     }
 
-    @inline(never)
-    func tell(_ kind: TaskEvent.Kind, count: Int? = nil) {
-        Diagnostics.tell(event(kind, count: count))
+    func emitAcquired(_ weight: Int, _ holding: PermitHolding) {
+        guard let subject = holding.subject else { return }
+        Diagnostics.emit(
+            isInside: true,
+            source.event(
+                .acquired,
+                holding.isScoped ? .entered(.running) : .ended(.completed),
+                about: subject,
+                count: weight
+            )
+        )
     }
 
-    /// Permits were asked for: they are there, or the wait for them begins.
-    @inline(never)
-    func tellComing(_ weight: Int, _ holding: inout PermitHolding, _ isAcquired: Bool) {
-        // What is got at once, and given back by whomever, has neither beginning nor end.
-        if isAcquired, !holding.isLasting { return tell(.acquired, count: weight) }
-        holding.number = Diagnostics.nextNumber()
-        let event = event(isAcquired ? .acquired : .waiting, .begins, holding.number, count: weight)
-        Diagnostics.tell(event, isInside: true)
+    func emitLeft(_ weight: Int, _ holding: PermitHolding, at moment: EventMoment?) {
+        guard let subject = holding.subject else { return }
+        Diagnostics.emit(
+            at: moment,
+            isInside: true,
+            source.event(.left, .ended(.cancelled), about: subject, count: weight, isCancelled: true)
+        )
     }
 
-    @inline(never)
-    func tellWaited(_ weight: Int, _ holding: PermitHolding, _ kind: TaskEvent.Kind) {
-        let isHeld = kind == .acquired && holding.isLasting
-        var event = event(kind, isHeld ? .goesOn : .ends, holding.number, count: weight)
-        event.isCancelled = kind == .left
-        Diagnostics.tell(event, isInside: true)
-    }
-
-    @inline(never)
-    func tellReleased(_ weight: Int, _ holding: PermitHolding) {
-        var event = event(.released, .ends, holding.number, count: weight)
-        event.isCancelled = Task.isCancelled
-        Diagnostics.tell(event, isInside: true)
+    func emitReleased(_ weight: Int, _ holding: PermitHolding, at moment: EventMoment?) {
+        guard let subject = holding.subject else { return }
+        Diagnostics.emit(
+            at: moment,
+            isInside: true,
+            source.event(.released, .ended(.completed), about: subject, count: weight)
+        )
     }
 }

@@ -28,10 +28,9 @@ public final class AsyncSemaphore: Sendable {
 
     private let state: Locked<PermitStateMachine<Waiter>>
     private let value: Int
-    /// What diagnostics know it by.
-    public let name: String?
-    /// What events know it by.
-    let number = Diagnostics.nextNumber()
+    /// The name shown in diagnostics.
+    public var name: String? { source.name }
+    let source: EventSource
 
     /// A semaphore whose permits are all there.
     ///
@@ -40,14 +39,14 @@ public final class AsyncSemaphore: Sendable {
     ///   - value: How many permits there are: 1 or more, or it traps.
     public init(name: String? = nil, value: Int) {
         insist(value >= 1, "AsyncSemaphore: with \(value) permits nobody would ever get one. Make 1 or more.")
-        self.name = name
+        source = EventSource(.asyncSemaphore, name: name)
         self.value = value
         state = Locked(PermitStateMachine(size: value))
-        if Diagnostics.isOn { tell(.created, count: value) }
+        Diagnostics.emit(source.event(.created, count: value))
     }
 
     deinit {
-        if Diagnostics.isOn { tell(.deallocated) }
+        Diagnostics.emit(source.event(.deallocated))
     }
 
     /// How many permits are there to be taken. It may have changed when the caller looks at it.
@@ -72,7 +71,7 @@ public final class AsyncSemaphore: Sendable {
         _ weight: Int = 1,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        var holding = PermitHolding.lasting
+        var holding = PermitHolding.scoped
         if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
         defer { release(weight, holding) }
         return try await body()
@@ -89,24 +88,24 @@ public final class AsyncSemaphore: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws {
-        var holding = PermitHolding.untold
+        var holding = PermitHolding.open
         if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
     }
 
-    /// - Parameter holding: Is given a number, if somebody listens.
+    /// - Parameter holding: Is given a number, if somebody observes.
     @usableFromInline
     func acquireAtOnce(_ weight: Int, _ holding: inout PermitHolding) throws -> Bool {
         check(weight)
         if Task.isCancelled { throw CancellationError() }
         let isAcquired = state.withLock { $0.tryAcquire(weight) }
-        if Diagnostics.isOn { tellComing(weight, &holding, isAcquired) }
+        emitRequest(weight, &holding, isAcquired: isAcquired, at: Diagnostics.moment)
         return isAcquired
     }
 
     @usableFromInline
     nonisolated(nonsending) func acquireInLine(_ weight: Int, _ holding: PermitHolding) async throws {
         guard let id = state.withLock({ $0.acquire(weight) }) else {
-            if holding.number != 0 { tellWaited(weight, holding, .acquired) }
+            emitAcquired(weight, holding)
             return
         }
         let outcome = await suspend { waiter in
@@ -120,11 +119,11 @@ public final class AsyncSemaphore: Sendable {
                 for waiter in granted { waiter.resume(returning: .reached) }
             }
         }
-        let isLeaving = outcome == .left || Task.isCancelled
-        if holding.number != 0 { tellWaited(weight, holding, isLeaving ? .left : .acquired) }
-        guard isLeaving else { return }
+        guard outcome == .left || Task.isCancelled else { return emitAcquired(weight, holding) }
+        let moment = Diagnostics.moment
         // Granted in the same moment: the caller is to hear of its cancellation, and somebody else can use the permits.
         if outcome == .reached { giveBack(weight) }
+        emitLeft(weight, holding, at: moment)
         throw CancellationError()
     }
 
@@ -136,7 +135,7 @@ public final class AsyncSemaphore: Sendable {
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         check(weight)
         let isAcquired = state.withLock { $0.tryAcquire(weight) }
-        if Diagnostics.isOn, isAcquired { tell(.acquired, count: weight) }
+        if isAcquired { Diagnostics.emit(source.event(.acquired, count: weight)) }
         return isAcquired
     }
 
@@ -147,15 +146,16 @@ public final class AsyncSemaphore: Sendable {
     /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
     public func release(_ weight: Int = 1) {
         check(weight)
-        if Diagnostics.isOn { tell(.released, count: weight) }
+        let moment = Diagnostics.moment
         giveBack(weight)
+        Diagnostics.emit(at: moment, source.event(.released, count: weight))
     }
 
     @usableFromInline
     func release(_ weight: Int, _ holding: PermitHolding) {
-        // Before somebody else can have them.
-        if holding.number != 0 { tellReleased(weight, holding) }
+        let moment = Diagnostics.moment
         giveBack(weight)
+        emitReleased(weight, holding, at: moment)
     }
 
     private func giveBack(_ weight: Int) {

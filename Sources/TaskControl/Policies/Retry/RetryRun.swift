@@ -56,8 +56,8 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
     private let clock: C
     /// Looked at only where there is a limit.
     private let start: C.Instant?
-    /// What is told of it, from the first failure on, if somebody listens then: what succeeds at once is no retry.
-    private var told: CallEvents?
+    /// Its events, from the first failure on, if somebody observes then: a call that succeeds at once is no retry.
+    private var events: CallEvents?
 
     @usableFromInline
     init(attempts: Int, backoff: RetryBackoff, budget: RetryBudget?, maxElapsed: Duration?, clock: C) {
@@ -84,18 +84,18 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
         if failure == nil { try Task.checkCancellation() }
         while true {
             if let failure {
-                if Diagnostics.isOn || told != nil { tellFailure(failure) }
+                emitFailure(failure)
                 do {
                     try await prepareRetry(after: failure, shouldRetry: shouldRetry, hint: hint, onRetry: onRetry)
                 } catch {
-                    told?.end(.gaveUp, error: error, attempt: attempt)
+                    events?.end(.gaveUp, .failed, error: error, attempt: attempt)
                     throw error
                 }
             }
             do {
                 let value = try await operation(attempt)
                 budget?.give(cost ?? 1)
-                told?.end(.succeeded, attempt: attempt)
+                events?.end(.succeeded, .completed, attempt: attempt)
                 return value
             } catch {
                 failure = error
@@ -123,7 +123,7 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             throw error
         }
         onRetry(RetryEvent(attempt: attempt, error: error, delay: delay))
-        told?.tell(.waiting, attempt: attempt, delay: delay)
+        events?.emit(.waiting, .entered(.waiting), attempt: attempt, delay: delay)
         do {
             if delay > .zero { try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil) }
             // Also where there was no delay, and where a clock does not notice.
@@ -135,14 +135,14 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             throw error
         }
         attempt += 1
-        told?.tell(.running, attempt: attempt)
+        events?.emit(.retrying, .entered(.running), attempt: attempt)
     }
 
-    private mutating func tellFailure(_ error: any Error) {
-        if let told {
-            told.tell(.failed, error: error, attempt: attempt)
+    private mutating func emitFailure(_ error: any Error) {
+        if let events {
+            events.emit(.failed, error: error, attempt: attempt)
         } else {
-            told = CallEvents(.retry, .failed, error: error, attempt: attempt)
+            events = CallEvents.begin(.retry, .failed, .running, error: error, attempt: attempt)
         }
     }
 

@@ -33,33 +33,11 @@ public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
     // The operation is used while its caller waits, and by nobody else: see `TimeLimit`.
-    let lent = TimeLimit.Lent<Value, C>(run: TimeLimit.run)
-    return try await unsafeBitCast(lent, to: TimeLimit.Borrowed<Value, C>.self).run(duration, clock, operation)
+    try await borrowing(LentRun<Value, C>(run: TimeLimit.run)).run(duration, clock, operation)
 }
 
 @usableFromInline
 enum TimeLimit {
-    // What belongs to the caller, the operation and its result, is used by a child task of the caller's, in the caller's isolation, while
-    // the caller waits. The compiler does not know that: the cast drops `@Sendable` from the type of the operation, where it is no part of
-    // how a closure is represented or called. From struct to struct, since a function that passes through a generic one is wrapped.
-
-    @usableFromInline struct Lent<Value, C: Clock> where C.Duration == Duration {
-        @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
-
-        @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
-
-        @inlinable
-        init(run: nonisolated(nonsending) @escaping (Duration, C, Operation) async throws -> Value) {
-            self.run = run
-        }
-    }
-
-    @usableFromInline struct Borrowed<Value, C: Clock> where C.Duration == Duration {
-        @usableFromInline typealias Operation = nonisolated(nonsending) () async throws -> Value
-
-        @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
-    }
-
     @inlinable
     nonisolated(nonsending) static func run<Value, C: Clock>(
         _ duration: Duration,
@@ -146,10 +124,10 @@ enum TimeLimit {
         func outcome(of duration: Duration) throws -> Value {
             do {
                 let value = try decide(duration)
-                phase.tellEnd(nil)
+                phase.emitEnd(nil)
                 return value
             } catch {
-                phase.tellEnd(error)
+                phase.emitEnd(error)
                 throw error
             }
         }
@@ -172,23 +150,23 @@ enum TimeLimit {
         private enum Phase { case running, ended, expired, failed }
 
         private let phase = Locked(Phase.running)
-        /// What is told of it, if somebody listened when it began.
-        private let told: CallEvents?
+        /// Its events, if somebody observed when it began.
+        private let events: CallEvents?
 
         @usableFromInline
         init(limit: Duration) {
-            told = Diagnostics.isOn ? CallEvents(.withTimeout, .started, delay: limit) : nil
+            events = CallEvents.begin(.withTimeout, .started, .waiting, delay: limit)
         }
 
-        @usableFromInline func run() { told?.tell(.running) }
+        @usableFromInline func run() { events?.emit(.running, .entered(.running)) }
 
         @usableFromInline
-        func tellEnd(_ error: (any Error)?) {
-            guard let told else { return }
+        func emitEnd(_ error: (any Error)?) {
+            guard let events else { return }
             switch error {
-            case nil: told.end(.completed)
-            case is TimeoutError where isExpired: told.end(.timedOut)
-            case let error?: told.end(.failed, error: error)
+            case nil: events.end(.completed, .completed)
+            case is TimeoutError where isExpired: events.end(.timedOut, .timedOut)
+            case let error?: events.end(.failed, .failed, error: error)
             }
         }
 

@@ -6,11 +6,11 @@ enum Membership: Sendable {
 
     init(_ group: TaskRegistry, of turn: TurnStorage.ID, in turns: TurnStorage, taskName: String?) {
         // The events of the group know the task by what those of the queue know it by.
-        if let id = group.reserve(subject: Diagnostics.isOn ? turns.subject(turn) : nil) {
+        if let id = group.reserve(subject: Diagnostics.whileObserved(turns.subject(turn))) {
             self = .member(group, id)
         } else {
-            if Diagnostics.isOn { group.tell(.refused, taskName: taskName) }
             self = .refused
+            Diagnostics.emit(group.source.event(.refused, taskName: taskName))
         }
     }
 

@@ -12,7 +12,6 @@ public struct _Turn: Sendable {
         self.turns = turns
         id = turns.enqueue(priority: priority)
         membership = group.map { [id] in Membership($0, of: id, in: turns, taskName: name) }
-        if Diagnostics.isOn { tellEnqueued(name) }
     }
 
     /// A place that has been taken already.
@@ -24,9 +23,12 @@ public struct _Turn: Sendable {
 
     /// Brings the handle of the task that has been made for this place.
     @usableFromInline
-    func attach(_ task: TaskHandle) {
+    func attach(_ task: TaskHandle, name: String?) {
         turns.attach(id, task)
         membership?.attach(task)
+        Diagnostics.emitBeginning(
+            turns.source.event(.enqueued, .began(.waiting), about: turns.subject(id), taskName: name)
+        )
     }
 
     /// Begins, if it is this one's turn.
@@ -37,7 +39,7 @@ public struct _Turn: Sendable {
 
     @usableFromInline
     nonisolated(nonsending) func waitUntilCalled() async {
-        if Diagnostics.isOn { tellInside(.waiting) }
+        turns.emit(.waiting, .entered(.waiting), id)
         await turns.waitUntilCalled(id)
     }
 
@@ -47,10 +49,10 @@ public struct _Turn: Sendable {
     /// Passes the turn on, if it had begun.
     @usableFromInline
     func finish(_ end: TurnEnd) {
-        // Before the next one can begin.
-        if Diagnostics.isOn { tellEnd(end) }
+        let moment = Diagnostics.moment
         turns.finish(id)
         membership?.end()
+        if let moment { turns.emitEnd(end, id, at: moment) }
     }
 
     /// Whether its group has been cancelled, which its task may be about to hear of.
@@ -64,7 +66,7 @@ public struct _Turn: Sendable {
     /// - Returns: What marks the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline
     func enter() -> HeldTurn? {
-        if Diagnostics.isOn { tellInside(.started) }
+        turns.emit(.started, .entered(.running), id)
         return turns.holdsTurns ? held : nil
     }
 }

@@ -91,7 +91,7 @@ extension TurnBody {
         priority: TaskPriority?
     ) -> Task<Work.Success, Never> where Work.Failure == Never {
         let task = spawn(name: name, priority: priority, isolatedTo: isolation, TurnBody(turn: turn, work: work))
-        turn.attach(task.handle)
+        turn.attach(task.handle, name: name)
         return task
     }
 
@@ -105,7 +105,7 @@ extension TurnBody {
         priority: TaskPriority?
     ) -> Task<Work.Success, any Error> where Work.Failure == any Error {
         let task = spawn(name: name, priority: priority, isolatedTo: isolation, TurnBody(turn: turn, work: work))
-        turn.attach(task.handle)
+        turn.attach(task.handle, name: name)
         return task
     }
 }

@@ -13,24 +13,21 @@ final class TurnStorage: Sendable {
     /// Whether a task holds its turn until it ends. If not, it leaves the line when it begins.
     let holdsTurns: Bool
 
-    /// Whose engine it is, and what events know it by.
-    let face: TaskEvent.Primitive
-    let name: String?
-    let number = Diagnostics.nextNumber()
+    /// The queue that this is the engine of, as events know it.
+    let source: EventSource
 
     /// - Parameters:
     ///   - capacity: How many may run at once; `nil`: they are to begin in order, and that is all.
-    ///   - isTold: Whether events tell that it was made.
-    init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, isTold: Bool = true) {
-        self.face = face
-        self.name = name
+    ///   - emitsCreation: Whether observers are notified of its creation.
+    init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, emitsCreation: Bool = true) {
+        source = EventSource(face, name: name)
         state = Locked(Machine(capacity: capacity))
         holdsTurns = capacity != nil
-        if isTold, Diagnostics.isOn { tell(.created) }
+        if emitsCreation { Diagnostics.emit(source.event(.created)) }
     }
 
     deinit {
-        if Diagnostics.isOn { tell(.deallocated) }
+        Diagnostics.emit(source.event(.deallocated))
     }
 
     // MARK: Coming
@@ -39,7 +36,11 @@ final class TurnStorage: Sendable {
     @inline(__always)
     func enqueue(priority: TaskPriority?) -> ID {
         let level = priority?.rawValue ?? inheritedPriority.rawValue
-        let place = state.withLock { $0.enqueue(level: level) }
+        let place = state.withLock { machine in
+            let place = machine.enqueue(level: level)
+            Diagnostics.open(subject(place.id))
+            return place
+        }
         if place.isUrgent { raise(before: place.id, to: level) }
         return place.id
     }
@@ -118,21 +119,27 @@ final class TurnStorage: Sendable {
         let level = Task.currentPriority.rawValue
         let (place, mustWait) = state.withLock { machine in
             let place = machine.enqueue(level: level)
+            Diagnostics.open(subject(place.id))
             // If it can begin, it is the last in line, and there is nobody to call. An urgent one raises first, since who has begun raises
             // nobody: those who come to wait behind it stop raising at it, and count on it to have raised what is before.
             if !place.isUrgent, case .run = machine.begin(place.id) { return (place, false) }
             return (place, true)
         }
-        if Diagnostics.isOn { tellRun(place.id, mustWait) }
+        emitCall(place.id, mustWait)
         guard mustWait else { return Turn(in: self, at: place.id) }
         if place.isUrgent { raise(before: place.id, to: level) }
         await waitUntilCalledOrCancelled(place.id)
         if begin(place.id) {
-            if Diagnostics.isOn { tell(.started, .goesOn, place.id) }
+            emit(.started, .entered(.running), place.id)
             return Turn(in: self, at: place.id)
         }
-        if Diagnostics.isOn { tellEnd(.skipped, place.id) }
+        if let moment = Diagnostics.moment { emitEnd(.skipped, place.id, at: moment) }
         return nil
+    }
+
+    private func emitCall(_ id: ID, _ mustWait: Bool) {
+        Diagnostics.emitBeginning(isInside: true, source.event(.enqueued, .began(.waiting), about: subject(id)))
+        if mustWait { emit(.waiting, .entered(.waiting), id) } else { emit(.started, .entered(.running), id) }
     }
 
     // MARK: Looking
@@ -150,7 +157,7 @@ final class TurnStorage: Sendable {
     nonisolated(nonsending) func drain() async throws {
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
-        let wait = Diagnostics.isOn ? tellDraining() : nil
+        let wait = source.emitDraining()
         let outcome = await suspend { waiter in
             state.withLock { $0.parkDrainer(id, waiter) }
         } onCancel: {
@@ -158,7 +165,7 @@ final class TurnStorage: Sendable {
         } raising: { [self] priority in
             raise(to: priority.rawValue) { $0.raiseAll(to: priority.rawValue) }
         }
-        if let wait { tellDrained(wait, outcome == .left ? .left : .drained) }
+        source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }
     }
 

@@ -67,7 +67,7 @@ class Flight: @unchecked Sendable {
     @usableFromInline
     final func begin() throws {
         guard !Task.isCancelled, flights.mayBegin(id) else { throw CancellationError() }
-        if Diagnostics.isOn { flights.tellRunning(id, key) }
+        flights.emitRunning(id, key)
     }
 
     /// Reports the end of its work, whose result is there.
@@ -75,10 +75,12 @@ class Flight: @unchecked Sendable {
     /// - Returns: Whether somebody was there to receive it. If not, the caller goes on with `report`.
     @usableFromInline
     final func finish(_ failure: (any Error)?, hasBegun: Bool) -> Bool {
-        // Before its callers go on.
-        if Diagnostics.isOn { flights.tellEnd(id, key, failure, hasBegun) }
+        let moment = Diagnostics.moment
         let landing = flights.finish(id, key)
         wasCancelled = landing.wasCancelled
+        if let moment {
+            flights.emitEnd(id, key, failure, hasBegun: hasBegun, isCancelled: landing.wasCancelled, at: moment)
+        }
         return landing.isHeard
     }
 

@@ -1,65 +1,60 @@
-/// What is told of flights. All of it is called only when somebody listens, and never under the lock.
+/// The events of flights.
 extension FlightStorage {
-    private var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
+    var name: String? { source.name }
 
-    /// Tells something of all flights, or of a key.
-    @inline(never)
-    func tell(_ kind: TaskEvent.Kind, key: ErasedKey? = nil, count: Int? = nil) {
-        Diagnostics.tell(
-            TaskEvent(origin.primitive, kind, owner: identity, ownerName: name, key: key?.text, count: count)
+    func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
+
+    /// Emits the beginning of a flight, from inside the task of its first caller, which has created the task.
+    func emitBegun(_ id: ID, _ key: ErasedKey?, _ taskName: String?) {
+        Diagnostics.emitBeginning(
+            isInside: true,
+            source.event(.started, .began(.waiting), about: subject(id), taskName: taskName, key: key?.text)
         )
     }
 
-    /// Tells something of a flight.
+    func emitJoined(_ id: ID, _ key: ErasedKey?, at moment: EventMoment?) {
+        Diagnostics.emit(at: moment, isInside: true, source.event(.joined, about: subject(id), key: key?.text))
+    }
+
+    func emitRunning(_ id: ID, _ key: ErasedKey?) {
+        Diagnostics.emit(
+            isInside: true,
+            source.event(.running, .entered(.running), about: subject(id), key: key?.text)
+        )
+    }
+
+    func emitLeft(_ id: ID) {
+        Diagnostics.emit(isInside: true, source.event(.left, about: subject(id)))
+    }
+
+    /// - Parameter isCancelled: Whether the flight was cancelled, of which its task may learn a moment later.
     @inline(never)
-    func tell(
-        _ kind: TaskEvent.Kind,
-        _ stage: TaskEvent.Stage,
+    func emitEnd(
         _ id: ID,
-        key: ErasedKey? = nil,
-        taskName: String? = nil,
-        error: (any Error)? = nil,
-        isCancelled: Bool = false,
-        isInside: Bool = false
+        _ key: ErasedKey?,
+        _ failure: (any Error)?,
+        hasBegun: Bool,
+        isCancelled: Bool,
+        at moment: EventMoment
     ) {
-        var event = TaskEvent(
-            origin.primitive,
-            kind,
-            stage,
-            owner: identity,
-            subject: TaskEvent.Identity(id.number, of: number),
-            ownerName: name,
-            taskName: taskName,
-            key: key?.text,
-            error: error.map(Diagnostics.text)
+        let (kind, outcome): (TaskEvent.Kind, TaskEvent.Outcome) =
+            failure == nil ? (.completed, .completed) : hasBegun ? (.failed, .failed) : (.skipped, .skipped)
+        Diagnostics.emit(
+            at: moment,
+            isInside: true,
+            source.event(
+                kind,
+                .ended(outcome),
+                about: subject(id),
+                key: key?.text,
+                error: hasBegun ? failure : nil,
+                isCancelled: isCancelled
+            )
         )
-        event.isCancelled = isCancelled
-        Diagnostics.tell(event, isInside: isInside)
     }
 
-    @inline(never)
-    func tell(_ joining: Machine.Joining, _ key: ErasedKey?, _ name: String?) {
-        switch joining {
-        case .begun(_, let id, _): tell(.started, .begins, id, key: key, taskName: name, isInside: true)
-        case .joined(_, let flight, _): tell(.joined, .goesOn, flight.id, key: key, isInside: true)
-        case .reentrant: break
-        }
-    }
-
-    @inline(never)
-    func tellRunning(_ id: ID, _ key: ErasedKey?) { tell(.running, .goesOn, id, key: key, isInside: true) }
-
-    @inline(never)
-    func tellEnd(_ id: ID, _ key: ErasedKey?, _ failure: (any Error)?, _ hasBegun: Bool) {
-        let kind: TaskEvent.Kind = failure == nil ? .completed : hasBegun ? .failed : .skipped
-        // A flight that its last caller has left hears of it a moment later.
-        let isCancelled = Task.isCancelled || !mayBegin(id)
-        tell(kind, .ends, id, key: key, error: hasBegun ? failure : nil, isCancelled: isCancelled, isInside: true)
-    }
-
-    @inline(never)
-    func tellCancelledAll(_ ids: [ID]) {
-        tell(.cancelledAll, count: ids.count)
-        for id in ids { tell(.cancelled, .goesOn, id) }
+    func emitCancelled(_ ids: [ID], at moment: EventMoment) {
+        Diagnostics.emit(at: moment, source.event(.cancelledAll, count: ids.count))
+        for id in ids { Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(id))) }
     }
 }

@@ -12,24 +12,23 @@ final class FlightStorage: Sendable {
     private let state: Locked<Machine>
     /// Who reports what nobody received.
     let origin: TaskOrigin
-    /// What events know it by.
-    let name: String?
-    let number = Diagnostics.nextNumber()
+    let source: EventSource
 
-    /// Whether the end of work that everybody has left is worth a word.
+    /// Whether the end of work that everybody has left is reported.
     private let reportsAbandoned: Bool
 
     init(
         origin: TaskOrigin,
         name: String? = nil,
         runsToCompletion: Bool = false,
-        reportsAbandoned: Bool = false
+        reportsAbandoned: Bool = false,
+        emitsLife: Bool = false
     ) {
         self.origin = origin
-        self.name = name
+        source = EventSource(origin.primitive, name: name)
         self.reportsAbandoned = reportsAbandoned
         state = Locked(Machine(runsToCompletion: runsToCompletion))
-        if Diagnostics.isOn, origin == .singleFlight { tell(.created) }
+        if emitsLife { Diagnostics.emit(source.event(.created)) }
     }
 
     // MARK: Sharing
@@ -56,7 +55,7 @@ final class FlightStorage: Sendable {
         if passenger.isFirst {
             let body = FlightBody(passenger.flight(to: Value.self), operation: operation)
             let name = name ?? passenger.name
-            passenger.attach(spawn(name: name, priority: nil, isolatedTo: operation.isolation, body))
+            passenger.attach(spawn(name: name, priority: nil, isolatedTo: operation.isolation, body), name: name)
         }
         return passenger
     }
@@ -74,15 +73,19 @@ final class FlightStorage: Sendable {
     ) -> Passenger? {
         let origins = held.isEmpty ? [] : held.filter { $0.flights === self }.map(\.id)
         let level = inheritedPriority.rawValue
-        let joining = state.withLock { machine in
-            machine.join(key, inside: origins, level: level) { makeFlight().begin(as: $0) }
+        let (joining, moment) = state.withLock { machine in
+            let joining = machine.join(key, inside: origins, level: level) { makeFlight().begin(as: $0) }
+            if case .begun(_, let id, _) = joining { Diagnostics.open(subject(id)) }
+            return (joining, Diagnostics.moment)
         }
-        if Diagnostics.isOn { tell(joining, key, name) }
-        return switch joining {
-        case .begun(let caller, _, let flight): Passenger(flight: flight, caller: caller, level: level, isFirst: true)
+        switch joining {
+        case .begun(let caller, _, let flight):
+            return Passenger(flight: flight, caller: caller, level: level, isFirst: true)
         case .joined(let caller, let flight, let level):
-            Passenger(flight: flight, caller: caller, level: level, isFirst: false)
-        case .reentrant: nil
+            emitJoined(flight.id, key, at: moment)
+            return Passenger(flight: flight, caller: caller, level: level, isFirst: false)
+        case .reentrant:
+            return nil
         }
     }
 
@@ -114,16 +117,17 @@ final class FlightStorage: Sendable {
     ///
     /// The last one cancels the flight: in the books at once, so that work that has not begun does not begin; its task soon after.
     func leave(_ caller: Machine.Caller, of key: ErasedKey?) {
-        let (leaving, task) = state.withLock { machine in
+        let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(caller, of: key)
-            return (leaving, leaving.cancelling?.owned)
+            return (leaving, leaving.cancelling?.owned, Diagnostics.moment)
         }
         leaving.waiter?.resume(returning: .left)
         guard let cancelled = leaving.cancelled else { return }
         performOutsideHandler { [self] in
             // A flight that has ended meanwhile has reported its end.
-            if Diagnostics.isOn, isInTheAir(cancelled) { tell(.cancelled, .goesOn, cancelled) }
+            let isNews = moment != nil && isInTheAir(cancelled)
             task?.cancel()
+            if isNews { Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(cancelled))) }
             withExtendedLifetime(leaving.payload) {}
         }
     }
@@ -145,25 +149,41 @@ final class FlightStorage: Sendable {
     ///   - wasCancelled: Whether the flight had been cancelled.
     nonisolated(nonsending) func report(_ failure: (any Error)?, wasCancelled: Bool) async {
         if reportsAbandoned {
-            Diagnostics.report(.abandonedWorkEnded(failure, in: origin), taskName: Diagnostics.currentTaskName)
+            reportAbandoned(failure)
         } else if let failure {
             await settle(failure, in: origin, isCancelled: wasCancelled || Task.isCancelled, handler: nil)
         }
     }
 
+    /// Work that failed for another reason than its cancellation is a mistake.
+    private func reportAbandoned(_ failure: (any Error)?) {
+        let event = TaskEvent(
+            origin.primitive,
+            .abandonedWorkEnded,
+            taskName: Diagnostics.currentTaskName,
+            error: failure
+        )
+        guard let failure, !(failure is CancellationError) else { return Diagnostics.emit(event) }
+        Diagnostics.report(
+            event,
+            error: failure,
+            advice: "\(origin.name): work that was abandoned at its time limit has ended"
+        )
+    }
+
     func forget(_ key: ErasedKey) {
         let payload = state.withLock { $0.forget(key) }
-        if Diagnostics.isOn, payload != nil { tell(.forgotten, key: key) }
+        if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.text)) }
     }
 
     func cancelAll() {
-        let (clearing, tasks) = state.withLock { machine in
+        let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
-            return (clearing, clearing.jobs.map(\.owned))
+            return (clearing, clearing.jobs.map(\.owned), Diagnostics.moment)
         }
-        if Diagnostics.isOn { tellCancelledAll(clearing.ids) }
         for waiter in clearing.waiters { waiter.resume(returning: .left) }
         for task in tasks { task.cancel() }
+        if let moment { emitCancelled(clearing.ids, at: moment) }
     }
 
     // MARK: Looking
@@ -198,7 +218,10 @@ struct Passenger: Sendable {
     }
 
     @usableFromInline
-    func attach(_ task: TaskHandle) { flight.flights.attach(flight.id, task, level: level) }
+    func attach(_ task: TaskHandle, name: String?) {
+        flight.flights.attach(flight.id, task, level: level)
+        flight.flights.emitBegun(flight.id, flight.key, name)
+    }
 
     /// Waits for the value.
     ///
@@ -228,10 +251,7 @@ struct Passenger: Sendable {
     @usableFromInline
     nonisolated(nonsending) func wait() async -> Bool {
         let hasArrived = await flight.wait(caller)
-        if Diagnostics.isOn, !hasArrived { tellLeft() }
+        if !hasArrived { flight.flights.emitLeft(flight.id) }
         return hasArrived
     }
-
-    @inline(never)
-    private func tellLeft() { flight.flights.tell(.left, .goesOn, flight.id, isInside: true) }
 }

@@ -1,4 +1,4 @@
-internal import TaskControl
+internal import TaskControlSupport
 
 extension SimulationFailure {
     /// Reports the failure that ends a call of `simulate`: writes its description into the folder that `TASKCONTROL_ARTIFACTS` names.

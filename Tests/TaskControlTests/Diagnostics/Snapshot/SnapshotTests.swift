@@ -1,5 +1,6 @@
 import Foundation
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -171,7 +172,7 @@ struct SnapshotTests {
             one.cancelAll()
             other.cancelAll()
             for task in tasks { _ = await task.result }
-            try await recorder.wait { $0.filter { $0.stage == .ends }.count == 2 }
+            try await recorder.wait { $0.filter { $0.outcome != nil }.count == 2 }
         }
     }
 
@@ -184,7 +185,7 @@ struct SnapshotTests {
             guard case .waitsForItself(let ids) = warnings.first else { Issue.record("\(warnings)"); return }
             #expect(ids.count == 2)
             lifetime.cancelAll()
-            try await recorder.wait { $0.contains { $0.primitive == .asyncTask && $0.stage == .ends } }
+            try await recorder.wait { $0.contains { $0.primitive == .asyncTask && $0.outcome != nil } }
         }
     }
 
@@ -230,7 +231,7 @@ struct SnapshotTests {
             let snapshot = books.snapshot
             #expect(snapshot.warnings == [] && snapshot.others.count == 1, "\(snapshot)")
             gate.open()
-            try await recorder.wait { $0.filter { $0.primitive == .asyncTask && $0.stage == .ends }.count == 2 }
+            try await recorder.wait { $0.filter { $0.primitive == .asyncTask && $0.outcome != nil }.count == 2 }
         }
     }
 
@@ -240,7 +241,7 @@ struct SnapshotTests {
             let store = TaskEvent.Identity(3)
             func tell(
                 _ kind: TaskEvent.Kind,
-                _ stage: TaskEvent.Stage,
+                _ change: TaskEvent.Change,
                 _ number: UInt64,
                 _ task: UInt?,
                 _ milliseconds: Int
@@ -248,7 +249,7 @@ struct SnapshotTests {
                 var event = TaskEvent(
                     .taskStore,
                     kind,
-                    stage,
+                    change,
                     owner: store,
                     subject: TaskEvent.Identity(number, of: 3),
                     ownerName: "documents",
@@ -257,21 +258,24 @@ struct SnapshotTests {
                 )
                 event.task = task.map { TaskEvent.TaskIdentity(address: $0) }
                 event.time = .milliseconds(milliseconds)
+                event.sequence = UInt64(milliseconds)
                 machine.receive(event)
             }
-            tell(.added, .begins, 1, nil, 0)
-            tell(.started, .goesOn, 1, 1, 8_100)
-            tell(.added, .begins, 2, nil, 10_900)
-            tell(.waiting, .goesOn, 2, 2, 10_900)
-            tell(.cancelled, .goesOn, 1, nil, 9_100)
+            tell(.added, .began(.waiting), 1, nil, 0)
+            tell(.started, .entered(.running), 1, 1, 8_100)
+            tell(.added, .began(.waiting), 2, nil, 10_900)
+            tell(.waiting, .entered(.waiting), 2, 2, 10_900)
+            tell(.cancelled, .noted, 1, nil, 9_100)
             let id = TaskEvent.Identity(7)
-            var retry = TaskEvent(.retry, .failed, .begins, subject: id, taskName: "save", attempt: 1)
+            var retry = TaskEvent(.retry, .failed, .began(.running), subject: id, taskName: "save", attempt: 1)
             retry.task = TaskEvent.TaskIdentity(address: 1)
             retry.time = .milliseconds(8_400)
+            retry.sequence = 8_400
             machine.receive(retry)
-            var again = TaskEvent(.retry, .running, subject: id, taskName: "save", attempt: 2)
+            var again = TaskEvent(.retry, .retrying, .entered(.running), subject: id, taskName: "save", attempt: 2)
             again.task = retry.task
             again.time = .milliseconds(8_900)
+            again.sequence = 8_900
             machine.receive(again)
             return machine
         }()

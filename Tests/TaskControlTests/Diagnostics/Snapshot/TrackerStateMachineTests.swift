@@ -10,7 +10,7 @@ struct TrackerStateMachineTests {
 
     private func event(
         _ kind: TaskEvent.Kind,
-        _ stage: TaskEvent.Stage = .goesOn,
+        _ change: TaskEvent.Change = .noted,
         _ subject: UInt64? = nil,
         in primitive: TaskEvent.Primitive = .fifoQueue,
         owner: TaskEvent.Identity? = TaskEvent.Identity(1),
@@ -19,57 +19,65 @@ struct TrackerStateMachineTests {
         at seconds: Int = 0
     ) -> TaskEvent {
         let subject = subject.map { Identity($0, of: 1) }
-        var event = TaskEvent(primitive, kind, stage, owner: owner, subject: subject, count: count)
+        var event = TaskEvent(primitive, kind, change, owner: owner, subject: subject, count: count)
         event.task = task.map { TaskEvent.TaskIdentity(address: $0) }
         event.time = .seconds(seconds)
+        // Later than those of `books`.
+        event.sequence = 1_000
         return event
     }
 
     private func books(_ events: [TaskEvent], limit: Int = 100) -> TrackerStateMachine {
         var books = TrackerStateMachine(limit: limit)
-        for event in events { books.receive(event) }
+        for (index, event) in events.enumerated() {
+            var event = event
+            event.sequence = UInt64(index)
+            books.receive(event)
+        }
         return books
     }
 
     @Test func aTurnWaitsRunsAndGoes() {
-        var books = books([event(.created), event(.enqueued, .begins, 1, at: 1), event(.enqueued, .begins, 2, at: 2)])
+        var books = books([
+            event(.created), event(.enqueued, .began(.waiting), 1, at: 1), event(.enqueued, .began(.waiting), 2, at: 2),
+        ])
         #expect(books.subjects.values.allSatisfy { $0.phase == .waiting })
-        books.receive(event(.started, .goesOn, 1, task: 7, at: 3))
-        books.receive(event(.waiting, .goesOn, 2, task: 8, at: 3))
+        books.receive(event(.started, .entered(.running), 1, task: 7, at: 3))
+        books.receive(event(.waiting, .entered(.waiting), 2, task: 8, at: 3))
         let entries = books.snapshot(at: .seconds(5)).owners[0].entries
         #expect(entries.map(\.phase) == [.running, .waiting])
         #expect(entries.map(\.age) == [.seconds(4), .seconds(3)])
         #expect(entries.map(\.phaseAge) == [.seconds(2), .seconds(2)])
         #expect(entries.map(\.waitsFor) == [[], [Identity(1, of: 1)]])
-        books.receive(event(.completed, .ends, 1))
-        books.receive(event(.skipped, .ends, 2))
+        books.receive(event(.completed, .ended(.completed), 1))
+        books.receive(event(.skipped, .ended(.skipped), 2))
         #expect(books.subjects.isEmpty && books.owners.mapValues(\.primitive) == [queue: .fifoQueue])
         books.receive(event(.deallocated))
         #expect(books.owners.isEmpty)
     }
 
     @Test func anOwnerThatIsLetGoOfStaysAsLongAsItsTasks() {
-        var books = books([event(.created), event(.enqueued, .begins, 1), event(.closed), event(.deallocated)])
+        var books = books([event(.created), event(.enqueued, .began(.waiting), 1), event(.closed), event(.deallocated)])
         let owner = books.snapshot(at: .zero).owners.first
         #expect(owner?.isDeallocated == true && owner?.isClosed == true)
-        books.receive(event(.completed, .ends, 1))
+        books.receive(event(.completed, .ended(.completed), 1))
         #expect(books.owners.isEmpty)
     }
 
     @Test func anOwnerWhoseEndIsNotToldGoesWithItsLastSubject() {
-        var books = books([event(.enqueued, .begins, 1), event(.enqueued, .begins, 2)])
+        var books = books([event(.enqueued, .began(.waiting), 1), event(.enqueued, .began(.waiting), 2)])
         #expect(books.owners.count == 1)
-        books.receive(event(.completed, .ends, 1))
+        books.receive(event(.completed, .ended(.completed), 1))
         #expect(books.owners.count == 1)
-        books.receive(event(.completed, .ends, 2))
+        books.receive(event(.completed, .ended(.completed), 2))
         #expect(books.owners.isEmpty)
     }
 
     /// What others do to a subject may be told after its end, or of one that began before.
     @Test func whatIsToldOfNobodyChangesNothing() {
-        for kind in TaskEvent.Kind.allCases {
-            for stage in [TaskEvent.Stage.goesOn, .ends] {
-                let books = books([event(kind, stage, 1, in: .taskBag, owner: nil, task: 3)])
+        for kind in [TaskEvent.Kind.joined, .left, .cancelled, .dropped, .boundToLifetime, .started, .failed] {
+            for change in [TaskEvent.Change.noted, .entered(.running), .ended(.completed)] {
+                let books = books([event(kind, change, 1, in: .taskBag, owner: nil, task: 3)])
                 #expect(books.subjects.isEmpty && books.owners.isEmpty && books.dropped == 0, "\(kind)")
             }
         }
@@ -78,8 +86,8 @@ struct TrackerStateMachineTests {
     @Test func permitsOfBareCallsAreCounted() {
         let semaphore: [TaskEvent] = [
             event(.created, in: .asyncSemaphore, count: 3), event(.acquired, in: .asyncSemaphore, count: 2),
-            event(.waiting, .begins, 1, in: .asyncSemaphore, count: 1),
-            event(.acquired, .ends, 1, in: .asyncSemaphore, count: 1),
+            event(.waiting, .began(.waiting), 1, in: .asyncSemaphore, count: 1),
+            event(.acquired, .ended(.completed), 1, in: .asyncSemaphore, count: 1),
         ]
         var books = books(semaphore)
         #expect(books.snapshot(at: .zero).owners[0].permitsOut == 3)
@@ -88,11 +96,11 @@ struct TrackerStateMachineTests {
     }
 
     @Test func whatIsTooMuchIsCountedAndItsEndForgotten() {
-        var books = books((1...5).map { event(.enqueued, .begins, $0) }, limit: 3)
+        var books = books((1...5).map { event(.enqueued, .began(.waiting), $0) }, limit: 3)
         #expect(books.subjects.count == 3 && books.omitted == 2)
-        for number in 1...5 { books.receive(event(.completed, .ends, UInt64(number))) }
+        for number in 1...5 { books.receive(event(.completed, .ended(.completed), UInt64(number))) }
         #expect(books.subjects.isEmpty && books.owners.isEmpty)
-        books.receive(event(.enqueued, .begins, 9))
+        books.receive(event(.enqueued, .began(.waiting), 9))
         #expect(books.subjects.count == 1 && books.omitted == 2)
     }
 
@@ -106,7 +114,8 @@ struct TrackerStateMachineTests {
         let books = books(
             [
                 event(.created, owner: Identity(1)), event(.created, owner: Identity(2)),
-                event(.enqueued, .begins, 1, owner: Identity(3)), event(.enqueued, .begins, 2, owner: Identity(2)),
+                event(.enqueued, .began(.waiting), 1, owner: Identity(3)),
+                event(.enqueued, .began(.waiting), 2, owner: Identity(2)),
             ],
             limit: 2
         )
@@ -115,8 +124,8 @@ struct TrackerStateMachineTests {
 
     @Test func atMostTheLimitOfCallersIsTracked() {
         let books = books(
-            [event(.started, .begins, 1, in: .singleFlight, task: 7)]
-                + (8...10).map { event(.joined, .goesOn, 1, in: .singleFlight, task: $0) },
+            [event(.started, .began(.waiting), 1, in: .singleFlight, task: 7)]
+                + (8...10).map { event(.joined, .noted, 1, in: .singleFlight, task: $0) },
             limit: 2
         )
         #expect(books.subjects[Identity(1, of: 1)]?.callers.count == 2)
@@ -131,31 +140,36 @@ struct TrackerStateMachineTests {
         func subject(_ events: TaskEvent...) -> TrackerStateMachine.Subject? {
             books(events).subjects[Identity(1, of: 1)]
         }
-        let (call, turn) = (event(.started, .begins, 1, in: .retry, task: 7), event(.enqueued, .begins, 1, task: 7))
-        let flight = event(.started, .begins, 1, in: .singleFlight, task: 7)
+        let (call, turn) = (
+            event(.started, .began(.running), 1, in: .retry, task: 7), event(.enqueued, .began(.waiting), 1, task: 7)
+        )
+        let flight = event(.started, .began(.waiting), 1, in: .singleFlight, task: 7)
         let identities = [7, 8].map { TaskEvent.TaskIdentity(address: $0) }
         #expect(subject(call)?.actsIn == identities[0] && subject(call)?.callers.isEmpty == true)
         #expect(subject(turn)?.actsIn == nil)
-        #expect(subject(event(.draining, .begins, 1, task: 7))?.actsIn == identities[0])
+        #expect(subject(event(.draining, .began(.waiting), 1, task: 7))?.actsIn == identities[0])
         #expect(subject(flight)?.actsIn == nil && subject(flight)?.callers == [identities[0]: 1])
-        let start = event(.started, .goesOn, 1, task: 8)
+        let start = event(.started, .entered(.running), 1, task: 8)
         #expect(subject(turn, start)?.actsIn == identities[1])
-        #expect(subject(turn, start, event(.started, .goesOn, 1))?.actsIn == identities[1], "no other task is known")
+        #expect(
+            subject(turn, start, event(.started, .entered(.running), 1))?.actsIn == identities[1],
+            "no other task is known"
+        )
     }
 
     @Test func aSubjectHasToWaitIfItSaysSoOrDrains() {
         for (kind, hasToWait) in [(TaskEvent.Kind.waiting, true), (.draining, true), (.enqueued, false)] {
-            let subject = books([event(kind, .begins, 1)]).subjects[Identity(1, of: 1)]
+            let subject = books([event(kind, .began(.waiting), 1)]).subjects[Identity(1, of: 1)]
             #expect(subject?.hasToWait == hasToWait && subject?.isDrain == (kind == .draining), "\(kind)")
             #expect(subject?.count == 1 && subject?.isDropped == false)
         }
-        #expect(books([event(.waiting, .begins, 1, count: 3)]).subjects[Identity(1, of: 1)]?.count == 3)
+        #expect(books([event(.waiting, .began(.waiting), 1, count: 3)]).subjects[Identity(1, of: 1)]?.count == 3)
     }
 
     @Test func aSubjectKeepsItsFirstNameAndItsLastAttempt() {
-        var books = books([event(.started, .begins, 1, in: .retry)])
+        var books = books([event(.started, .began(.running), 1, in: .retry)])
         for (name, attempt) in [("a", 1), ("b", 2), (nil, nil)] as [(String?, Int?)] {
-            var event = event(.failed, .goesOn, 1, in: .retry)
+            var event = event(.failed, .noted, 1, in: .retry)
             (event.taskName, event.attempt) = (name, attempt)
             books.receive(event)
         }
@@ -164,9 +178,11 @@ struct TrackerStateMachineTests {
     }
 
     @Test func aDelayLastsAsLongAsItsWait() {
-        var books = books([event(.added, .begins, 1)])
-        for (kind, shown) in [(TaskEvent.Kind.waiting, Duration.seconds(3)), (.started, nil)] {
-            var event = event(kind, .goesOn, 1)
+        var books = books([event(.added, .began(.waiting), 1)])
+        for (kind, phase, shown) in [
+            (TaskEvent.Kind.waiting, TaskEvent.Phase.waiting, Duration.seconds(3)), (.started, .running, nil),
+        ] {
+            var event = event(kind, .entered(phase), 1)
             event.delay = .seconds(3)
             books.receive(event)
             #expect(books.subjects[Identity(1, of: 1)]?.delay == shown, "\(kind)")
@@ -174,13 +190,13 @@ struct TrackerStateMachineTests {
     }
 
     @Test func aDroppedTaskIsCountedAndCancelled() {
-        let books = books([event(.created, .begins, 1), event(.dropped, .goesOn, 1, at: 4)])
+        let books = books([event(.created, .began(.waiting), 1), event(.dropped, .noted, 1, at: 4)])
         let subject = books.subjects[Identity(1, of: 1)]
         #expect(books.dropped == 1 && subject?.isDropped == true && subject?.cancelledAt == .seconds(4))
     }
 
     @Test func aDetachedTaskHasNoOwner() {
-        let books = books([event(.created, .begins, 1), event(.detached, .goesOn, 1)])
+        let books = books([event(.created, .began(.waiting), 1), event(.detached, .noted, 1)])
         #expect(books.owners.isEmpty && books.subjects[Identity(1, of: 1)]?.owner == nil)
     }
 
@@ -188,8 +204,8 @@ struct TrackerStateMachineTests {
     @Test func aSemaphoreOfUnknownCreationIsTrackedUntilItsPermitsAreReleased() {
         var books = books([
             event(.acquired, in: .asyncSemaphore, count: 2),
-            event(.waiting, .begins, 1, in: .asyncSemaphore, count: 1),
-            event(.left, .ends, 1, in: .asyncSemaphore, count: 1),
+            event(.waiting, .began(.waiting), 1, in: .asyncSemaphore, count: 1),
+            event(.left, .ended(.cancelled), 1, in: .asyncSemaphore, count: 1),
             event(.released, in: .asyncSemaphore, count: 1),
         ])
         #expect(books.owners[queue]?.permitsOut == 1)
@@ -200,7 +216,8 @@ struct TrackerStateMachineTests {
     @Test func aSubjectThatIsCancelledTwiceKeepsTheTimeOfTheFirstCancellation() {
         for second in [TaskEvent.Kind.cancelled, .dropped] {
             let books = books([
-                event(.added, .begins, 1), event(.cancelled, .goesOn, 1, at: 4), event(second, .goesOn, 1, at: 6),
+                event(.added, .began(.waiting), 1), event(.cancelled, .noted, 1, at: 4),
+                event(second, .noted, 1, at: 6),
             ])
             #expect(books.snapshot(at: .seconds(10)).owners[0].entries[0].cancelledAge == .seconds(6), "\(second)")
         }
@@ -209,25 +226,25 @@ struct TrackerStateMachineTests {
     @Test func aTaskMovesToTheLifetimeThatItIsBoundTo() {
         let lifetime = Identity(2)
         var books = books([
-            event(.created, .begins, 1, in: .asyncTask, owner: nil),
-            event(.boundToLifetime, .goesOn, 1, in: .asyncTask, owner: lifetime),
+            event(.created, .began(.waiting), 1, in: .asyncTask, owner: nil),
+            event(.boundToLifetime, .noted, 1, in: .asyncTask, owner: lifetime),
         ])
         #expect(books.owners[lifetime]?.subjects == [Identity(1, of: 1)])
         #expect(books.owners[lifetime]?.primitive == .asyncLifetime)
-        books.receive(event(.boundToLifetime, .goesOn, 1, in: .asyncTask, owner: Identity(3)))
+        books.receive(event(.boundToLifetime, .noted, 1, in: .asyncTask, owner: Identity(3)))
         #expect(books.owners[lifetime] == nil && books.owners[Identity(3)]?.subjects.count == 1)
-        books.receive(event(.completed, .ends, 1, in: .asyncTask, owner: Identity(3)))
+        books.receive(event(.completed, .ended(.completed), 1, in: .asyncTask, owner: Identity(3)))
         #expect(books.owners.isEmpty)
     }
 
     @Test func callersOfAFlightComeAndLeave() {
         var books = books([
-            event(.started, .begins, 1, in: .singleFlight, task: 7),
-            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
+            event(.started, .began(.waiting), 1, in: .singleFlight, task: 7),
+            event(.joined, .noted, 1, in: .singleFlight, task: 8),
         ])
         #expect(books.snapshot(at: .zero).owners[0].entries[0].waiterCount == 2)
-        books.receive(event(.left, .goesOn, 1, in: .singleFlight, task: 7))
-        books.receive(event(.left, .goesOn, 1, in: .singleFlight, task: 9))
+        books.receive(event(.left, .noted, 1, in: .singleFlight, task: 7))
+        books.receive(event(.left, .noted, 1, in: .singleFlight, task: 9))
         #expect(books.snapshot(at: .zero).owners[0].entries[0].waiterCount == 1)
     }
 
@@ -235,52 +252,19 @@ struct TrackerStateMachineTests {
     @Test func aTaskThatJoinsAFlightTwiceWaitsUntilBothCallsHaveLeft() {
         let (flight, caller) = (Identity(1, of: 1), TaskEvent.TaskIdentity(address: 8))
         var books = books([
-            event(.started, .begins, 1, in: .singleFlight, task: 7),
-            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
-            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
-            event(.left, .goesOn, 1, in: .singleFlight, task: 8),
+            event(.started, .began(.waiting), 1, in: .singleFlight, task: 7),
+            event(.joined, .noted, 1, in: .singleFlight, task: 8),
+            event(.joined, .noted, 1, in: .singleFlight, task: 8),
+            event(.left, .noted, 1, in: .singleFlight, task: 8),
         ])
         #expect(books.subjects[flight]?.callers[caller] == 1)
-        books.receive(event(.left, .goesOn, 1, in: .singleFlight, task: 8))
+        books.receive(event(.left, .noted, 1, in: .singleFlight, task: 8))
         #expect(books.subjects[flight]?.callers.keys.contains(caller) == false)
-    }
-
-    /// Another thread may tell what it did before the beginning is told; but a beginning that never comes keeps nothing.
-    @Test func whatIsToldAMomentEarlyIsKept() {
-        var books = books([
-            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
-            event(.cancelled, .goesOn, 1, in: .singleFlight, at: 4),
-            event(.started, .begins, 1, in: .singleFlight, task: 7),
-        ])
-        let entry = books.snapshot(at: .seconds(5)).owners[0].entries[0]
-        #expect(entry.waiterCount == 2 && entry.cancelledAge == .seconds(1))
-        for number in 2...100 { books.receive(event(.joined, .goesOn, UInt64(number), in: .singleFlight, task: 8)) }
-        books.receive(event(.started, .begins, 2, in: .singleFlight, task: 7))
-        #expect(books.subjects[Identity(2, of: 1)]?.callers.count == 1, "it was one too many")
-    }
-
-    @Test func anEarlyEventTakesNoRoomOnceItsSubjectHasBegun() {
-        var books = books([
-            event(.joined, .goesOn, 1, in: .singleFlight, task: 8),
-            event(.joined, .goesOn, 2, in: .singleFlight, task: 8),
-            event(.started, .begins, 2, in: .singleFlight, task: 7),
-        ])
-        // With the first event, these fill the room for early events.
-        for number in 3...33 { books.receive(event(.joined, .goesOn, UInt64(number), in: .singleFlight, task: 8)) }
-        books.receive(event(.started, .begins, 1, in: .singleFlight, task: 7))
-        #expect(books.subjects[Identity(1, of: 1)]?.callers.count == 2)
-    }
-
-    @Test func theRoomForEarlyEventsIsLimited() {
-        var books = books((1...33).map { event(.joined, .goesOn, $0, in: .singleFlight, task: 8) })
-        for number in UInt64(1)...2 { books.receive(event(.started, .begins, number, in: .singleFlight, task: 7)) }
-        #expect(books.subjects[Identity(1, of: 1)]?.callers.count == 1)
-        #expect(books.subjects[Identity(2, of: 1)]?.callers.count == 2)
     }
 
     /// Its own task reports it, after the beginning.
     @Test func aStartThatIsReportedBeforeTheBeginningIsIgnored() {
-        let books = books([event(.started, .goesOn, 1), event(.enqueued, .begins, 1)])
+        let books = books([event(.started, .entered(.running), 1), event(.enqueued, .began(.waiting), 1)])
         #expect(books.subjects[Identity(1, of: 1)]?.phase == .waiting)
     }
 
@@ -288,8 +272,8 @@ struct TrackerStateMachineTests {
         var books = TrackerStateMachine(limit: 10)
         for number in 1...100_000 {
             let id = UInt64(number)
-            books.receive(event(.started, .begins, id, in: .singleFlight, owner: Identity(id), task: 3))
-            books.receive(event(.completed, .ends, id, in: .singleFlight, owner: Identity(id)))
+            books.receive(event(.started, .began(.waiting), id, in: .singleFlight, owner: Identity(id), task: 3))
+            books.receive(event(.completed, .ended(.completed), id, in: .singleFlight, owner: Identity(id)))
         }
         #expect(books.subjects.isEmpty && books.owners.isEmpty && books.omitted == 0)
         #expect(books.owners.capacity < 100 && books.subjects.capacity < 100)

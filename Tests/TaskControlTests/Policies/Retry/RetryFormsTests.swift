@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// What compiles: each spelling, in each isolation, without anything Sendable.

@@ -1,5 +1,6 @@
 #if SUBPROCESSES
 import TaskControl
+import TestSupport
 import Testing
 
 /// Mistakes of a program's author, each with a message that says what to do.

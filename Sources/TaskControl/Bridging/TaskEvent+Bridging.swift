@@ -1,0 +1,19 @@
+extension TaskEvent.Primitive {
+    /// A call of `withCancellableContinuation`.
+    public static var withCancellableContinuation: Self { Self("withCancellableContinuation", [.call]) }
+}
+
+extension TaskEvent.Kind {
+    /// A callback API released its continuation without resuming it.
+    public static var continuationDropped: Self { Self("continuationDropped") }
+    /// A continuation was resumed again.
+    public static var resumedAgain: Self { Self("resumedAgain") }
+    /// A continuation was resumed after its caller was cancelled and had left: usually the response to the cancellation.
+    public static var resumedAfterCancellation: Self { Self("resumedAfterCancellation") }
+    /// A continuation was resumed although the call had thrown.
+    public static var resumedAfterFailure: Self { Self("resumedAfterFailure") }
+}
+
+extension TaskOrigin {
+    static var withCancellableContinuation: Self { Self("withCancellableContinuation", .withCancellableContinuation) }
+}

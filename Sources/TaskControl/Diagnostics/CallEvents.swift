@@ -1,0 +1,95 @@
+/// The events of one call that has no instance to belong to. Created only while somebody observes.
+package final class CallEvents: Sendable {
+    private let primitive: TaskEvent.Primitive
+    private let owner: TaskEvent.Identity?
+    private let begun: Duration
+    package let subject = TaskEvent.Identity(Diagnostics.nextNumber())
+
+    private init(_ primitive: TaskEvent.Primitive, owner: TaskEvent.Identity?) {
+        self.primitive = primitive
+        self.owner = owner
+        begun = Observation.current.time
+    }
+
+    /// Emits the beginning of a call.
+    ///
+    /// - Returns: `nil` while nobody observes.
+    @inline(__always)
+    package static func begin(
+        _ primitive: @autoclosure () -> TaskEvent.Primitive,
+        _ kind: @autoclosure () -> TaskEvent.Kind,
+        _ phase: TaskEvent.Phase,
+        owner: @autoclosure () -> TaskEvent.Identity? = nil,
+        error: (any Error)? = nil,
+        detail: @autoclosure () -> String? = nil,
+        attempt: Int? = nil,
+        delay: Duration? = nil
+    ) -> CallEvents? {
+        Diagnostics.whileObserved(
+            begun(primitive(), kind(), phase, owner(), error: error, detail: detail(), attempt: attempt, delay: delay)
+        )
+    }
+
+    @inline(never)
+    private static func begun(
+        _ primitive: TaskEvent.Primitive,
+        _ kind: TaskEvent.Kind,
+        _ phase: TaskEvent.Phase,
+        _ owner: TaskEvent.Identity?,
+        error: (any Error)?,
+        detail: String?,
+        attempt: Int?,
+        delay: Duration?
+    ) -> CallEvents {
+        let call = CallEvents(primitive, owner: owner)
+        call.emit(kind, .began(phase), error: error, detail: detail, attempt: attempt, delay: delay)
+        return call
+    }
+
+    /// Emits an event of the call.
+    ///
+    /// - Parameters:
+    ///   - moment: When it was decided, if that was earlier.
+    ///   - isInside: Whether it happens in the task of the call.
+    @inline(never)
+    package func emit(
+        _ kind: TaskEvent.Kind,
+        _ change: TaskEvent.Change = .noted,
+        at moment: EventMoment? = nil,
+        error: (any Error)? = nil,
+        detail: String? = nil,
+        attempt: Int? = nil,
+        status: Int? = nil,
+        delay: Duration? = nil,
+        isInside: Bool = true
+    ) {
+        guard let moment = moment ?? Diagnostics.moment else { return }
+        var event = TaskEvent(
+            primitive,
+            kind,
+            change,
+            owner: owner,
+            subject: subject,
+            error: error,
+            detail: detail,
+            attempt: attempt,
+            status: status,
+            delay: delay
+        )
+        // Becomes an age when the time is known.
+        if case .ended = change { event.age = begun }
+        Diagnostics.emit(at: moment, isInside: isInside, event)
+    }
+
+    /// Emits the end of the call.
+    package func end(
+        _ kind: TaskEvent.Kind,
+        _ outcome: TaskEvent.Outcome,
+        at moment: EventMoment? = nil,
+        error: (any Error)? = nil,
+        attempt: Int? = nil,
+        status: Int? = nil
+    ) {
+        emit(kind, .ended(outcome), at: moment, error: error, attempt: attempt, status: status)
+    }
+}

@@ -1,0 +1,77 @@
+/// The instance that events come from.
+package struct EventSource: Sendable {
+    package let primitive: TaskEvent.Primitive
+    /// The name that the instance was given.
+    package let name: String?
+    /// What events know the instance by. Taken at creation, since an observer that comes later must see one number.
+    package let number = Diagnostics.nextNumber()
+
+    package init(_ primitive: TaskEvent.Primitive, name: String? = nil) {
+        self.primitive = primitive
+        self.name = name
+    }
+
+    package var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
+
+    /// Returns an event of this instance, for `Diagnostics.emit`.
+    @inline(never)
+    package func event(
+        _ kind: TaskEvent.Kind,
+        _ change: TaskEvent.Change = .noted,
+        about subject: TaskEvent.Identity? = nil,
+        taskName: String? = nil,
+        key: String? = nil,
+        error: (any Error)? = nil,
+        detail: String? = nil,
+        count: Int? = nil,
+        attempt: Int? = nil,
+        delay: Duration? = nil,
+        isCancelled: Bool = false
+    ) -> TaskEvent {
+        TaskEvent(
+            primitive,
+            kind,
+            change,
+            owner: identity,
+            subject: subject,
+            ownerName: name,
+            taskName: taskName,
+            key: key,
+            error: error,
+            detail: detail,
+            count: count,
+            attempt: attempt,
+            delay: delay,
+            isCancelled: isCancelled
+        )
+    }
+
+    // MARK: Drains
+
+    /// Emits that the current task waits until the instance is empty.
+    ///
+    /// - Returns: What events know the wait by; `nil` while nobody observes.
+    @inline(__always)
+    package func emitDraining() -> TaskEvent.Identity? {
+        guard let wait = Diagnostics.whileObserved(TaskEvent.Identity(Diagnostics.nextNumber())) else { return nil }
+        Diagnostics.emit(isInside: true, event(.draining, .began(.waiting), about: wait))
+        return wait
+    }
+
+    /// Emits the end of a wait.
+    ///
+    /// - Parameter hasLeft: Whether the caller was cancelled.
+    @inline(__always)
+    package func emitDrained(_ wait: TaskEvent.Identity?, hasLeft: Bool) {
+        guard let wait else { return }
+        Diagnostics.emit(
+            isInside: true,
+            event(
+                hasLeft ? .left : .drained,
+                .ended(hasLeft ? .cancelled : .completed),
+                about: wait,
+                isCancelled: hasLeft
+            )
+        )
+    }
+}

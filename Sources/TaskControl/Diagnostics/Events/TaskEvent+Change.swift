@@ -1,0 +1,63 @@
+extension TaskEvent {
+    /// What an event means for the life of its subject, stated by the emitter.
+    ///
+    /// Each subject begins once and ends once. The events of one subject are delivered to an observer beginning first.
+    public enum Change: Hashable, Sendable {
+        /// The first event of the subject, which is in this phase from then on.
+        case began(Phase)
+        /// The subject is in this phase from now on.
+        case entered(Phase)
+        /// Something that changes neither; or an event about no subject.
+        case noted
+        /// The last event of the subject, except for what others have done to it and report a moment later.
+        case ended(Outcome)
+    }
+
+    /// What a subject does between two of its events.
+    public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
+        /// The subject has not started, or waits: for its turn, permits, a callback, a delay.
+        case waiting
+        /// The work of the subject runs; permits are held.
+        case running
+    }
+
+    /// How a subject has ended.
+    public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
+        /// The work returned, or the wait got what it waited for.
+        case completed
+        /// The work threw an error.
+        case failed
+        /// The work threw after its task was cancelled, or the caller left its wait for that reason.
+        case cancelled
+        /// The time limit was exceeded.
+        case timedOut
+        /// The subject was cancelled before its work began.
+        case skipped
+    }
+
+    /// How much attention an event deserves.
+    public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
+        /// Ordinary operation.
+        case debug
+        /// A probable mistake in the program, such as an error that no code receives.
+        case warning
+    }
+
+    /// The phase that the subject enters with this event; `nil` if the event changes none or ends the subject.
+    public var phase: Phase? {
+        switch change {
+        case .began(let phase), .entered(let phase): phase
+        case .noted, .ended: nil
+        }
+    }
+
+    /// How the subject ended; `nil` if this is not its end.
+    public var outcome: Outcome? {
+        if case .ended(let outcome) = change { outcome } else { nil }
+    }
+
+    /// Whether this is the first event of its subject.
+    public var isBeginning: Bool {
+        if case .began = change { true } else { false }
+    }
+}

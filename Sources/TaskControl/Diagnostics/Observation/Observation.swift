@@ -1,0 +1,116 @@
+/// Who observes, and how. Immutable, so that a reference is all that an event takes under the lock.
+final class Observation: Sendable {
+    struct Observer: Sendable {
+        let number = Diagnostics.nextNumber()
+        let observer: any TaskObserver
+    }
+
+    struct Tracker: Sendable {
+        let tracker = TaskTracker()
+        let observer: Observer
+
+        init() { observer = Observer(observer: tracker) }
+    }
+
+    let configuration: AsyncGuardConfiguration?
+    private let configuredTime: (@Sendable () -> Duration)?
+    private let log: Observer?
+    private let tracker: Tracker?
+    private let added: [Observer]
+    private let isQuiet: Bool
+    /// All of them in the order of their calls: the tracker before the others, which may ask for a snapshot.
+    let observers: [Observer]
+
+    init(
+        _ configuration: AsyncGuardConfiguration? = nil,
+        configuredTime: (@Sendable () -> Duration)? = nil,
+        log: Observer? = nil,
+        tracker: Tracker? = nil,
+        added: [Observer] = [],
+        isQuiet: Bool = false
+    ) {
+        self.configuration = configuration
+        self.configuredTime = configuredTime
+        self.log = log
+        self.tracker = tracker
+        self.added = added
+        self.isQuiet = isQuiet
+        observers = (tracker.map { [$0.observer] } ?? []) + (log.map { [$0] } ?? []) + added
+    }
+
+    private static let origin = ContinuousClock.now
+
+    /// The time of an event that happens now. Calls the configured clock.
+    var time: Duration {
+        guard let configuredTime else {
+            let origin = Self.origin
+            return ContinuousClock.now - origin
+        }
+        var time = Duration.zero
+        ObserverCall.excludingEverybody.perform { time = configuredTime() }
+        return time
+    }
+
+    /// Whether mistakes are written to the system's log; otherwise they are in a log of this library, or nobody wants them.
+    var writesMistakes: Bool { !isQuiet && log == nil && configuration?.reportsMistakes ?? true }
+
+    var snapshot: TaskSnapshot { tracker?.tracker.snapshot(at: time) ?? .untracked }
+
+    private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {
+        Observation(
+            configuration,
+            configuredTime: configuredTime,
+            log: log,
+            tracker: tracker,
+            added: added ?? self.added,
+            isQuiet: isQuiet ?? self.isQuiet
+        )
+    }
+}
+
+extension Observation {
+    static var current: Observation { EventDelivery.current }
+
+    static func configure(_ configuration: AsyncGuardConfiguration) {
+        let log = configuration.debugLogging ? Observer(observer: SystemLog()) : nil
+        let isDefault = configuration.clock is ContinuousClock
+        let time = isDefault ? nil : stopwatch(configuration.clock)
+        let fresh = configuration.tracking ? Tracker() : nil
+        EventDelivery.replace { old in
+            // A tracker is kept if its times have the same origin and its texts the same redaction.
+            let isAlike =
+                time == nil && old.configuredTime == nil
+                && (configuration.redact == nil) == (old.configuration?.redact == nil)
+            let tracker = isAlike && configuration.tracking ? old.tracker ?? fresh : fresh
+            return Observation(
+                configuration,
+                configuredTime: time,
+                log: log,
+                tracker: tracker,
+                added: old.added,
+                isQuiet: old.isQuiet
+            )
+        }
+    }
+
+    private static func stopwatch<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {
+        let origin = clock.now
+        return { origin.duration(to: clock.now) }
+    }
+
+    /// - Returns: The number that removes the observer.
+    static func add(_ observer: any TaskObserver) -> UInt64 {
+        let observer = Observer(observer: observer)
+        EventDelivery.replace { $0.with(added: $0.added + [observer]) }
+        return observer.number
+    }
+
+    static func remove(_ number: UInt64) {
+        EventDelivery.replace { $0.with(added: $0.added.filter { $0.number != number }) }
+    }
+
+    /// For tests, which make mistakes on purpose.
+    static func keepQuiet() {
+        EventDelivery.replace { $0.with(isQuiet: true) }
+    }
+}

@@ -1,0 +1,87 @@
+private import CTaskControl
+private import Dispatch
+
+/// Performs an action outside the cancellation or priority-escalation handler that calls this function.
+///
+/// The runtime calls these handlers while it holds the status lock of their task. Resuming, cancelling or escalating another task takes the
+/// lock of that task as well, and two handlers that do this to each other's tasks deadlock. So a handler resumes its own task only, and
+/// performs everything else here: actions on other tasks, and calls of observers, which may do anything.
+///
+/// The action runs soon after this function has returned, on a thread that is not of the pool of tasks: when all of those are busy with work
+/// that ends only when it is cancelled, that work is still cancelled. An action that blocks, as a slow handler of a task that it cancels can
+/// make it, does not hold up others.
+package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
+    if tc_isSimulated() {
+        _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
+    } else {
+        let call = ObserverCall.current
+        HandlerActions.shared.perform { ObserverCall.perform(in: call, action) }
+    }
+}
+
+/// Makes handlers perform their actions in tasks, on this thread: a simulation has no other thread, and decides when they run.
+package func performHandlerActionsInTasks(_ isSimulated: Bool) {
+    tc_setSimulated(isSimulated)
+}
+
+/// Whether this thread calls code of others inside a handler, whose events are reported outside it.
+var isInsideHandler: Bool { tc_isInsideHandler() }
+
+/// Calls code of others inside a handler.
+func insideHandler(_ body: () -> Void) {
+    let outer = tc_isInsideHandler()
+    tc_setInsideHandler(true)
+    body()
+    tc_setInsideHandler(outer)
+}
+
+private struct HandlerAction: TaskBody {
+    let action: @Sendable () -> Void
+
+    nonisolated(nonsending) func run() async { action() }
+}
+
+/// Actions, and the workers that take them, in the order of the calls. Each worker is a serial queue, which has a thread whatever the pool does.
+private final class HandlerActions: Sendable {
+    static let shared = HandlerActions()
+
+    private struct Action: Linked {
+        let perform: @Sendable () -> Void
+        var links = Links()
+    }
+
+    private struct State {
+        var actions = SlotTable<Action>()
+        /// The order of the calls.
+        var order = Chain()
+        var idle = (1...8).map { DispatchQueue(label: "TaskControl.handlers.\($0)", qos: .userInteractive) }
+    }
+
+    private let state = Locked(State())
+
+    func perform(_ action: @escaping @Sendable () -> Void) {
+        let worker = state.withLock { state in
+            let slot = state.actions.insert(Action(perform: action))
+            state.order.append(slot, in: &state.actions)
+            return state.idle.popLast()
+        }
+        worker?.async { [self] in work(worker) }
+    }
+
+    private func work(_ worker: DispatchQueue?) {
+        while let action = next(worker) { action() }
+    }
+
+    /// - Returns: `nil`: the worker is idle from now on.
+    private func next(_ worker: DispatchQueue?) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            let slot = state.order.first
+            guard slot != Chain.none else {
+                if let worker { state.idle.append(worker) }
+                return nil
+            }
+            state.order.remove(slot, in: &state.actions)
+            return state.actions.remove(slot).perform
+        }
+    }
+}

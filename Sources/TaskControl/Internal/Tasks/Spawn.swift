@@ -1,0 +1,114 @@
+/// The body of a task of this library, around the operation of its creator. A struct rather than a closure: the task then allocates once.
+///
+/// Generic code here is inlinable: code that does not know the type that it returns costs a multiple, in time and in memory.
+@usableFromInline
+protocol TaskBody<Success, Failure>: Sendable {
+    associatedtype Success: Sendable
+    associatedtype Failure: Error
+
+    /// Runs in the isolation of the task.
+    nonisolated(nonsending) func run() async throws(Failure) -> Success
+}
+
+/// Creates a task that is isolated to `isolation` from its first instruction, so that it is enqueued there at once, in the order of the calls.
+///
+/// The rest is as for `Task.init`: priority and task-locals are the caller's.
+@inlinable
+func spawn<Body: TaskBody>(
+    name: String?,
+    priority: TaskPriority?,
+    isolatedTo isolation: (any Actor)?,
+    _ body: consuming Body
+) -> Task<Body.Success, Never> where Body.Failure == Never {
+    Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
+}
+
+/// Creates a task that may fail, in the same way.
+@inlinable
+func spawn<Body: TaskBody>(
+    name: String?,
+    priority: TaskPriority?,
+    isolatedTo isolation: (any Actor)?,
+    _ body: consuming Body
+) -> Task<Body.Success, any Error> where Body.Failure == any Error {
+    Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
+}
+
+/// Creates a task that inherits nothing.
+func spawnDetached<Body: TaskBody>(
+    name: String?,
+    priority: TaskPriority?,
+    _ body: Body
+) -> Task<Body.Success, Never> where Body.Failure == Never {
+    Task.detached(name: name, priority: priority) { await body.run() }
+}
+
+/// Creates a task for work of this package that emits events of its own.
+package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    struct Plain: TaskBody {
+        let work: @Sendable () async -> Void
+
+        nonisolated(nonsending) func run() async { await work() }
+    }
+    return spawn(name: nil, priority: nil, isolatedTo: nil, Plain(work: work))
+}
+
+@usableFromInline enum Isolated {
+    @inlinable
+    static func make<Body: TaskBody>(
+        name: String?,
+        priority: TaskPriority?,
+        isolatedTo isolation: (any Actor)?,
+        _ body: consuming Body
+    ) -> Task<Body.Success, Never> where Body.Failure == Never {
+        // Captured as a `let`: a consumed parameter would be captured in a box of its own.
+        guard let isolation else {
+            let body = body
+            return Task(name: name, priority: priority) { await body.run() }
+        }
+        // A closure takes on the isolation of a function's isolated parameter by capturing it.
+        return calledFromAnywhere(IsolatedSpawn<Body, Never>(spawn: spawn)).spawn(isolation, name, priority, body)
+    }
+
+    @inlinable
+    static func make<Body: TaskBody>(
+        name: String?,
+        priority: TaskPriority?,
+        isolatedTo isolation: (any Actor)?,
+        _ body: consuming Body
+    ) -> Task<Body.Success, any Error> where Body.Failure == any Error {
+        guard let isolation else {
+            let body = body
+            return Task(name: name, priority: priority) { try await body.run() }
+        }
+        return calledFromAnywhere(IsolatedSpawn<Body, any Error>(spawn: spawn)).spawn(isolation, name, priority, body)
+    }
+
+    @inlinable
+    static func spawn<Body: TaskBody>(
+        _ isolation: isolated any Actor,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ body: consuming Body
+    ) -> Task<Body.Success, Never> where Body.Failure == Never {
+        let body = body
+        return Task(name: name, priority: priority) {
+            _ = isolation
+            return await body.run()
+        }
+    }
+
+    @inlinable
+    static func spawn<Body: TaskBody>(
+        _ isolation: isolated any Actor,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ body: consuming Body
+    ) -> Task<Body.Success, any Error> where Body.Failure == any Error {
+        let body = body
+        return Task(name: name, priority: priority) {
+            _ = isolation
+            return try await body.run()
+        }
+    }
+}

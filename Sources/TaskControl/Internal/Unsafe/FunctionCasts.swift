@@ -1,0 +1,122 @@
+// The casts that change the type of a function. In each, the parts of the type that change (`sending`, `@Sendable`, `isolated`) are no part of how
+// a function is represented or called: they are checks of the compiler. FunctionCastTests calls each result where it claims to run, so a
+// compiler that represents them otherwise fails the tests. The casts are from struct to struct since a function that passes through
+// a generic one is wrapped in a thunk, which allocates.
+
+// MARK: Operations that a caller sends
+
+/// An operation that a caller hands over, as the library keeps it.
+///
+/// Parameters are spelled `sending`, like those of `Task.init`, so that a closure may carry values that are not Sendable. The operation is called once,
+/// by the task that it was sent to; `@Sendable` here says only that the compiler need not follow it there.
+typealias Operation = @Sendable @isolated(any) () async -> Void
+typealias ThrowingOperation = @Sendable @isolated(any) () async throws -> Void
+
+// The types differ in `sending` and `@Sendable`. (Reading the isolation of a `sending @isolated(any)` parameter that is then captured crashes
+// the 6.3 compiler.)
+
+func received(_ operation: sending @escaping @isolated(any) () async -> Void) -> Operation {
+    struct Sent { let operation: @isolated(any) () async -> Void }
+    struct Received { let operation: Operation }
+    return unsafeBitCast(Sent(operation: operation), to: Received.self).operation
+}
+
+func received(_ operation: sending @escaping @isolated(any) () async throws -> Void) -> ThrowingOperation {
+    struct Sent { let operation: @isolated(any) () async throws -> Void }
+    struct Received { let operation: ThrowingOperation }
+    return unsafeBitCast(Sent(operation: operation), to: Received.self).operation
+}
+
+// For operations with a result. They come through a generic function, and have its representation already.
+
+@inlinable
+func received<Success>(
+    _ operation: sending @escaping @isolated(any) () async -> Success
+) -> @Sendable @isolated(any) () async -> Success {
+    unsafeBitCast(Sent(operation: operation), to: Received<Success>.self).operation
+}
+
+@inlinable
+func received<Success>(
+    _ operation: sending @escaping @isolated(any) () async throws -> Success
+) -> @Sendable @isolated(any) () async throws -> Success {
+    unsafeBitCast(ThrowingSent(operation: operation), to: ThrowingReceived<Success>.self).operation
+}
+
+@usableFromInline struct Sent<Success> {
+    @usableFromInline let operation: @isolated(any) () async -> Success
+
+    @inlinable init(operation: @escaping @isolated(any) () async -> Success) { self.operation = operation }
+}
+
+@usableFromInline struct Received<Success> {
+    @usableFromInline let operation: @Sendable @isolated(any) () async -> Success
+}
+
+@usableFromInline struct ThrowingSent<Success> {
+    @usableFromInline let operation: @isolated(any) () async throws -> Success
+
+    @inlinable init(operation: @escaping @isolated(any) () async throws -> Success) { self.operation = operation }
+}
+
+@usableFromInline struct ThrowingReceived<Success> {
+    @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success
+}
+
+// MARK: Functions that are isolated to an actor
+
+@usableFromInline struct IsolatedSpawn<Body: TaskBody, Failure: Error> {
+    @usableFromInline typealias Spawn =
+        (isolated any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
+    @usableFromInline let spawn: Spawn
+
+    @inlinable init(spawn: @escaping Spawn) { self.spawn = spawn }
+}
+
+@usableFromInline struct PlainSpawn<Body: TaskBody, Failure: Error> {
+    @usableFromInline let spawn: (any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
+}
+
+/// Drops `isolated` from the first parameter of a function that creates a task and touches nothing that the actor guards, so that it can be
+/// called from anywhere.
+@inlinable
+@inline(__always)
+func calledFromAnywhere<Body: TaskBody, Failure: Error>(
+    _ function: IsolatedSpawn<Body, Failure>
+) -> PlainSpawn<Body, Failure> {
+    unsafeBitCast(function, to: PlainSpawn<Body, Failure>.self)
+}
+
+// MARK: Operations that a caller lends
+
+@usableFromInline struct LentRun<Value, C: Clock> where C.Duration == Duration {
+    @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
+
+    @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
+
+    @inlinable
+    init(run: nonisolated(nonsending) @escaping (Duration, C, Operation) async throws -> Value) {
+        self.run = run
+    }
+}
+
+@usableFromInline struct BorrowingRun<Value, C: Clock> where C.Duration == Duration {
+    @usableFromInline typealias Operation = nonisolated(nonsending) () async throws -> Value
+
+    @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
+}
+
+/// Drops `@Sendable` from the operation of a function that uses it in a child task of the caller, in the caller's isolation, while the caller
+/// waits, and returns the result to nobody else.
+@inlinable
+@inline(__always)
+func borrowing<Value, C: Clock>(_ function: LentRun<Value, C>) -> BorrowingRun<Value, C> where C.Duration == Duration {
+    unsafeBitCast(function, to: BorrowingRun<Value, C>.self)
+}
+
+// MARK: Closures that are called under a lock of their own
+
+/// Adds `@Sendable` to a closure that is called once at most, by whoever takes it out of a lock.
+func calledOnce(_ action: @escaping () -> Void) -> @Sendable () -> Void {
+    unsafeBitCast(action, to: (@Sendable () -> Void).self)
+}

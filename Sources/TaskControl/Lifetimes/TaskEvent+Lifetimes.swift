@@ -1,0 +1,38 @@
+extension TaskEvent.Primitive {
+    /// An ``AsyncTask``.
+    public static var asyncTask: Self { Self("AsyncTask", []) }
+    /// An ``AsyncLifetime``.
+    public static var asyncLifetime: Self { Self("AsyncLifetime", []) }
+    /// A ``TaskBag``.
+    public static var taskBag: Self { Self("TaskBag", []) }
+    /// An ``IdentifiableTaskBag``.
+    public static var identifiableTaskBag: Self { Self("IdentifiableTaskBag", []) }
+    /// A ``TaskStore``.
+    public static var taskStore: Self { Self("TaskStore", [.line, .overtaking]) }
+}
+
+extension TaskEvent.Kind {
+    /// A task was registered; it starts when it may.
+    public static var added: Self { Self("added") }
+    /// A task that was created elsewhere was registered.
+    public static var adopted: Self { Self("adopted") }
+    /// A task was not registered, since one with the same key exists: the subject.
+    public static var duplicate: Self { Self("duplicate") }
+    /// A task was not registered, since the instance is closed.
+    public static var refused: Self { Self("refused") }
+    /// An ``AsyncTask`` was bound to a lifetime: the owner.
+    public static var boundToLifetime: Self { Self("boundToLifetime") }
+    /// An ``AsyncTask`` was stored in a set.
+    public static var stored: Self { Self("stored") }
+    /// An ``AsyncTask`` was detached: nothing owns it.
+    public static var detached: Self { Self("detached") }
+    /// An ``AsyncTask`` was released before it was bound, stored or detached, and was cancelled.
+    public static var dropped: Self { Self("dropped") }
+}
+
+extension TaskOrigin {
+    static var asyncTask: Self { Self("AsyncTask", .asyncTask) }
+    static var lifetimeRun: Self { Self("AsyncLifetime.run", .asyncLifetime, isForOwner: true) }
+    static var lifetimeForEach: Self { Self("AsyncLifetime.forEach", .asyncLifetime, isForOwner: true) }
+    static var storeRun: Self { Self("TaskStore.run", .taskStore, isForOwner: true) }
+}

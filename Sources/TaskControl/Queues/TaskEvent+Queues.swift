@@ -1,0 +1,13 @@
+extension TaskEvent.Primitive {
+    /// A ``FIFOQueue``.
+    public static var fifoQueue: Self { Self("FIFOQueue", [.line, .drainsEarlier]) }
+    /// An ``ActorQueue``.
+    public static var actorQueue: Self { Self("ActorQueue", [.drainsEarlier]) }
+    /// A ``CancellableQueue``.
+    public static var cancellableQueue: Self { Self("CancellableQueue", []) }
+}
+
+extension TaskEvent.Kind {
+    /// A task or a caller has its place in the queue.
+    public static var enqueued: Self { Self("enqueued") }
+}

@@ -1,0 +1,19 @@
+public import TaskControl
+
+extension TaskEvent.Primitive {
+    /// A client of `TaskControlHTTP`, or its authenticator.
+    public static var http: Self { Self("HTTP", [.call]) }
+}
+
+extension TaskEvent.Kind {
+    /// The server rejected the credential.
+    public static var rejected: Self { Self("rejected") }
+    /// A new credential is being obtained.
+    public static var refreshing: Self { Self("refreshing") }
+    /// A new credential was obtained.
+    public static var refreshed: Self { Self("refreshed") }
+}
+
+extension TaskOrigin {
+    static var progressRunning: Self { Self("Progress.running", .http) }
+}

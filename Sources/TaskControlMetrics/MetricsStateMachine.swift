@@ -1,0 +1,144 @@
+#if Metrics
+internal import TaskControl
+internal import TaskControlSupport
+
+/// Turns events into measurements, and keeps of each subject what its next event needs: its phase, and since when.
+///
+///              begins              .running               .waiting
+///     (nothing) ───► waiting ─────────────────► running ─────────────────► waiting …
+///                       │ time waited               │ time run
+///                       └─────────► (nothing) ◄─────┘
+///                            ends
+///
+/// A subject that raises a meter is in the table, and lowers the meter when it is removed. So an event that is delivered after the end of its
+/// subject, or whose subject began before the observer was added, changes no meter.
+struct MetricsStateMachine {
+    private struct Subject {
+        let dimensions: [MetricName.Dimension]
+        var phase: TaskEvent.Phase
+        var since: Duration
+    }
+
+    private let hasOwnerNames: Bool
+    private var subjects: [TaskEvent.Identity: Subject] = [:]
+
+    init(hasOwnerNames: Bool) {
+        self.hasOwnerNames = hasOwnerNames
+    }
+
+    /// The number of subjects in flight.
+    var count: Int { subjects.count }
+
+    mutating func receive(_ event: TaskEvent) -> [Measurement] {
+        var measurements = byItself(event)
+        guard let subject = event.subject else { return measurements }
+        switch event.change {
+        case .began(let phase): begin(subject, phase, event, &measurements)
+        case .entered(let phase): move(subject, phase, event, &measurements)
+        case .noted: break
+        case .ended(let outcome): end(subject, outcome, event, &measurements)
+        }
+        return measurements
+    }
+
+    /// Removes all subjects.
+    ///
+    /// - Returns: The measurements that lower the meters that they have raised.
+    mutating func clear() -> [Measurement] {
+        defer { subjects = [:] }
+        return subjects.values.flatMap { subject in
+            let inFlight = Measurement.lower(MetricName(.inFlight, subject.dimensions))
+            return subject.phase == .waiting
+                ? [inFlight, .lower(MetricName(.waiting, subject.dimensions))] : [inFlight]
+        }
+    }
+
+    // MARK: Subjects
+
+    private mutating func begin(
+        _ identity: TaskEvent.Identity,
+        _ phase: TaskEvent.Phase,
+        _ event: TaskEvent,
+        _ measurements: inout [Measurement]
+    ) {
+        let subject = Subject(
+            dimensions: dimensions(event, event.activity),
+            phase: phase,
+            since: event.time
+        )
+        subjects[identity] = subject
+        measurements.append(.count(MetricName(.started, subject.dimensions)))
+        measurements.append(.raise(MetricName(.inFlight, subject.dimensions)))
+        if subject.phase == .waiting { measurements.append(.raise(MetricName(.waiting, subject.dimensions))) }
+    }
+
+    private mutating func move(
+        _ identity: TaskEvent.Identity,
+        _ phase: TaskEvent.Phase,
+        _ event: TaskEvent,
+        _ measurements: inout [Measurement]
+    ) {
+        guard let subject = subjects[identity], subject.phase != phase else { return }
+        subjects[identity]?.phase = phase
+        subjects[identity]?.since = event.time
+        leave(subject, event, &measurements)
+        if phase == .waiting { measurements.append(.raise(MetricName(.waiting, subject.dimensions))) }
+    }
+
+    private mutating func end(
+        _ identity: TaskEvent.Identity,
+        _ outcome: TaskEvent.Outcome,
+        _ event: TaskEvent,
+        _ measurements: inout [Measurement]
+    ) {
+        guard let subject = subjects.removeValue(forKey: identity) else { return }
+        // A wait that was given up has no time.
+        let isGivenUp = subject.phase == .waiting && (outcome == .cancelled || outcome == .skipped)
+        leave(subject, event, &measurements, isTimed: !isGivenUp)
+        measurements.append(.lower(MetricName(.inFlight, subject.dimensions)))
+        let outcome = MetricName.Dimension(name: "outcome", value: outcome.rawValue)
+        measurements.append(.count(MetricName(.ended, subject.dimensions + [outcome])))
+    }
+
+    /// A phase has ended.
+    private func leave(
+        _ subject: Subject,
+        _ event: TaskEvent,
+        _ measurements: inout [Measurement],
+        isTimed: Bool = true
+    ) {
+        let isWaiting = subject.phase == .waiting
+        if isWaiting { measurements.append(.lower(MetricName(.waiting, subject.dimensions))) }
+        guard isTimed else { return }
+        let time = max(.zero, event.time - subject.since)
+        measurements.append(.time(MetricName(isWaiting ? .waitTime : .runTime, subject.dimensions), time))
+    }
+
+    // MARK: Events
+
+    /// The measurements that do not depend on the subject.
+    private func byItself(_ event: TaskEvent) -> [Measurement] {
+        if event.severity == .warning {
+            let kind = MetricName.Dimension(name: "kind", value: event.kind.rawValue)
+            return [.count(MetricName(.mistakes, dimensions(event, event.primitive.rawValue) + [kind]))]
+        }
+        if event.kind == .joined {
+            return [.count(MetricName(.joined, dimensions(event, event.primitive.rawValue)))]
+        }
+        if event.kind == .retrying { return [.count(MetricName(.retries))] }
+        if event.outcome != nil, let status = event.status {
+            let group = (100..<600).contains(status) ? "\(status / 100)xx" : "other"
+            return [.count(MetricName(.httpResponses, [MetricName.Dimension(name: "status", value: group)]))]
+        }
+        return []
+    }
+
+    /// Never a key, the name of a task or a request: their number is not bounded.
+    private func dimensions(_ event: TaskEvent, _ activity: String) -> [MetricName.Dimension] {
+        let primitive = MetricName.Dimension(name: "primitive", value: activity)
+        // The same names for all metrics: some systems require it.
+        return hasOwnerNames
+            ? [primitive, MetricName.Dimension(name: "owner", value: event.ownerName ?? "")] : [primitive]
+    }
+}
+#endif

@@ -1,0 +1,13 @@
+extension Duration {
+    /// The duration in whole nanoseconds, at most 146 years in either direction.
+    ///
+    /// Not an `Int`, whose 32 bits on watches (arm64_32) end at 2.1 seconds.
+    public var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        // Half of the range, so that differences fit too.
+        guard !isTooLarge, !isBeyond else { return seconds < 0 ? Int64.min / 2 : Int64.max / 2 }
+        return min(max(sum, Int64.min / 2), Int64.max / 2)
+    }
+}

@@ -1,0 +1,18 @@
+internal import TaskControl
+
+/// State that is only accessed while holding a lock, for targets that have no access to the lock of the core.
+///
+/// A copy refers to the same state. Never call out in a closure of ``withLock(_:)``: it decides, and its caller acts.
+public struct Guarded<State>: Sendable {
+    private let state: Locked<State>
+
+    /// Creates a lock around a state.
+    public init(_ state: sending State) {
+        self.state = Locked(state)
+    }
+
+    /// Runs `body` with exclusive access to the state. In debug builds a second entry from the same thread traps.
+    public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock(body)
+    }
+}

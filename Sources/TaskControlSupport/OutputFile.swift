@@ -1,0 +1,150 @@
+internal import TaskControl
+
+#if canImport(Darwin)
+private import Darwin
+#elseif canImport(Glibc)
+private import Glibc
+#elseif canImport(Musl)
+private import Musl
+#elseif canImport(Android)
+private import Android
+#else
+#error("TaskControl needs the C library's open(2) and write(2); this platform's C library is not known to it.")
+#endif
+
+/// A file that appears when it is whole.
+///
+/// It is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and stays; a file that is
+/// replaced passes its permissions on. Anything but a regular file, such as a device or a pipe, is written to directly. A process that is killed
+/// leaves the draft: a hidden file whose name begins with `.taskcontrol-` and ends in `.part`.
+///
+/// For one writer, which ends with either ``finish()`` or ``discard()``.
+public struct OutputFile {
+    /// A call of the system that failed.
+    public struct SystemError: Error {
+        /// What was not done: "created", "written" or "put in place".
+        public let step: String
+        /// Its `errno`.
+        public let code: Int32
+
+        /// The description of the error by the system.
+        public var text: String { String(cString: strerror(code)) }
+
+        init(_ step: String, code: Int32 = errno) {
+            self.step = step
+            self.code = code
+        }
+    }
+
+    private let file: CInt
+    private let target: String
+    /// `nil`: the target is written to directly.
+    private let draft: String?
+
+    /// Opens a draft beside the file, or what is no regular file itself: a pipe blocks until somebody reads from it.
+    public init(_ path: String) throws(SystemError) {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        let kind = status.st_mode & S_IFMT
+        // A folder is left to `rename`, which says what is wrong.
+        guard !exists || kind == S_IFREG || kind == S_IFDIR else {
+            (target, draft) = (path, nil)
+            file = try Self.open(path, O_WRONLY)
+            return
+        }
+        let target = try Self.end(ofLinksFrom: path)
+        let replaces = exists && kind == S_IFREG
+        let mode: mode_t = replaces ? status.st_mode & 0o777 : 0o644
+        let (draft, file) = try Self.openDraft(in: Self.folder(of: target), mode)
+        // The process's mask may have taken some away.
+        if replaces { _ = fchmod(file, mode) }
+        (self.target, self.draft, self.file) = (target, draft, file)
+    }
+
+    /// Writes all of it; blocks where the file does.
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = systemWrite(file, rest)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw SystemError("written")
+            }
+        }
+    }
+
+    /// Puts the file in its place. If that fails, nothing is left.
+    public func finish() throws(SystemError) {
+        // Some file systems tell only here that there was no room.
+        guard systemClose(file) == 0 else { throw removing(SystemError("written")) }
+        guard let draft, rename(draft, target) != 0 else { return }
+        throw removing(SystemError("put in place"))
+    }
+
+    /// Leaves nothing. What has been written directly stays written.
+    public func discard() {
+        _ = systemClose(file)
+        if let draft { unlink(draft) }
+    }
+
+    private func removing(_ error: SystemError) -> SystemError {
+        if let draft { unlink(draft) }
+        return error
+    }
+
+    private static func openDraft(in folder: String, _ mode: mode_t) throws(SystemError) -> (String, CInt) {
+        while true {
+            // Unique in this process; another, of which a draft is left, may have had the same numbers.
+            let draft = folder + ".taskcontrol-\(getpid())-\(Diagnostics.nextNumber()).part"
+            do throws(SystemError) {
+                return (draft, try open(draft, O_WRONLY | O_CREAT | O_EXCL, mode))
+            } catch {
+                guard error.code == EEXIST else { throw error }
+            }
+        }
+    }
+
+    private static func open(_ path: String, _ flags: CInt, _ mode: mode_t = 0) throws(SystemError) -> CInt {
+        while true {
+            let file = systemOpen(path, flags | O_CLOEXEC, mode)
+            if file >= 0 { return file }
+            guard errno == EINTR else { throw SystemError("created") }
+        }
+    }
+
+    /// Where a path leads, also if nothing is there yet.
+    private static func end(ofLinksFrom path: String) throws(SystemError) -> String {
+        var path = path
+        // As many as Linux follows.
+        for _ in 0..<40 {
+            let capacity = 4_096
+            let link = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer -> String? in
+                let count = readlink(path, buffer.baseAddress!, capacity)
+                guard count > 0 else { return nil }
+                return String(
+                    decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]),
+                    as: UTF8.self
+                )
+            }
+            guard let link else { return path }
+            path = link.hasPrefix("/") ? link : folder(of: path) + link
+        }
+        throw SystemError("created", code: ELOOP)
+    }
+
+    /// With the slash at its end.
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+}
+
+// Under other names: within the type, its own functions hide the C library's.
+private func systemOpen(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
+
+private func systemWrite(_ file: CInt, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
+    let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+    return write(file, bytes.baseAddress!, bytes.count)
+}
+
+private func systemClose(_ file: CInt) -> CInt { close(file) }

@@ -1,0 +1,89 @@
+internal import TaskControl
+internal import TaskControlSupport
+
+/// What a trace keeps of an event. Long texts are clipped.
+struct TraceRecord: Sendable {
+    let primitive: TaskEvent.Primitive
+    let kind: TaskEvent.Kind
+    let owner: TaskEvent.Identity?
+    let subject: TaskEvent.Identity?
+    let task: TaskEvent.TaskIdentity?
+    let change: TaskEvent.Change
+    let isCancelled: Bool
+    let ownerName: String?
+    let taskName: String?
+    let key: String?
+    let error: String?
+    let detail: String?
+    let time: Duration
+    let count: Int?
+    let attempt: Int?
+    let status: Int?
+    /// In nanoseconds, like the age.
+    let delay: Int64?
+    let age: Int64?
+
+    @inline(__always)
+    init(_ event: TaskEvent) {
+        primitive = event.primitive
+        kind = event.kind
+        owner = event.owner
+        subject = event.subject
+        task = event.task
+        change = event.change
+        isCancelled = event.isCancelled
+        ownerName = Self.clip(event.ownerName)
+        taskName = Self.clip(event.taskName)
+        key = Self.clip(event.key)
+        error = Self.clip(event.error)
+        detail = Self.clip(event.detail)
+        time = event.time
+        count = event.count
+        attempt = event.attempt
+        status = event.status
+        delay = event.delay?.nanoseconds
+        age = event.age?.nanoseconds
+    }
+
+    private static var textLimit: Int { 512 }
+
+    @inline(__always)
+    private static func clip(_ text: String?) -> String? {
+        guard let text, text.utf8.count > textLimit else { return text }
+        return clipped(text)
+    }
+
+    @inline(never)
+    private static func clipped(_ text: String) -> String {
+        // A copy, since a slice would keep the whole text. A character that is cut is shown as a replacement character.
+        String(decoding: text.utf8.prefix(textLimit), as: UTF8.self) + "…"
+    }
+}
+
+extension TraceRecord {
+    /// The phase that the subject enters; `nil` if the event changes none or ends the subject.
+    var phase: TaskEvent.Phase? {
+        switch change {
+        case .began(let phase), .entered(let phase): phase
+        case .noted, .ended: nil
+        }
+    }
+
+    /// Whether the subject itself reports it, or its creator; others may report theirs after its end.
+    var isOfItself: Bool { change != .noted }
+
+    /// Whether it is shown as a moment of its subject: a note, or an error that does not end it, such as of an attempt.
+    var isMark: Bool {
+        switch change {
+        case .noted: true
+        case .began, .entered: error != nil
+        case .ended: false
+        }
+    }
+
+    /// Whether it happens in the task that runs the work of the subject.
+    var isInWorkingTask: Bool { change == .entered(.running) && primitive.runsInOwnTask }
+
+    /// Whether it says that the work of a task threw an error, which may be handled, so that the task has completed.
+    var isErrorOfWork: Bool { kind == .workFailed || kind == .unhandledError }
+}

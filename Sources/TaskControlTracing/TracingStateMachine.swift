@@ -1,0 +1,84 @@
+#if Tracing
+internal import TaskControl
+
+/// The spans of the subjects, and what an event means for them.
+///
+/// A caller that joins a flight has a span of its own, from when it joins until the flight ends or it leaves. Events of a subject that has no
+/// span, because it has ended or began before the observer was added, are ignored.
+struct TracingStateMachine<Span> {
+    private struct Subject {
+        let span: Span
+        var joiners: [TaskEvent.TaskIdentity: Span] = [:]
+        var joinedCount = 0
+    }
+
+    enum Action {
+        case nothing
+        /// Create a span, and pass it to ``begin(_:_:)``.
+        case begin(TaskEvent.Identity)
+        /// Create a span with a link to that of a flight, and pass it to ``join(_:_:_:)``.
+        case join(TaskEvent.Identity, TaskEvent.TaskIdentity, flight: Span)
+        case mark(Span)
+        /// A caller has left its flight.
+        case leave(Span)
+        case end(Span, TaskEvent.Outcome, joiners: [Span], joinedCount: Int)
+    }
+
+    /// `nil`: all.
+    private let primitives: Set<TaskEvent.Primitive>?
+    private var subjects: [TaskEvent.Identity: Subject] = [:]
+
+    init(_ primitives: Set<TaskEvent.Primitive>?) {
+        self.primitives = primitives
+    }
+
+    /// The number of spans: of subjects and of callers that have joined them.
+    var count: Int { subjects.values.reduce(0) { $0 + 1 + $1.joiners.count } }
+
+    mutating func receive(_ event: TaskEvent) -> Action {
+        guard let identity = event.subject else { return .nothing }
+        switch event.change {
+        case .began:
+            return primitives?.contains(event.primitive) ?? true ? .begin(identity) : .nothing
+        case .entered, .noted:
+            // Not the whole subject: its copy would copy the joiners too.
+            guard let span = subjects[identity]?.span else { return .nothing }
+            if let task = event.task {
+                if event.kind == .joined {
+                    subjects[identity]?.joinedCount += 1
+                    return .join(identity, task, flight: span)
+                }
+                if event.kind == .left, let joiner = subjects[identity]?.joiners.removeValue(forKey: task) {
+                    return .leave(joiner)
+                }
+            }
+            return .mark(span)
+        case .ended(let outcome):
+            guard let subject = subjects.removeValue(forKey: identity) else { return .nothing }
+            return .end(subject.span, outcome, joiners: Array(subject.joiners.values), joinedCount: subject.joinedCount)
+        }
+    }
+
+    /// Adds the span of a subject. Other events of the subject are delivered after the beginning has been received.
+    mutating func begin(_ identity: TaskEvent.Identity, _ span: Span) {
+        subjects[identity] = Subject(span: span)
+    }
+
+    /// Adds the span of a caller that has joined a flight.
+    ///
+    /// - Returns: Whether the flight has not ended. If it has, the span must be ended.
+    mutating func join(_ identity: TaskEvent.Identity, _ task: TaskEvent.TaskIdentity, _ span: Span) -> Bool {
+        guard subjects[identity] != nil else { return false }
+        subjects[identity]?.joiners[task] = span
+        return true
+    }
+
+    /// Removes all subjects.
+    ///
+    /// - Returns: Their spans.
+    mutating func clear() -> [Span] {
+        defer { subjects = [:] }
+        return subjects.values.flatMap { [$0.span] + $0.joiners.values }
+    }
+}
+#endif

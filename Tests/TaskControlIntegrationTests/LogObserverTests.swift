@@ -1,0 +1,119 @@
+#if Logging && SUBPROCESSES
+import InMemoryLogging
+import Logging
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControl
+@testable import TaskControlLogging
+
+/// What arrives at swift-log. Observers are shared by the process, so each test has a process of its own.
+@Suite(.timeLimit(.minutes(5)))
+struct LogObserverTests {
+    @Test func eventsGoToTheLoggersHandlerWithNamesAndFields() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let log = InMemoryLogHandler()
+            LoggingSystem.bootstrap { label in
+                precondition(label == "TaskControl")
+                return log
+            }
+            AsyncGuard.configure(.init(reportsMistakes: false))
+            AsyncGuard.addObserver(LogObserver(logger: debugLogger()))
+            try? await retry(attempts: 2) { throw MarkedError("lost") }
+            await AsyncTask(name: "orders") { throw MarkedError("unheard") }.detached().value
+            let (entries, error) = (log.entries, #"MarkedError(mark: "lost")"#)
+            precondition(entries.prefix(2).map(\.message) == ["retry.failed", "retry.waiting"])
+            precondition("\(entries[0].metadata["attempt"]!)" == "1" && entries[0].metadata["error"] == .string(error))
+            precondition("\(entries[1].metadata["delay"]!)" == "0.0 seconds" && entries[0].metadata["subject"] != nil)
+            precondition(entries.contains { $0.message == "AsyncTask.created" && $0.metadata["taskName"] == "orders" })
+            let mistakes = entries.filter { $0.level == .warning }
+            precondition(mistakes.map(\.message) == ["AsyncTask.unhandledError"])
+            precondition(entries.allSatisfy { $0.level == .debug || $0.level == .warning })
+        }
+        // Turned off, since it is in the log.
+        #expect(!text(result).contains("TaskControl:"))
+    }
+
+    @Test func aLoggerThatIsGivenKeepsItsLevel() async throws {
+        await #expect(processExitsWith: .success) {
+            let log = InMemoryLogHandler()
+            let observation = AsyncGuard.addObserver(LogObserver(logger: Logger(label: "mine") { _ in log }))
+            _ = AsyncLifetime()
+            precondition(log.entries.isEmpty)
+            await AsyncTask { throw MarkedError("unheard") }.detached().value
+            precondition(log.entries.map(\.message) == ["AsyncTask.unhandledError"])
+
+            var logger = Logger(label: "mine") { _ in log }
+            logger.logLevel = .debug
+            observation.end()
+            AsyncGuard.addObserver(LogObserver(logger: logger))
+            _ = AsyncLifetime()
+            precondition(
+                log.entries.map(\.message).suffix(2) == ["AsyncLifetime.created", "AsyncLifetime.deallocated"]
+            )
+        }
+    }
+
+    @Test func textIsRedactedBeforeTheLogSeesIt() async throws {
+        await #expect(processExitsWith: .success) {
+            let log = InMemoryLogHandler()
+            LoggingSystem.bootstrap { _ in log }
+            AsyncGuard.configure(.init(redact: { $0.contains("hush") ? "…" : $0 }))
+            AsyncGuard.addObserver(LogObserver(logger: debugLogger()))
+            await Task(name: "hush task", on: FIFOQueue(name: "hush queue")) {}.value
+            _ = try? await withSingleFlight(key: "hush key") { throw MarkedError("hush error") }
+            precondition(!"\(log.entries)".contains("hush"))
+            for name in ["ownerName", "taskName", "key", "error"] {
+                precondition(log.entries.contains { $0.metadata[name] == "…" }, name)
+            }
+        }
+    }
+
+    /// A handler that starts a task per line does not receive what it causes on its own thread, and ignores the events of its tasks.
+    @Test func aHandlerThatUsesTheLibraryDoesNotGoRoundInCircles() async throws {
+        await #expect(processExitsWith: .success) {
+            let handler = Busy()
+            LoggingSystem.bootstrap { _ in handler }
+            AsyncGuard.addObserver(LogObserver(logger: debugLogger()))
+            let watching = Collector { $0.primitive == .taskBag }
+            AsyncGuard.addObserver(watching)
+            await Task(on: FIFOQueue()) {}.value
+            try? await handler.bag.registry.drain()
+            let lines = handler.lines.events
+            precondition(!lines.contains { $0.hasPrefix("TaskBag.added") }, "\(lines)")
+            let others = lines.filter { !$0.hasPrefix("TaskBag.") }
+            precondition((3...8).contains(others.count), "\(lines)")
+            // The tasks were started, and other observers receive their events.
+            precondition(watching.events.filter { $0.kind == .added }.count == others.count)
+            precondition(lines.contains("TaskBag.started"))
+        }
+    }
+
+    private struct Busy: LogHandler {
+        let bag = TaskBag()
+        let lines = OrderRecorder<String>()
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.debug
+        var metadataProvider: Logger.MetadataProvider?
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let line = event.message.description
+            lines.record(line)
+            if !line.hasPrefix("TaskBag.") { bag.addTask {} }
+        }
+    }
+}
+
+/// A logger of the system's handler that logs all events.
+private func debugLogger() -> Logger {
+    var logger = Logger(label: "TaskControl")
+    logger.logLevel = .debug
+    return logger
+}
+#endif

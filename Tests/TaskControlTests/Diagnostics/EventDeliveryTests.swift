@@ -1,0 +1,177 @@
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControl
+
+/// The order in which events are delivered, and to whom.
+@Suite(.timeLimit(.minutes(5)))
+struct EventDeliveryTests {
+    private let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"), name: "north")
+
+    private func collecting(_ body: (Collector) async throws -> Void) async rethrows {
+        let number = source.number
+        let collector = Collector { $0.owner == TaskEvent.Identity(number) }
+        let observation = AsyncGuard.addObserver(collector)
+        try await body(collector)
+        observation.end()
+    }
+
+    private var subject: TaskEvent.Identity { TaskEvent.Identity(Diagnostics.nextNumber(), of: source.number) }
+
+    @Test func eventsAboutASubjectAreHeldUntilItsBeginningIsDelivered() async throws {
+        await collecting { collector in
+            let subject = subject
+            Diagnostics.open(subject)
+            await Task { [source] in
+                Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
+                Diagnostics.emit(source.event(.closed))
+                Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
+            }.value
+            #expect(collector.events.map(\.kind) == [.closed])
+            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            #expect(collector.events.map(\.kind) == [.closed, .created, .started, .completed])
+            let sequences = collector.events.map(\.sequence)
+            #expect(sequences[1] < sequences[2] && sequences[2] < sequences[0] && sequences[0] < sequences[3])
+            #expect(collector.events[1].task != collector.events[2].task)
+            Diagnostics.emit(source.event(.joined, about: subject))
+            #expect(collector.events.last?.kind == .joined)
+        }
+    }
+
+    @Test func anEventThatComesWhileHeldEventsAreDeliveredComesAfterThem() async throws {
+        final class Late: TaskObserver {
+            let source: EventSource
+            let subject: TaskEvent.Identity
+
+            init(_ source: EventSource, _ subject: TaskEvent.Identity) {
+                self.source = source
+                self.subject = subject
+            }
+
+            func receive(_ event: TaskEvent) {
+                guard event.subject == subject, event.kind == .started else { return }
+                Diagnostics.emit(source.event(.cancelled, about: subject))
+            }
+        }
+        await collecting { collector in
+            let subject = subject
+            let late = AsyncGuard.addObserver(Late(source, subject))
+            Diagnostics.open(subject)
+            Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
+            Diagnostics.emit(source.event(.waiting, .entered(.waiting), about: subject))
+            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            #expect(collector.events.map(\.kind) == [.created, .started, .waiting, .cancelled])
+            late.end()
+        }
+    }
+
+    @Test func aHeldEventGoesToThoseWhoObservedWhenItHappened() async throws {
+        await collecting { collector in
+            let subject = subject
+            Diagnostics.open(subject)
+            Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
+            let late = Collector { $0.subject == subject }
+            let observation = AsyncGuard.addObserver(late)
+            Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
+            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            #expect(collector.events.map(\.kind) == [.created, .started, .completed])
+            #expect(late.events.map(\.kind) == [.completed])
+            observation.end()
+        }
+    }
+
+    #if SUBPROCESSES
+    @Test func anOpeningIsClosedThoughNobodyObservesAnyMore() async throws {
+        await #expect(processExitsWith: .success) {
+            let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"))
+            let subject = TaskEvent.Identity(1, of: source.number)
+            let first = Collector { _ in true }
+            let observation = AsyncGuard.addObserver(first)
+            Diagnostics.open(subject)
+            observation.end()
+            Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
+            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            precondition(first.events.map(\.kind) == [.created])
+            precondition(Diagnostics.moment == nil)
+            let second = Collector { _ in true }
+            AsyncGuard.addObserver(second)
+            Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
+            precondition(second.events.map(\.kind) == [.completed])
+        }
+    }
+    #endif
+
+    @Test func aCancellationHandlerMayBeginASubject() async throws {
+        let (source, subject) = (source, subject)
+        try await collecting { collector in
+            insideHandler {
+                Diagnostics.open(subject)
+                Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+                Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
+                #expect(collector.events.isEmpty)
+            }
+            try await collector.wait { $0.count == 2 }
+            #expect(collector.events.map(\.kind) == [.created, .started])
+        }
+    }
+
+    @Test func theEndSaysWhetherItsTaskWasCancelledWhenItWasDecided() async throws {
+        let source = source
+        try await collecting { collector in
+            await Task {
+                let moment = Diagnostics.moment
+                withUnsafeCurrentTask { $0?.cancel() }
+                let (first, second) = (
+                    TaskEvent.Identity(1, of: source.number), TaskEvent.Identity(2, of: source.number)
+                )
+                Diagnostics.emit(at: moment, isInside: true, source.event(.failed, .ended(.failed), about: first))
+                Diagnostics.emit(isInside: true, source.event(.failed, .ended(.failed), about: second))
+            }.value
+            #expect(collector.events.map(\.isCancelled) == [false, true])
+            #expect(collector.events.map(\.outcome) == [.failed, .cancelled])
+        }
+    }
+
+    @Test func anObserverDoesNotReceiveWhatItsCallCausesThroughAnother() async throws {
+        struct Forwarding: TaskObserver {
+            let source: EventSource
+            let kind: TaskEvent.Kind
+            let answer: TaskEvent.Kind
+            let count: OrderRecorder<TaskEvent.Kind>
+
+            func receive(_ event: TaskEvent) {
+                guard event.owner == source.identity else { return }
+                count.record(event.kind)
+                if event.kind == kind { Diagnostics.emit(source.event(answer)) }
+            }
+        }
+        let (first, second) = (OrderRecorder<TaskEvent.Kind>(), OrderRecorder<TaskEvent.Kind>())
+        let observations = [
+            AsyncGuard.addObserver(Forwarding(source: source, kind: .created, answer: .closed, count: first)),
+            AsyncGuard.addObserver(Forwarding(source: source, kind: .closed, answer: .draining, count: second)),
+        ]
+        Diagnostics.emit(source.event(.created))
+        #expect(first.events == [.created])
+        #expect(second.events == [.closed, .created])
+        for observation in observations { observation.end() }
+    }
+
+    #if SUBPROCESSES
+    @Test func aBeginningThatWasDecidedWhileNobodyObservedIsNotReported() async throws {
+        await #expect(processExitsWith: .success) {
+            let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"))
+            let subject = TaskEvent.Identity(1, of: source.number)
+            Diagnostics.open(subject)
+            let moment = Diagnostics.moment
+            precondition(moment == nil)
+            let collector = Collector { _ in true }
+            AsyncGuard.addObserver(collector)
+            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            Diagnostics.emit(at: moment, source.event(.closed))
+            Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
+            precondition(collector.events.map(\.kind) == [.completed])
+        }
+    }
+    #endif
+}

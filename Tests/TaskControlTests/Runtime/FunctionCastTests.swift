@@ -1,0 +1,104 @@
+import Testing
+
+@testable import TaskControl
+
+/// Functions whose type was cast run where the new type claims, with what they were given.
+@Suite(.timeLimit(.minutes(5)))
+struct FunctionCastTests {
+    private actor Place {
+        var count = 0
+
+        /// Traps if the caller is not on this actor.
+        func add(_ number: Int) -> Int {
+            count += number
+            return count
+        }
+
+        nonisolated func touch(_ number: Int) -> Int {
+            assumeIsolated { $0.add(number) }
+        }
+
+        /// What a caller on this actor passes, such as `Task(on: queue) { … }`.
+        func received(
+            _ number: Int
+        ) -> @Sendable @isolated(any) () async -> Int {
+            Self.pass { self.add(number) + self.touch(number) }
+        }
+
+        private static func pass(
+            @_inheritActorContext _ operation: sending @escaping @isolated(any) () async -> Int
+        ) -> @Sendable @isolated(any) () async -> Int {
+            TaskControl.received(operation)
+        }
+    }
+
+    private final class Box {
+        var value = 0
+    }
+
+    @Test func aReceivedOperationKeepsItsIsolation() async throws {
+        let place = Place()
+        let operation = await place.received(2)
+        #expect(operation.isolation === place)
+        #expect(await operation() == 6)
+        let throwing: @Sendable @isolated(any) () async throws -> Int = received { @MainActor in
+            MainActor.assertIsolated()
+            return 7
+        }
+        #expect(throwing.isolation === MainActor.shared)
+        #expect(try await throwing() == 7)
+    }
+
+    @Test func aReceivedOperationWithoutAResultKeepsItsIsolationAndCaptures() async throws {
+        let box = Box()
+        let plain: Operation = received { @MainActor [box] in
+            MainActor.assertIsolated()
+            box.value += 1
+        }
+        #expect(plain.isolation === MainActor.shared)
+        await plain()
+        let throwing: ThrowingOperation = received { () async throws in throw CancellationError() }
+        #expect(throwing.isolation == nil)
+        await #expect(throws: CancellationError.self) { try await throwing() }
+    }
+
+    @Test func aTaskIsCreatedInTheIsolationOfTheGivenActor() async throws {
+        struct Body: TaskBody {
+            let place: Place
+
+            nonisolated(nonsending) func run() async -> Int { place.touch(5) }
+        }
+        struct Failing: TaskBody {
+            let place: Place
+
+            nonisolated(nonsending) func run() async throws -> Int {
+                _ = place.touch(1)
+                throw CancellationError()
+            }
+        }
+        let place = Place()
+        let task = spawn(name: "a", priority: nil, isolatedTo: place, Body(place: place))
+        #expect(await task.value == 5)
+        let failing = spawn(name: nil, priority: nil, isolatedTo: place, Failing(place: place))
+        await #expect(throws: CancellationError.self) { try await failing.value }
+        #expect(await place.count == 6)
+    }
+
+    @Test @MainActor func aBorrowedOperationRunsInTheIsolationOfItsCaller() async throws {
+        let box = Box()
+        let value = try await withTimeout(.seconds(3_600)) {
+            MainActor.assertIsolated()
+            box.value += 1
+            await Task.yield()
+            MainActor.assertIsolated()
+            return box
+        }
+        #expect(value === box && box.value == 1)
+    }
+
+    @Test func aClosureThatIsCalledOnceKeepsItsCaptures() {
+        let box = Box()
+        calledOnce { box.value += 3 }()
+        #expect(box.value == 3)
+    }
+}
