@@ -83,11 +83,24 @@ package enum Diagnostics {
         var event = event
         event.severity = .warning
         emit(event)
-        let observation = Observation.current
+        let (observation, taskName) = (Observation.current, event.taskName)
         guard observation.writesMistakes else { return }
+        if isInsideHandler {
+            performOutsideHandler { write(advice, error, taskName, observation) }
+        } else {
+            write(advice, error, taskName, observation)
+        }
+    }
+
+    private static func write(
+        _ advice: String,
+        _ error: (any Error)?,
+        _ taskName: String?,
+        _ observation: Observation
+    ) {
         ObserverCall.excludingEverybody.perform {
             let redact = observation.configuration?.redact ?? { $0 }
-            SystemLog.report(advice, error: error.map { redact(text(of: $0)) }, taskName: event.taskName.map(redact))
+            SystemLog.report(advice, error: error.map { redact(text(of: $0)) }, taskName: taskName.map(redact))
         }
     }
 

@@ -21,7 +21,9 @@ package nonisolated(nonsending) func settle(
         origin.reportUnhandled(error)
     } else if !(error is CancellationError) {
         // Nearly always what a cancellation looks like from below, so it is no mistake.
-        let event = TaskEvent(origin.primitive, .errorAfterCancellation, error: error, detail: origin.name)
-        Diagnostics.emit(isInside: true, event)
+        Diagnostics.emit(
+            isInside: true,
+            TaskEvent(origin.primitive, .errorAfterCancellation, error: error, detail: origin.name)
+        )
     }
 }

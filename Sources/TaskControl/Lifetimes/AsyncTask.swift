@@ -90,10 +90,8 @@ public final class AsyncTask: Sendable {
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
         let (subject, moment) = (Diagnostics.whileObserved(Self.identity(of: life)), Diagnostics.moment)
-        guard let id = lifetime.registry.insert(task, subject: subject, emitsLife: false) else {
-            cancel()
-            return self
-        }
+        let registration = lifetime.registry.insert(task, subject: subject, ifClosed: cancel)
+        guard let id = registration else { return self }
         var settled: TaskEvent.Identity?
         let obsolete = decide { life in
             defer { settled = life.settledSubject }

@@ -70,7 +70,7 @@ public final class TaskBag: RegistryOwner {
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {
-        if !registry.adopt(task) { task.cancel() }
+        _ = registry.adopt(task, ifClosed: task.cancel)
     }
 }
 

@@ -203,7 +203,7 @@ struct LifetimeEventTests {
         }
         #expect(
             events.lines == [
-                "AsyncLifetime.closed", "AsyncTask.created", "AsyncLifetime.refused", "AsyncTask.cancelled",
+                "AsyncLifetime.closed", "AsyncTask.created", "AsyncTask.cancelled", "AsyncLifetime.refused",
                 "AsyncTask.skipped cancelled=true", "AsyncLifetime.refused task=late",
             ]
         )

@@ -135,6 +135,55 @@ struct ObserverTests {
         #expect(count.count == min(events.count, 100) && events.count > 20)
     }
 
+    @Test func anObserverOfAWaitFindsItsCallerInLine() async throws {
+        let (semaphore, lengths) = (AsyncSemaphore(value: 1), OrderRecorder<Int>())
+        try await semaphore.acquire()
+        _ = try await EventLog.events { event in
+            if event.kind == .waiting { lengths.record(semaphore.waiterCount) }
+        } of: {
+            let waiter = Task { try await semaphore.withPermit {} }
+            try await lengths.waitForEvents(count: 1)
+            semaphore.release()
+            try await waiter.value
+        }
+        #expect(lengths.events == [1])
+    }
+
+    /// The newcomer of a key is created before an observer is called about the task that it replaces.
+    @Test func anObserverDoesNotDelayTheTaskThatReplacesAnother() async throws {
+        let (store, gate) = (TaskStore<Int>(), Gate())
+        store.addTask(forKey: 1) { await gate.waitIgnoringCancellation() }
+        let kinds = try await EventLog.events {
+            store.addTask(forKey: 1) { gate.open() }
+            try await store.drain()
+        }.filter { $0.owner == store.registry.source.identity }.map(\.kind)
+        #expect(kinds.first == .added && kinds.contains(.cancelled))
+    }
+
+    @Test func anObserverIsNotReenteredByTheTasksThatItStarts() async throws {
+        final class Starting: TaskObserver {
+            private let bag = TaskBag()
+            private let quota = Quota(20)
+            let reentries = OrderRecorder<Int>()
+            private let threads = Locked<Set<TaskEvent.TaskIdentity>>([])
+
+            func receive(_ event: TaskEvent) {
+                guard let task = TaskEvent.TaskIdentity.current else { return }
+                if !threads.withLock({ $0.insert(task).inserted }) { reentries.record(1) }
+                if quota.take() { bag.addTask {} }
+                _ = threads.withLock { $0.remove(task) }
+            }
+
+            func drain() async throws { try await bag.drain() }
+        }
+        let observer = Starting()
+        let observation = AsyncGuard.addObserver(observer)
+        for _ in 0..<10 { await Task(on: FIFOQueue()) {}.value }
+        try await observer.drain()
+        observation.end()
+        #expect(observer.reentries.events == [])
+    }
+
     @Test func anObserverIsLetGoOfWhenItsObservationEnds() async throws {
         let (bag, gone) = (TaskBag(), Gate())
         do {

@@ -128,6 +128,28 @@ struct ClosedOwnerTests {
         try await line.drain()
     }
 
+    /// The job of the task runs before the sender has the handle that it cancels.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    private actor Hasty {
+        private let executor = HastyExecutor()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        func send(on queue: CancellableQueue<FIFOQueue>) -> Task<Bool, Never> {
+            Task(on: queue) {
+                _ = self
+                return Task.isCancelled
+            }
+        }
+    }
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test func anOperationThatStartsBeforeItsSenderHasTheHandleSeesThatTheQueueIsClosed() async {
+        let queue = CancellableQueue(underlyingQueue: FIFOQueue())
+        queue.close()
+        #expect(await Hasty().send(on: queue).value)
+    }
+
     @Test func aRefusedTaskOfAQueueIsReported() async throws {
         let events = await EventLog.events {
             let queue = CancellableQueue(underlyingQueue: FIFOQueue())

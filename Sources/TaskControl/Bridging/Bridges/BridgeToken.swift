@@ -38,16 +38,18 @@ extension BridgeToken {
 
     /// Reports a callback that was ignored. One that comes after a cancellation usually responds to that, and is no mistake.
     private func report(_ excess: ExcessCallback, _ content: CallbackContent) {
-        let event = TaskEvent(
-            .withCancellableContinuation,
-            excess.kind,
-            subject: bridge.events?.subject,
-            error: content.error,
-            detail: place.text + (content.error == nil ? ", \(content)" : "")
-        )
-        if excess == .afterCancellation { return Diagnostics.emit(event) }
+        func event() -> TaskEvent {
+            TaskEvent(
+                .withCancellableContinuation,
+                excess.kind,
+                subject: bridge.events?.subject,
+                error: content.error,
+                detail: place.text + (content.error == nil ? ", \(content)" : "")
+            )
+        }
+        if excess == .afterCancellation { return Diagnostics.emit(event()) }
         Diagnostics.report(
-            event,
+            event(),
             error: content.error,
             advice: "The continuation of withCancellableContinuation at \(place.text) was resumed \(excess), with "
                 + "\(content.error == nil ? content.description : "an error"): ignored"

@@ -36,6 +36,8 @@ public struct TaskEvent: Sendable {
     /// The task that it happened in, among those that live: the acting task, which is not always the one acted upon. `nil` outside tasks.
     public internal(set) var task: TaskIdentity?
     /// The time in terms of the configured clock: only differences are meaningful.
+    ///
+    /// Taken when the event is emitted, after the effects of what it reports, so it may be later than that of an event with a higher ``sequence``.
     public package(set) var time: Duration = .zero
 
     /// The name of the owner.

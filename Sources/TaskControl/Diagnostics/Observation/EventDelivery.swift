@@ -72,6 +72,15 @@ enum EventDelivery {
     private static func begin(_ event: TaskEvent, _ subject: TaskEvent.Identity, _ observation: Observation) {
         let call = ObserverCall.current
         if let event = prepare(event, observation, call) { hand(event, to: observation, call) }
+        // In the call of an observer, held events would reach the same observer in its own call, though they happened elsewhere.
+        if call != nil {
+            performOutsideHandler { ObserverCall.perform(in: nil) { deliverHeld(subject) } }
+        } else {
+            deliverHeld(subject)
+        }
+    }
+
+    private static func deliverHeld(_ subject: TaskEvent.Identity) {
         while let held = takeHeld(subject) {
             for held in held { hand(held.event, to: held.observation, held.call) }
         }

@@ -12,6 +12,9 @@ extension TaskRegistry {
             if machine.phase(of: id) != nil { subjects[id] = subject }
         }
 
+        /// Whether events know a task by something else than its place here.
+        func hasSubject(_ id: ID) -> Bool { subjects[id] != nil }
+
         func subject(of id: ID, in registry: TaskRegistry) -> TaskEvent.Identity {
             subjects[id] ?? registry.subject(id)
         }

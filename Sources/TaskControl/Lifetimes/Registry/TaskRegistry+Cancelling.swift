@@ -21,8 +21,11 @@ extension TaskRegistry {
 
     /// Refuses later tasks. The tasks that are there go on.
     func refuse() {
-        state.withLock { $0.machine.close() }
-        Diagnostics.emit(source.event(.closed))
+        let moment = state.withLock { books in
+            books.machine.close()
+            return Diagnostics.moment
+        }
+        Diagnostics.emit(at: moment, source.event(.closed))
     }
 
     /// Refuses later tasks, and cancels those that are there.

@@ -93,13 +93,16 @@ final class TaskRegistry: Sendable {
         _ making: Making,
         _ operation: @escaping Operation
     ) -> Placement {
-        let registration = change { books in
+        let decision = decide { books in
             let answer = books.machine.add(key: key, behavior: behavior, isCancelled: { $0.isCancelled })
             if case .added(let id) = answer.value { Diagnostics.open(subject(id)) }
             return answer
         }
-        switch registration {
+        act(on: decision)
+        defer { emitCancelled(decision.retired) }
+        switch decision.answer.value {
         case .added(let id):
+            // Before observers are called: others wait for this task, in its lane or for its handle.
             let job = start(id, making, operation)
             Diagnostics.emitBeginning(
                 source.event(.added, .began(.waiting), about: subject(id), taskName: making.name, key: key.text)
@@ -137,30 +140,33 @@ final class TaskRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - subject: What events know the task by, if not by its place here.
-    ///   - emitsLife: Whether the registry emits the beginning of the task.
-    /// - Returns: `nil` if it was refused.
-    func insert(_ job: Job, key: Key? = nil, subject: TaskEvent.Identity? = nil, emitsLife: Bool = true) -> ID? {
+    ///   - opens: Whether the caller goes on to emit the beginning of the task.
+    ///   - refuse: Called if the registry is closed.
+    /// - Returns: `nil` if the registry is closed, or another task has the key.
+    func insert(
+        _ job: Job,
+        key: Key? = nil,
+        subject: TaskEvent.Identity? = nil,
+        opens: Bool = false,
+        ifClosed refuse: () -> Void
+    ) -> ID? {
         let registration = change { books in
             let answer = books.machine.insert(job, key: key, isCancelled: { $0.isCancelled })
             if case .added(let id) = answer.value {
                 if let subject { books.setSubject(subject, of: id) }
-                if emitsLife { Diagnostics.open(self.subject(id)) }
+                if opens { Diagnostics.open(self.subject(id)) }
             }
             return answer
         }
         switch registration {
         case .added(let id):
             if job.isCancelled { cancel(id) }
-            if emitsLife {
-                Diagnostics.emitBeginning(
-                    source.event(.adopted, .began(.running), about: self.subject(id), key: key?.text)
-                )
-            }
             return id
         case .existing(let existing):
             Diagnostics.emit(source.event(.duplicate, about: self.subject(existing.id), key: key?.text))
             return nil
         case .refused:
+            refuse()
             Diagnostics.emit(source.event(.refused, key: key?.text))
             return nil
         }
@@ -172,11 +178,14 @@ final class TaskRegistry: Sendable {
     }
 
     /// Registers a task of the user's, and watches for its end.
-    func adopt(_ job: Job, key: Key? = nil) -> Bool {
-        guard let id = insert(job, key: key) else { return false }
+    ///
+    /// - Parameter refuse: Called if the registry is closed.
+    func adopt(_ job: Job, key: Key? = nil, ifClosed refuse: () -> Void = {}) -> Bool {
+        guard let id = insert(job, key: key, opens: true, ifClosed: refuse) else { return false }
         // A task that awaits another raises it to its own priority. Utility raises hardly any, and still runs soon on a busy system.
         let body = WatchingBody(registry: self, id: id, job: job)
         _ = spawnDetached(name: "TaskControl: waits for an adopted task", priority: .utility, body)
+        Diagnostics.emitBeginning(source.event(.adopted, .began(.running), about: subject(id), key: key?.text))
         return true
     }
 
@@ -232,20 +241,27 @@ final class TaskRegistry: Sendable {
     @inline(__always)
     private func retired(_ ids: [ID], _ books: Books) -> Retired? {
         guard let moment = Diagnostics.moment else { return nil }
+        // A task that was sent through a group while nobody observed has no subject here: its queue has named it.
+        let ids = source.primitive == .cancellableQueue ? ids.filter(books.hasSubject) : ids
         return Retired(moment: moment, ids: ids, subjects: ids.map { books.subject(of: $0, in: self) })
     }
 
-    /// Carries the effects out, with the lock free. The watcher of the live count is called after the others, because it may do anything; events
-    /// are emitted last.
-    ///
-    /// - Parameter emitEvents: Emits the events of the decision itself, before those of the tasks that it has cancelled.
+    /// Resumes and cancels, with the lock free, and calls the watcher of the live count, which may do anything.
     @inline(__always)
-    func carryOut<Value>(_ decision: Decision<Value>, emitting emitEvents: () -> Void = {}) {
+    private func act<Value>(on decision: Decision<Value>) {
         if let lists = decision.effects.lists {
             for waiter in lists.waking { waiter.resume(returning: .reached) }
             for job in lists.cancelling { job.cancel() }
         }
         if decision.isNews { onChange?() }
+    }
+
+    /// Carries the effects out, and then emits the events.
+    ///
+    /// - Parameter emitEvents: Emits the events of the decision itself, before those of the tasks that it has cancelled.
+    @inline(__always)
+    func carryOut<Value>(_ decision: Decision<Value>, emitting emitEvents: () -> Void = {}) {
+        act(on: decision)
         emitEvents()
         emitCancelled(decision.retired)
     }

@@ -5,6 +5,8 @@ struct PermitHolding: Sendable {
     fileprivate var number: UInt64 = 0
     /// Whether the same call releases them.
     fileprivate let isScoped: Bool
+    /// The place in line; `nil`: the permits were there.
+    var id: PermitStateMachine<AsyncSemaphore.Waiter>.ID?
 
     @usableFromInline static var scoped: PermitHolding { PermitHolding(isScoped: true) }
     @usableFromInline static var open: PermitHolding { PermitHolding(isScoped: false) }

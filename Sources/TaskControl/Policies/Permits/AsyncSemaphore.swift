@@ -92,21 +92,24 @@ public final class AsyncSemaphore: Sendable {
         if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
     }
 
-    /// - Parameter holding: Is given a number, if somebody observes.
+    /// Takes the permits, or a place in line for them.
+    ///
+    /// - Parameter holding: Receives the place, and if somebody observes, a number.
+    /// - Returns: Whether the permits are taken; if not, the caller must go on with `acquireInLine`.
     @usableFromInline
     func acquireAtOnce(_ weight: Int, _ holding: inout PermitHolding) throws -> Bool {
         check(weight)
         if Task.isCancelled { throw CancellationError() }
-        let isAcquired = state.withLock { $0.tryAcquire(weight) }
-        emitRequest(weight, &holding, isAcquired: isAcquired, at: Diagnostics.moment)
-        return isAcquired
+        let (id, moment) = state.withLock { ($0.acquire(weight), Diagnostics.moment) }
+        holding.id = id
+        emitRequest(weight, &holding, isAcquired: id == nil, at: moment)
+        return id == nil
     }
 
     @usableFromInline
     nonisolated(nonsending) func acquireInLine(_ weight: Int, _ holding: PermitHolding) async throws {
-        guard let id = state.withLock({ $0.acquire(weight) }) else {
-            emitAcquired(weight, holding)
-            return
+        guard let id = holding.id else {
+            preconditionFailure("A caller waits in line for what it did not get at once.")
         }
         let outcome = await suspend { waiter in
             state.withLock { $0.park(id, waiter) }

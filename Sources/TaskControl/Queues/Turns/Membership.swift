@@ -2,22 +2,24 @@
 enum Membership: Sendable {
     case member(TaskRegistry, TaskRegistry.ID)
     /// The queue is closed: the task is cancelled.
-    case refused
+    case refused(TaskRegistry)
 
-    init(_ group: TaskRegistry, of turn: TurnStorage.ID, in turns: TurnStorage, taskName: String?) {
+    init(_ group: TaskRegistry, of turn: TurnStorage.ID, in turns: TurnStorage) {
         // The events of the group know the task by what those of the queue know it by.
         if let id = group.reserve(subject: Diagnostics.whileObserved(turns.subject(turn))) {
             self = .member(group, id)
         } else {
-            self = .refused
-            Diagnostics.emit(group.source.event(.refused, taskName: taskName))
+            self = .refused(group)
         }
     }
 
-    func attach(_ task: TaskHandle) {
+    func attach(_ task: TaskHandle, name: String?) {
         switch self {
-        case .member(let group, let id): group.attach(id, task)
-        case .refused: task.cancel()
+        case .member(let group, let id):
+            group.attach(id, task)
+        case .refused(let group):
+            task.cancel()
+            Diagnostics.emit(group.source.event(.refused, taskName: name))
         }
     }
 

@@ -11,7 +11,7 @@ public struct _Turn: Sendable {
     init(in turns: TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
         id = turns.enqueue(priority: priority)
-        membership = group.map { [id] in Membership($0, of: id, in: turns, taskName: name) }
+        membership = group.map { [id] in Membership($0, of: id, in: turns) }
     }
 
     /// A place that has been taken already.
@@ -25,7 +25,7 @@ public struct _Turn: Sendable {
     @usableFromInline
     func attach(_ task: TaskHandle, name: String?) {
         turns.attach(id, task)
-        membership?.attach(task)
+        membership?.attach(task, name: name)
         Diagnostics.emitBeginning(
             turns.source.event(.enqueued, .began(.waiting), about: turns.subject(id), taskName: name)
         )
@@ -66,6 +66,8 @@ public struct _Turn: Sendable {
     /// - Returns: What marks the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline
     func enter() -> HeldTurn? {
+        // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.
+        if membership?.isCancelled == true { withUnsafeCurrentTask { $0?.cancel() } }
         turns.emit(.started, .entered(.running), id)
         return turns.holdsTurns ? held : nil
     }

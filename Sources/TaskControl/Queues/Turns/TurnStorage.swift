@@ -125,9 +125,9 @@ final class TurnStorage: Sendable {
             if !place.isUrgent, case .run = machine.begin(place.id) { return (place, false) }
             return (place, true)
         }
+        if place.isUrgent { raise(before: place.id, to: level) }
         emitCall(place.id, mustWait)
         guard mustWait else { return Turn(in: self, at: place.id) }
-        if place.isUrgent { raise(before: place.id, to: level) }
         await waitUntilCalledOrCancelled(place.id)
         if begin(place.id) {
             emit(.started, .entered(.running), place.id)

@@ -157,15 +157,17 @@ final class FlightStorage: Sendable {
 
     /// Work that failed for another reason than its cancellation is a mistake.
     private func reportAbandoned(_ failure: (any Error)?) {
-        let event = TaskEvent(
-            origin.primitive,
-            .abandonedWorkEnded,
-            taskName: Diagnostics.currentTaskName,
-            error: failure
-        )
-        guard let failure, !(failure is CancellationError) else { return Diagnostics.emit(event) }
+        func event() -> TaskEvent {
+            TaskEvent(
+                origin.primitive,
+                .abandonedWorkEnded,
+                taskName: Diagnostics.currentTaskName,
+                error: failure
+            )
+        }
+        guard let failure, !(failure is CancellationError) else { return Diagnostics.emit(event()) }
         Diagnostics.report(
-            event,
+            event(),
             error: failure,
             advice: "\(origin.name): work that was abandoned at its time limit has ended"
         )
