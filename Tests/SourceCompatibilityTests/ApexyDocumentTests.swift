@@ -169,7 +169,7 @@ private final class BookServiceImpl: BookService {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ApexyDocumentTests {
     private static let books = Data(#"[{"title": "Emma"}]"#.utf8)
 

@@ -118,7 +118,7 @@ extension FeedViewController {
 
 // MARK: - Lifetimes
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AsyncGuardKitLifetimeTests {
     let backend = HeldBackend()
 
@@ -228,7 +228,7 @@ struct AsyncGuardKitLifetimeTests {
 
 // MARK: - Strategies
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AsyncGuardKitStrategyTests {
     let backend = HeldBackend()
 

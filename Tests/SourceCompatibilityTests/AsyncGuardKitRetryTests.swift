@@ -71,7 +71,7 @@ extension URLError {
 // MARK: - Retry
 
 /// Where a second attempt would follow a real delay, the first one succeeds or is not worth another.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AsyncGuardKitRetryTests {
     private let requests = OrderRecorder<String>()
 

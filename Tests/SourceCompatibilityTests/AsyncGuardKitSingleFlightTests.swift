@@ -30,7 +30,7 @@ private enum APIKey: Hashable {
 
 // MARK: - Single flight
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(15)), .serialized)
 struct AsyncGuardKitSingleFlightTests {
     let backend = HeldBackend()
 

@@ -5,7 +5,7 @@ import Testing
 
 // The code of the document on ordered queues, as it stands there but for its import and its white space.
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AsyncQueueDocumentTests {
     @Test
     func fIFOQueueOrdering() async {

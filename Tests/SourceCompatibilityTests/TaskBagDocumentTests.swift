@@ -113,7 +113,7 @@ private final class KeyedBagOwner {
 
 // MARK: - Without IDs
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskBagDocumentTests {
     let backend = HeldBackend()
 
@@ -169,7 +169,7 @@ struct TaskBagDocumentTests {
 
 // MARK: - With IDs
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct IdentifiableTaskBagDocumentTests {
     let backend = HeldBackend()
 
@@ -276,7 +276,7 @@ struct IdentifiableTaskBagDocumentTests {
 
 // MARK: - Owners
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskBagOwnerDocumentTests {
     let backend = HeldBackend()
     let gone = Gate()

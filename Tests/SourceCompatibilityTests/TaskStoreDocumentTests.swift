@@ -55,7 +55,7 @@ private struct MyView: View {
 
 // MARK: - Models and views
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskStoreModelDocumentTests {
     let backend = HeldBackend()
 
@@ -114,7 +114,7 @@ struct TaskStoreModelDocumentTests {
 
 // MARK: - Duplicate keys
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DuplicateKeyDocumentTests {
     let log = OrderRecorder<String>()
     let previous = HeldBackend()

@@ -9,7 +9,7 @@ import Tracing
 @testable import TaskControlTracing
 
 /// The context of whoever starts something is that of the work (law 9), with an observer and without.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ContextPropagationTests {
     private enum Tag: ServiceContextKey {
         typealias Value = String

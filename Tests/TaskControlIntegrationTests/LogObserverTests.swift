@@ -9,7 +9,7 @@ import Testing
 @testable import TaskControlLogging
 
 /// What arrives at swift-log. Observers are shared by the process, so each test has a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct LogObserverTests {
     @Test func eventsGoToTheLoggersHandlerWithNamesAndFields() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -9,7 +9,7 @@ import Testing
 @testable import TaskControlMetrics
 
 /// What arrives at swift-metrics.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct MetricsObserverTests {
     private let metrics = TestMetrics()
 

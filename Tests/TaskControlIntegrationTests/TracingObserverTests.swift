@@ -9,7 +9,7 @@ import Tracing
 @testable import TaskControlTracing
 
 /// What spans there are, below whom, and what they say.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TracingObserverTests {
     private let tracer = InMemoryTracer()
 

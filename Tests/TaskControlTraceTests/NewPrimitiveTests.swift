@@ -41,7 +41,7 @@ extension TaskEvent.Kind {
     fileprivate static var departed: Self { Self("departed") }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct NewPrimitiveTests {
     @Test func aNewPrimitiveIsTrackedAndDrawnWithoutAnEditInDiagnostics() async throws {
         let (recorder, tracker) = (TraceRecorder(), TaskTracker())

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControlTrace
 
 /// What is made of events.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TraceModelTests {
     @Test func waitingIsToldFromRunning() {
         var recording = Recording()

@@ -10,7 +10,7 @@ import Testing
 @Suite(
     .serialized,
     .enabled(if: Browser.path != nil, "there is no browser: install chromium, or name one in TASKCONTROL_BROWSER"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 )
 struct TracePageTests {
     /// Ten tasks of four owners, with all outcomes.

@@ -7,7 +7,7 @@ import Testing
 @testable import TaskControlTrace
 
 /// The JSON, read back.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TracePerfettoTests {
     static let nasty = [
         "</script><script>document.title = 'owned'</script>", "<!-- <script>",

@@ -7,7 +7,7 @@ import Testing
 @testable import TaskControlTrace
 
 /// The recorder, and the files that it writes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 final class TraceRecorderTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trace-\(UUID().uuidString)")
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControlTrace
 
 /// What a recorder keeps, and what falls out.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TraceRingTests {
     private func event(_ number: Int) -> TaskEvent { TaskEvent(.retry, .failed, attempt: number) }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import outage
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CommandTests {
     @Test(arguments: [
         ["--clients", "5"], ["--clients", "1000000"], ["--clients", "many"], ["--seed", "-1"], ["--svg", ""],
@@ -33,7 +33,7 @@ struct CommandTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PictureFileTests {
     @Test func aFileThatCannotBeWrittenIsSaidBeforeTheWork() {
         for path in ["/nowhere/at/all.svg", "/"] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import outage
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct NumberTests {
     @Test func numbersAreWrittenForPeople() {
         #expect(

@@ -8,7 +8,7 @@ import Testing
 import FoundationXML
 #endif
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct PictureTests {
     @Test func theSVGIsWellFormedAndHasALineForEachStrategyInEachPanel() throws {
         let text = SVGChart(outage: try Self.outage.get()).text

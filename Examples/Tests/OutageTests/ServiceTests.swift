@@ -3,7 +3,7 @@ import Testing
 
 @testable import outage
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ServiceTests {
     private let capacity = 50.0
     private let outage = Duration.seconds(10)..<Duration.seconds(20)

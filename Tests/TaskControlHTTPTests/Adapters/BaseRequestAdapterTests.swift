@@ -1,7 +1,7 @@
 import TaskControlHTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BaseRequestAdapterTests {
     @Test(arguments: [
         ("https://h/api/v1", "books", "https://h/api/v1/books"),

@@ -3,7 +3,7 @@ import TaskControlTesting
 import Testing
 
 /// That a body which is collected is not larger than the client allows.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BodyLimitTests {
     private static let reply = ScriptedTransport.Reply(chunks: [Data(count: 60), Data(count: 40)])
 

@@ -2,7 +2,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CoalescingTests {
     private let policies = ClientPolicies(coalescesGets: true)
 

@@ -4,7 +4,7 @@ import TaskControlTesting
 import Testing
 
 /// A shared exchange belongs to one user, and is not older than what its callers have written.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CoalescingUserTests {
     private let policies = ClientPolicies(coalescesGets: true)
 

@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CompletionHandlerTests {
     private static let key = DispatchSpecificKey<Int>()
     private let queue: DispatchQueue

@@ -2,7 +2,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ContentTests {
     @Test func contentsThatAreKnownMakeThemselves() async throws {
         struct Bytes: Endpoint {

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControlHTTP
 
 /// What is told of requests, and what never is.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EventTests {
     private final class Log: TaskObserver {
         @TaskLocal static var current: Log?

@@ -2,7 +2,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ObserverTests {
     private struct Seen: Hashable, Sendable, CustomStringConvertible {
         var url: String?

@@ -5,7 +5,7 @@ import TaskControlTesting
 import Testing
 
 /// The client's promises, over both transports, against servers that are there.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OverTheWireTests {
     @Test(arguments: TransportUnderTest.allCases)
     func fiveHundredRequestsOverAnExpiredTokenMakeOneRefresh(_ kind: TransportUnderTest) async throws {

@@ -3,7 +3,7 @@ import TaskControlTesting
 import Testing
 
 /// That an invalid request is refused, before anything of it is sent.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RequestCheckTests {
     /// An endpoint that makes any request.
     private struct Made: Endpoint {

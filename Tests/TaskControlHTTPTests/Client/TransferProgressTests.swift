@@ -1,7 +1,7 @@
 import TaskControlHTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TransferProgressTests {
     @Test func fractionsAreBetweenNoneAndAllAndUnknownWhereTheTotalIs() {
         var progress = TransferProgress()

@@ -1,7 +1,7 @@
 import TaskControlHTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HTTPBodyTests {
     @Test func aBodySaysOfWhatTypeItIs() throws {
         #expect(HTTPBody.json(Data("{}".utf8)).contentType == "application/json")

@@ -1,7 +1,7 @@
 import TaskControlHTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct URLRequestBuildableTests: URLRequestBuildable {
     private let url = URL(string: "books")!
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HTTPErrorTests {
     @Test func anErrorSaysWhatWasAskedOfWhomAndWhatCameBack() throws {
         let error = try status(503, url: "https://books.example/v1/search?q=swift", body: #"{"error": "try later"}"#)

@@ -3,7 +3,7 @@ import Testing
 @testable import TaskControlHTTP
 
 /// That a credential of a response's body is not in the text of an error.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RedactionTests {
     /// All credentials are `hush` in one form or another.
     @Test(arguments: [

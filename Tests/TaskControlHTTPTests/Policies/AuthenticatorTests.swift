@@ -2,7 +2,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AuthenticatorTests {
     /// A server that knows one good token.
     private static func server(good: String) -> ScriptedTransport {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CredentialStateMachineTests {
     @Test func aGoodCredentialIsAttached() {
         let machine = CredentialStateMachine<Int>(7)

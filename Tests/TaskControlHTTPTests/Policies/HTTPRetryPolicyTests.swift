@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HTTPRetryPolicyTests {
     private static func policies(backoff: RetryBackoff = .none) -> ClientPolicies {
         ClientPolicies(retry: HTTPRetryPolicy(backoff: backoff))

@@ -3,7 +3,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HostBudgetsTests {
     @Test func aHostKeepsItsBudget() {
         let budgets = HostBudgets()

@@ -11,7 +11,7 @@ import NIOSSL
 #endif
 
 /// Failures of both transports that another attempt cannot change.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PermanentFailureTests {
     @Test(arguments: TransportUnderTest.allCases, ["ftp://127.0.0.1:1/", "foo://127.0.0.1:1/", "http://127.0.0.1:0/"])
     func aURLThatCannotBeAskedForIsNotRetried(_ kind: TransportUnderTest, _ url: String) async throws {

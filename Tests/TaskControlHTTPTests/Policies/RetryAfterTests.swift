@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RetryAfterTests {
     @Test(arguments: [
         ("2", Duration.seconds(2)), (" 0 ", .zero), ("3600", .seconds(3_600)),

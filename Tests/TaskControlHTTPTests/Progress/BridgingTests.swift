@@ -5,7 +5,7 @@ import TaskControlTesting
 import Testing
 
 /// Callback APIs of Foundation, awaited.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BridgingTests {
     @Test func aProgressBridgesACallbackAPI() async throws {
         let client = EndpointClient(ScriptedTransport(.ok("a")), completionQueue: .global())

@@ -2,7 +2,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ProgressTests {
     /// Opens its gate when it is let go: by the task whose work keeps it, which has finished its progress by then.
     private final class End: Sendable {

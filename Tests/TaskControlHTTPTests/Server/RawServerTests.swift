@@ -1,6 +1,6 @@
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RawServerTests {
     /// Otherwise each test would leave a thread and two descriptors behind.
     @Test func aServerThatIsDeallocatedClosesItsListener() async throws {

@@ -4,7 +4,7 @@ import TaskControlTesting
 import Testing
 
 /// That a caller who is cancelled leaves at once, and the server sees it, over both transports.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CancellationTests {
     @Test(arguments: TransportUnderTest.allCases)
     func whoIsCancelledBeforeStartsNothing(_ kind: TransportUnderTest) async throws {

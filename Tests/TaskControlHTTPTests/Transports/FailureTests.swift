@@ -4,7 +4,7 @@ import TaskControlTesting
 import Testing
 
 /// What goes wrong on the way, over both transports.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FailureTests {
     @Test(arguments: TransportUnderTest.allCases)
     func nobodyListens(_ kind: TransportUnderTest) async throws {

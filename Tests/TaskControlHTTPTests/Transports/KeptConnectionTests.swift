@@ -8,7 +8,7 @@ import NIOCore
 #endif
 
 /// Connections that are kept for the next request, and that the server has closed by then, over both transports.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct KeptConnectionTests {
     /// Answers `/1`, and closes the connection that it came on when another request comes on it.
     private func forgetful() throws -> RawServer {

@@ -6,7 +6,7 @@ import Testing
 /// That large bodies pass through, and do not pile up. Measured on Linux, where the kernel tells; elsewhere only that they arrive.
 ///
 /// Each in a process of its own, so that nobody else's memory is measured.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(15)), .serialized)
 struct MemoryTests {
     private static let count = 100_000_000
     /// What may come on top of what there was, in bytes.

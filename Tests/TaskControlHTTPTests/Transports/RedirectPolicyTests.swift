@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControlHTTP
 
 /// Which request follows which redirect: the table of RFC 9110, 15.4, and whose secrets go along.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RedirectPolicyTests {
     private let secrets = ["Authorization": "a", "cookie": "b", "Proxy-Authorization": "c", "X-Mine": "d"]
 

@@ -3,7 +3,7 @@ import TaskControlHTTP
 import Testing
 
 /// That redirects are followed, over both transports.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RedirectTests {
     /// Redirects `/n` to `/n-1`, until `/0`.
     private func countdown() throws -> RawServer {

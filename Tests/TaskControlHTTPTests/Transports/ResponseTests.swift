@@ -5,7 +5,7 @@ import TaskControlTesting
 import Testing
 
 /// What arrives, over both transports.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ResponseTests {
     @Test(arguments: TransportUnderTest.allCases)
     func headAndBodyArrive(_ kind: TransportUnderTest) async throws {

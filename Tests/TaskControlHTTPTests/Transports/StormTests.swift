@@ -4,7 +4,7 @@ import TaskControlTesting
 import Testing
 
 /// Thousands of requests that are cancelled at any moment, among them such that the server breaks off: over both transports.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(15)), .serialized)
 struct StormTests {
     private static let paths = [
         "ok", "ok", "large", "silent", "half", "redirect", "drop", "upload", "upload", "reject",

@@ -3,7 +3,7 @@ import TaskControlHTTP
 import Testing
 
 /// URLs that name no server of HTTP, and URLs with credentials, over both transports.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct URLTests {
     /// Authorities whose port is not in 1...65535. At an IP address with a larger one, SwiftNIO traps.
     private static let authorities = [

@@ -16,7 +16,7 @@ private func failure(of simulation: () throws -> Void) throws -> SimulationFailu
 
 // MARK: - A token stampede
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct TokensBefore {
     actor Tokens {
         private(set) var refreshes = 0
@@ -63,7 +63,7 @@ struct TokensBefore {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct TokensAfter {
     actor Tokens {
         private(set) var refreshes = 0
@@ -109,7 +109,7 @@ struct TokensAfter {
 
 // MARK: - A missed wake-up
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct DoorBefore {
     actor Door {
         private(set) var isOpen = false
@@ -163,7 +163,7 @@ struct DoorBefore {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct DoorAfter {
     actor Door {
         private(set) var isOpen = false
@@ -207,7 +207,7 @@ struct DoorAfter {
 
 // MARK: - Left behind for long
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct FeedBefore {
     actor Feed {
         private var lines: [String] = []  // the last 16
@@ -278,7 +278,7 @@ struct FeedBefore {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct FeedAfter {
     actor Feed {
         private var lines: [String] = []  // the last 16

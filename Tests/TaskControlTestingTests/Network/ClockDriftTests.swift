@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControlTesting
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ClockDriftTests {
     @Test func aClockThatDoesNotDriftIsExact() {
         let clock = ClockDrift(rate: 1)

@@ -81,7 +81,7 @@ private struct DiskDriver: MachineDriver {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DiskStateMachineTests {
     @Test(arguments: [true, false])
     func everySequenceOfWritesSyncsAndCrashesAgreesWithTheModel(losesUnsyncedWrites: Bool) {

@@ -4,7 +4,7 @@ import Testing
 
 private struct Ask: SimulatedNetwork.Request { typealias Reply = Int }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FaultInjectionTests {
     private let clock = TestClock()
 

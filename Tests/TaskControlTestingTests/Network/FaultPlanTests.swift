@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControlTesting
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FaultPlanTests {
     private static let kinds = SimulatedNetwork.InjectedFault.allCases
 

@@ -6,7 +6,7 @@ import Testing
 private struct Ask: SimulatedNetwork.Request { typealias Reply = Int }
 
 /// Crashes, pauses and clocks.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct NetworkFailureTests {
     private let clock = TestClock()
     private let heard = OrderRecorder<String>()

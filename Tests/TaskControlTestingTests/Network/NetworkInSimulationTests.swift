@@ -4,7 +4,7 @@ import Testing
 /// The example of `SimulatedNetwork`'s documentation.
 private struct Increment: SimulatedNetwork.Request { typealias Reply = Int }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct NetworkInSimulationTests {
     @Test func theExampleOfTheDocumentationPasses() throws {
         try simulate(seeds: 0..<200, checksDeterminism: true) { sim in

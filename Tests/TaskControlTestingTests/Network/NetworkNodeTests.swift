@@ -13,7 +13,7 @@ private struct Echo: SimulatedNetwork.Request {
 private struct ServerError: Error {}
 
 /// Nodes on a clock that the test moves, or that jumps.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct NetworkNodeTests {
     private let clock = TestClock()
     private let heard = OrderRecorder<String>()

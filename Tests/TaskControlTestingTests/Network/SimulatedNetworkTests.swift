@@ -5,7 +5,7 @@ import Testing
 
 private struct ServerError: Error {}
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SimulatedNetworkTests {
     private typealias Faults = SimulatedNetwork.Faults
 

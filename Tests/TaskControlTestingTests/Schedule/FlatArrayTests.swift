@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControlTesting
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FlatArrayTests {
     /// Random changes have the same effect as on an array of the standard library.
     @Test func changesAgreeWithThoseOfAnArray() {
@@ -38,7 +38,7 @@ struct FlatArrayTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskNumbersTests {
     @Test func everyIDHasItsNumber() {
         var numbers = TaskNumbers()

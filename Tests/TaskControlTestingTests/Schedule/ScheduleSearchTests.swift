@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControlTesting
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ScheduleSearchTests {
     /// Three tasks of two steps each, of which a preemption is every switch away from a task that has a step left.
     private func schedules(preemptions: Int) -> [[Int]] {
@@ -53,7 +53,7 @@ struct ScheduleSearchTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ScheduleShrinkerTests {
     private func shrink(_ questions: Range<Int>, needed: Set<Int>) -> (left: [Int], runs: Int) {
         let deviations = questions.map { SimulationSchedule.Deviation(question: $0, answer: 1) }
@@ -82,7 +82,7 @@ struct ScheduleShrinkerTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SimulationScheduleTests {
     @Test(arguments: ["7:", "7:12=1,40=3", "0s:", "18446744073709551615se:0=9", "3e:1=1"])
     func aScheduleIsItsText(text: String) throws {

@@ -3,7 +3,7 @@ import TaskControl
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct SimulationTraceTests {
     private func failure() throws -> SimulationFailure {
         try #require(throws: SimulationFailure.self) {

@@ -3,7 +3,7 @@ import TaskControlTesting
 import Testing
 
 /// Programs whose failing schedules can be reached only in certain ways.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct StrategyTests {
     private actor Flag {
         private var isOn = false

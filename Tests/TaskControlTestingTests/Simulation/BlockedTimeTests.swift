@@ -6,7 +6,7 @@ import TaskControlTesting
 import Testing
 
 /// Every clock of the process shows virtual time, and a blocked thread is one for which it passes.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct BlockedTimeTests {
     /// 2030-01-01.
     private static let start = 1_893_456_000

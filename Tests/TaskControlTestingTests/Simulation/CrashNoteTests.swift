@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A process that crashes in a simulation says under which seed.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct CrashNoteTests {
     private func expectNote(_ result: ExitTest.Result?, location: SourceLocation = #_sourceLocation) {
         let text = text(result)

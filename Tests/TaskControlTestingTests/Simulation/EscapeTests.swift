@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What the simulation does not own: other threads, and tasks of the world outside.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct EscapeTests {
     private func expectEscape(
         of what: String,

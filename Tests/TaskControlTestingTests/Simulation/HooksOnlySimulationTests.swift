@@ -6,7 +6,7 @@ import Testing
 
 #if os(Linux)
 /// A simulation for which no function is interposed: what Apple's platforms have.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.capabilities == .all))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.capabilities == .all))
 struct HooksOnlySimulationTests {
     private func run(
         seed: UInt64 = 1,

@@ -7,7 +7,7 @@ import CTaskControlTesting
 #endif
 
 /// The simulation and the rest of the process leave each other alone.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct NeighborTests {
     private static func program(_ sim: Simulation) async throws {
         let counter = Counter()

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A call that makes something outside the simulation work ends the seed at once, by name, whatever comes of it.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct OutsideTests {
     private func expectEscape(
         by call: String,

@@ -4,7 +4,7 @@ import TaskControlTesting
 import Testing
 
 /// What a review of the simulation found, each kept as a test.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct SimulationCornerTests {
     private final class Spawner: Sendable {
         deinit { Task {} }

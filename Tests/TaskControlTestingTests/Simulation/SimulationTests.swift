@@ -30,7 +30,7 @@ actor Counter {
     func add(_ other: Int) { value += other }
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct VirtualTimeTests {
     @Test func everySpellingOfSleepIsVirtual() throws {
         let run = try simulate(seed: 1) { sim in
@@ -120,7 +120,7 @@ struct VirtualTimeTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct ScheduleTests {
     @Sendable private static func program(_ sim: Simulation) async {
         let counter = Counter()
@@ -255,7 +255,7 @@ struct ScheduleTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct SimulationFailureTests {
     private struct Broken: Error {}
 

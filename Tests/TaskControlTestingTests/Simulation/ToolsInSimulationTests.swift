@@ -3,7 +3,7 @@ import TaskControlTesting
 import Testing
 
 /// The portable tools, on virtual time.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct ToolsInSimulationTests {
     /// A client that asks again after a second, over a network that loses, breaks and doubles.
     private static func ask(_ sim: Simulation) async throws -> (answer: Int, network: SimulatedNetwork) {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A step that does not come to its end is reported, once. It never does, so each program here is a process, which ends with the report.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct WatchdogTests {
     /// Has the process end successfully when standard error contains some texts, of which each ends a line.
     private static func exit(after texts: [String]) throws {

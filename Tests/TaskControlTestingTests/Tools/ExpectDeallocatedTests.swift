@@ -9,7 +9,7 @@ private final class Object: Sendable {}
 
 struct Failure: Error {}
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ExpectDeallocatedTests {
     /// Nobody moves the clock: a sleep would not end.
     @Test func whatGoesAtOnceTakesNoTime() async throws {

@@ -2,7 +2,7 @@ import Dispatch
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct GateTests {
     /// Runs its jobs one at a time, in the order in which they come.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

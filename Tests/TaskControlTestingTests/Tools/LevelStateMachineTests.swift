@@ -101,7 +101,7 @@ private struct LevelModel {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct LevelStateMachineTests {
     /// All sequences of five events.
     @Test func agreesWithAListThatIsSearchedThrough() {

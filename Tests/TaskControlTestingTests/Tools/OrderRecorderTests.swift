@@ -1,7 +1,7 @@
 import TaskControlTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OrderRecorderTests {
     @Test func eachTaskFindsItsEventsInItsOrder() async throws {
         let recorder = OrderRecorder<[Int]>()

@@ -2,7 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SequencerTests {
     @Test func whatIsBetweenTwoPointsComesInTheirOrder() async throws {
         for _ in 0..<50 {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A test on the main actor has its tasks there too: what a task does up to its next suspension comes before time moves on.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TestClockTests {
     private struct Wake: Hashable {
         let name: String

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControlTestingTraits
 
 /// Whatever goes wrong under a seed is one issue.
-@Suite(.enabled(if: Simulation.isSupported), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Simulation.isSupported), .timeLimit(.minutes(15)))
 struct SimulatedIssueTests {
     private struct Mistake: Error {}
 

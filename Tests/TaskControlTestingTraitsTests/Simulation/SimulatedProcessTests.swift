@@ -5,7 +5,7 @@ import TaskControlTestingTraits
 import Testing
 
 /// What a person reads: tests that fail on purpose, in a process of their own.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct SimulatedProcessTests {
     /// Runs one of the fixtures.
     ///

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControlTestingTraits
 
 /// What a test that does not return is told to wait for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ExplainsHangsTests {
     private struct Mistake: Error {}
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControlTestingTraits
 
 /// Which tasks are found behind a test, and which are not.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct NoTaskLeftBehindTests {
     private struct Mistake: Error {}
 

@@ -8,7 +8,7 @@ import Testing
 /// What a bridge does when its caller is cancelled.
 ///
 /// On the main actor, as the callers are: when a test goes on after `called.wait()`, the caller has parked.
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(15)))
 struct BridgeCancellationTests {
     private let api = CallbackAPI()
 

@@ -8,7 +8,7 @@ import Testing
 /// What a bridge to a callback API promises.
 ///
 /// On the main actor, as the callers are: when a test goes on after `called.wait()`, the caller has parked.
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(15)))
 struct CancellableContinuationTests {
     private let api = CallbackAPI()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// What is told of callback APIs: a value, an error, a cancellation, and each of their mistakes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct BridgeEventTests {
     private let place = "\(#fileID):"
 

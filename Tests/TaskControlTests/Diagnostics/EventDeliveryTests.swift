@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// The order in which events are delivered, and to whom.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EventDeliveryTests {
     private let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"), name: "north")
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// What is told of tasks and of those who own them: each event by name and field, in order.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct LifetimeEventTests {
     // MARK: AsyncTask
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// What observers may do, and what they are told.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ObserverTests {
     /// Answers the first events of a bag: the tasks that an answer starts have events, too.
     private final class Answering: TaskObserver {

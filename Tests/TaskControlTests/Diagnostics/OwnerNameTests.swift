@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// The name that an instance is given stands in each event that has it for its owner.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OwnerNameTests {
     private actor Log {}
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// What is told of queues and their turns.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct QueueEventTests {
     @Test func aTaskIsToldFromItsPlaceToItsEnd() async throws {
         try await EventLog.recording { recorder in

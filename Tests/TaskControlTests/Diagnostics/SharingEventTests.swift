@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// What is told of flights, retries, limits and permits.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SharingEventTests {
     @Test func whoJoinsIsToldAndTheKeyIsInItsOwnWords() async throws {
         try await EventLog.recording { recorder in

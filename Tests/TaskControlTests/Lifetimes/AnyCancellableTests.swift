@@ -6,7 +6,7 @@ import Testing
 import Combine
 #endif
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AnyCancellableTests {
     @Test func cancelsOnceHoweverOftenItIsTold() {
         let log = OrderRecorder<Int>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AsyncLifetimeTests {
     // MARK: Counting and cancelling
 

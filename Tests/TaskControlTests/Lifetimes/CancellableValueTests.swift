@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CancellableValueTests {
     @Test func givesTheValue() async throws {
         #expect(await Task { 1 }.cancellableValue == 1)

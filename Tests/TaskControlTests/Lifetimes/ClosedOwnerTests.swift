@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// What each function that adds a task returns when its owner is closed. For a lifetime: `AsyncLifetimeTests`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ClosedOwnerTests {
     private actor Log {}
 

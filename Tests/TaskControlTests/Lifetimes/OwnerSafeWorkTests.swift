@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// `run(for:)` and `forEach(_:for:)`: the owner may go while its work is under way.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct OwnerSafeWorkTests {
     @TaskLocal static var request = "none"
 

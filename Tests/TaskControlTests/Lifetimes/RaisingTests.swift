@@ -5,7 +5,7 @@ import Testing
 
 /// Law 12: whoever waits raises what it waits for. A task that is to be raised waits until it has been, so what is not raised runs into
 /// the time limit.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RaisingTests {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskThatWaitsForItsTurnRaisesAllThatIsBeforeIt() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// `run(forKey:for:)` of a store: work by key, whose owner may go while it is under way.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StoreOwnerWorkTests {
     @TaskLocal static var request = "none"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskBagTests {
     @TaskLocal static var request = "none"
 
@@ -148,7 +148,7 @@ struct TaskBagTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct IdentifiableTaskBagTests {
     @Test func aDuplicateIsIgnoredAndTheCallSaysSo() async throws {
         let (bag, gate, log) = (IdentifiableTaskBag<String>(), Gate(), OrderRecorder<Int>())

@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 
 /// What every owner does in the same way, through ``TaskOwner``.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskOwnerTests {
     /// An owner, and the way to add a task to it.
     struct Face: Sendable, CustomTestStringConvertible {

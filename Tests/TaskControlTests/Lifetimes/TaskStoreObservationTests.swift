@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskStoreObservationTests {
     /// Opens when what was read in `body` has changed.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TaskStoreTests {
     @TaskLocal static var request = "none"
 

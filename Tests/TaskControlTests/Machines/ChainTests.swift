@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ChainTests {
     /// Every sequence of up to nine events with up to five elements agrees with an array.
     @Test func everyShortSequenceAgreesWithAnArray() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct DurationSaturatingTests {
     private static let absurd: [Duration] = [
         .longestWait, .longestWait + .nanoseconds(1), .seconds(Int64.max), .seconds(Int64.max) + .seconds(Int64.max),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ParkingTests {
     private enum Event: CaseIterable { case park, reach, leave }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AsyncTaskStateMachineTests {
     enum Event: CaseIterable { case bindA, bindB, release, decide, finish }
 
@@ -80,7 +80,7 @@ struct AsyncTaskStateMachineTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct WaiterTableTests {
     @Test func aWaiterThatLeavesBeforeItParksIsToldWhenItParks() {
         var table = WaiterTable<Int, String>()
@@ -110,7 +110,7 @@ struct WaiterTableTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FlightNestingTests {
     /// Random waits, departures and ends against a list of waits that is searched through.
     @Test(arguments: 0..<20 as Range<UInt64>)
@@ -153,7 +153,7 @@ struct FlightNestingTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SlotTableTests {
     /// Random insertions and removals against a dictionary.
     @Test(arguments: 0..<20 as Range<UInt64>)
@@ -198,7 +198,7 @@ struct SlotTableTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct MarkTableTests {
     /// Random events, compared with a list that is searched through.
     @Test(arguments: 0..<50 as Range<UInt64>)
@@ -258,7 +258,7 @@ struct MarkTableTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TicketTests {
     @Test func itTellsTheSerialsOfOneSlotApart() {
         let ticket = Ticket(serial: 5, slot: 1 << 26 - 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SuspensionTests {
     private typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
 

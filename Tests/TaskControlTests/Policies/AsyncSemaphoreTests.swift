@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a semaphore promises.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct AsyncSemaphoreTests {
     private func waitForWaiters(_ count: Int, at semaphore: AsyncSemaphore) async {
         while semaphore.waiterCount != count { await Task.yield() }

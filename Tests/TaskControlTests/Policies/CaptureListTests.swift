@@ -2,7 +2,7 @@ import TaskControl
 import Testing
 
 /// A closure with a capture list, handed over within an actor, runs there too.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CaptureListTests {
     actor Account {
         var balance = 0

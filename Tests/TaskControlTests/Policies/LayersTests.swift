@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// All policies around one call, in virtual time: each layer's error reaches the caller as itself.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct LayersTests {
     /// At most three attempts, with a second in between.
     private struct Layers: Sendable {

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControl
 
 /// What time limits promise, on a clock that the test moves.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TimeLimitTests {
     private let clock = TestClock()
     private let limit = Duration.seconds(10)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct CancellableQueueTests {
     @Test func whatRunsAndWhatWaitsIsCancelledAndNotWhatComesLater() async throws {
         let (queue, begun, log) = (CancellableQueue(underlyingQueue: FIFOQueue()), Gate(), OrderRecorder<String>())

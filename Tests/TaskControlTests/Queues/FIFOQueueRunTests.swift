@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FIFOQueueRunTests {
     private final class NotSendable {
         var number = 0
@@ -194,7 +194,7 @@ struct FIFOQueueRunTests {
 }
 
 /// Law 12. A task that is to be raised waits until it has been, so what is not raised runs into the time limit.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct QueueRaisingTests {
     /// What the books take a task's priority for is what it has: the one of the user interface is not passed on.
     @Test(arguments: [9, 17, 21, 25, 33] as [UInt8])

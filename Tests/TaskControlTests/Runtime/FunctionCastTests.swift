@@ -3,7 +3,7 @@ import Testing
 @testable import TaskControl
 
 /// Functions whose type was cast run where the new type claims, with what they were given.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct FunctionCastTests {
     private actor Place {
         var count = 0

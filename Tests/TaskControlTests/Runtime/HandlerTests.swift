@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControl
 
 /// What cancellation handlers do for other tasks is done soon, although not inside the handlers.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HandlerTests {
     /// The place of a cancelled task is free while the task itself cannot run.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)

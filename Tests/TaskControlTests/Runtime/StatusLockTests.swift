@@ -14,7 +14,7 @@ struct StatusLockTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test(.timeLimit(.minutes(5)), arguments: Form.allCases)
+    @Test(.timeLimit(.minutes(15)), arguments: Form.allCases)
     func aCancellationAndAnEscalationAtTheSameMomentDoNotDeadlock(_ form: Form) async throws {
         let isOver = Gate()
         Thread.detachNewThread {

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControl
 
 /// What flights promise; the same is asked of both faces where both have it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SingleFlightTests {
     let flights = SingleFlight<String, Int>()
     private let runs = OrderRecorder<Int>()

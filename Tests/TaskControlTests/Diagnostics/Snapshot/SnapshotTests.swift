@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControl
 
 /// What a snapshot shows of real primitives.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct SnapshotTests {
     /// What the events of a body have led to.
     private final class Books: Sendable {

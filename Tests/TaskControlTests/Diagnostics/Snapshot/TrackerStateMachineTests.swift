@@ -3,7 +3,7 @@ import Testing
 @testable import TaskControl
 
 /// The books of what lives, event by event.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TrackerStateMachineTests {
     private typealias Identity = TaskEvent.Identity
     private let queue = TaskEvent.Identity(1)

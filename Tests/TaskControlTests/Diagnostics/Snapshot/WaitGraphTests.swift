@@ -3,7 +3,7 @@ import Testing
 @testable import TaskControl
 
 /// Who is stuck, and in which circle.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct WaitGraphTests {
     /// - Parameters:
     ///   - edges: For whom each node waits.

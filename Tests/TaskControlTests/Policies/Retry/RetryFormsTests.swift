@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What compiles: each spelling, in each isolation, without anything Sendable.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RetryFormsTests {
     private final class NotSendable {
         var number = 0

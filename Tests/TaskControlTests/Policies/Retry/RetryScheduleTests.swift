@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// The delays, without a clock.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RetryScheduleTests {
     private struct Failure: Error, Equatable {
         var number = 0

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Mistakes of a program's author, each with a message that says what to do.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RetryTrapTests {
     @Test func noAttempts() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
