@@ -44,7 +44,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
     line: UInt = #line,
     _ body: (CancellableContinuation<Value>) throws -> @Sendable () -> Void
 ) async throws -> sending Value {
-    // Law 8.
+    // Work of a cancelled caller does not begin.
     try Task.checkCancellation()
     let place = BridgePlace(fileID: fileID, line: line)
     let bridge = Bridge(place)

@@ -1,6 +1,6 @@
 /// Takes an error that an unstructured task's work threw to whoever is to know of it: its handler, or diagnostics.
 ///
-/// One cancellation error (law 10): a cancelled task fails in the words of whatever it was waiting for, `URLError.cancelled` and the like.
+/// A cancellation has one error: a cancelled task fails in the words of whatever it was waiting for, `URLError.cancelled` and the like.
 /// Nobody wants an alert for that, so in a cancelled task no handler is called, and only observers hear of another error than
 /// `CancellationError`. A `CancellationError` that comes without a cancellation is an error like others.
 ///

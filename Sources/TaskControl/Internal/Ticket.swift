@@ -1,4 +1,4 @@
-/// What a table knows somebody by: a slot, and the serial of who is in it. Whoever has left the slot is not found there again (law 3): a serial
+/// What a table knows somebody by: a slot, and the serial of who is in it. Whoever has left the slot is not found there again: a serial
 /// comes again after 2³⁸ others.
 ///
 /// In one word, since every frame of a task that waits has a copy, and such a task is to fit into the memory that every task has.

@@ -133,7 +133,7 @@ public final class AsyncTask: Sendable {
     public func cancel() {
         // Whoever cancels has the task in hand: it may be dropped from here on without another word.
         let binding = decide { $0.decide() }
-        // Cancelled is not finished, but it no longer counts (law 7).
+        // Cancelled is not finished, but it no longer counts.
         if let binding {
             binding.registry.cancel(binding.id)
             task.cancel()
@@ -176,7 +176,7 @@ extension AsyncTask {
         nonisolated(nonsending) func run() async {
             var end = End.skipped
             do {
-                // Cancelled before it started: does not start (law 8).
+                // Cancelled before it started: does not start.
                 if !Task.isCancelled {
                     AsyncTask.emit(.started, .entered(.running), of: life, isInside: true)
                     end = .completed

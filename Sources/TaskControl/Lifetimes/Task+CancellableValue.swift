@@ -36,7 +36,7 @@ extension Task where Failure == any Error {
                     performOutsideHandler { cancel() }
                 }
             } catch {
-                // One cancellation error (law 10).
+                // A cancelled caller receives CancellationError, whatever was thrown.
                 try Task<Never, Never>.checkCancellation()
                 throw error
             }

@@ -1,4 +1,4 @@
-/// The engine under all bridges: locks, asks the state machine, unlocks, and only then acts (law 1).
+/// The engine under all bridges: locks, asks the state machine, unlocks, and only then acts.
 ///
 /// Held by the caller while it waits, and by the continuation for as long as somebody keeps that.
 @usableFromInline
@@ -41,7 +41,7 @@ struct Bridge: Sendable {
     @usableFromInline
     func fail(_ error: any Error) throws -> BridgeToken {
         guard let token = state.withLock({ $0.machine.fail() }) else {
-            // One cancellation error (law 10).
+            // A cancelled caller receives CancellationError, whatever was thrown.
             events?.end(.failed, .failed, error: error)
             try Task.checkCancellation()
             throw error
@@ -77,7 +77,7 @@ struct Bridge: Sendable {
             let error = ContinuationDroppedError(fileID: place.fileID.description, line: place.line)
             reportDropped(error)
             events?.end(.failed, .failed, error: error)
-            // One cancellation error (law 10).
+            // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
             throw error
         }

@@ -78,7 +78,7 @@ final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
             return value
         case .failure(let error):
             emitEnd(error)
-            // One cancellation error (law 10).
+            // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
             throw error
         case nil:

@@ -15,7 +15,7 @@ internal import Android
 /// The lock is the C library's, not `Synchronization.Mutex`: that one needs macOS 15 and iOS 18, takes three times as long
 /// when it is free on Linux, and ThreadSanitizer reports false races inside it.
 ///
-/// Law 1 lives at the call sites: the closure decides and returns what to do; its caller acts on that once the lock is free.
+/// The call sites keep the rule that nothing is called out while holding a lock: the closure decides and returns what to do; its caller acts on that once the lock is free.
 /// Objects that the state lets go are returned too, so that nobody's `deinit` runs in here.
 package struct Locked<State>: @unchecked Sendable {
     // Sendable: the state is reached through `withLock` alone, so one thread at a time touches it.
@@ -107,7 +107,7 @@ extension pthread_mutex_t {
         let status = pthread_mutex_lock(lock)
         precondition(
             status == 0,
-            "A lock was taken twice by one thread (law 1): pthread_mutex_lock returned \(status)."
+            "A lock was taken twice by one thread, which calls out while holding it: pthread_mutex_lock returned \(status)."
         )
     }
 

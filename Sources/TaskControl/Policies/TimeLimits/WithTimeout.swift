@@ -102,7 +102,7 @@ enum TimeLimit {
         @inlinable
         func run(isolation: isolated (any Actor)?) async {
             do {
-                // Law 8.
+                // Work of a cancelled caller does not begin.
                 try Task.checkCancellation()
                 phase.run()
                 result = .success(try await operation())
@@ -135,7 +135,7 @@ enum TimeLimit {
         @inlinable
         func decide(_ duration: Duration) throws -> Value {
             if case .success(let value) = result, !phase.isExpired { return value }
-            // One cancellation error (law 10).
+            // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
             if phase.isExpired { throw TimeoutError(duration: duration) }
             // Without a clock there is no limit: the operation has been cancelled, and fails for that reason.

@@ -19,7 +19,7 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
         var mayRun = turn.begin()
         if !mayRun { mayRun = await waitAndBegin(isolation: #isolation) }
-        // Law 8, for a cancellation that came when the turn did.
+        // A task that was cancelled before its work began does not begin it: here, when the cancellation came with the turn.
         if Self.mayFail, !mayRun || turn.isCancelled {
             turn.finish(.skipped)
             throw Self.cancellation

@@ -6,16 +6,16 @@
 ///
 ///     expected, parked, called ──leave──▶ (gone)        cancelled before its turn
 ///
-/// An entry is there before its task is (law 2); `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
+/// An entry is there before its task is; `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
 /// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; what is
 /// before it is.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing (law 3).
+/// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing.
 /// 2. The line is in the order of `enqueue`, with those that run: at most `capacity`, all before `next`.
 /// 3. Nobody begins before everybody before it has: only `next` is ever called, and only with room for it.
 /// 4. If there is room, `next` is not parked: nobody sleeps through its turn.
-/// 5. Levels never rise towards the end: whatever is before an entry has been raised to what that one has (law 12).
+/// 5. Levels never rise towards the end: whatever is before an entry has been raised to what that one has.
 /// 6. Whoever drains waits for something that is still in line.
 struct TurnStateMachine<Waiter, Job> {
     typealias Slot = SlotTable<Entry>.Index

@@ -1,4 +1,4 @@
-/// The engine under every queue: locks, asks the state machine, unlocks, and only then acts (law 1).
+/// The engine under every queue: locks, asks the state machine, unlocks, and only then acts.
 ///
 /// The tasks of a queue hold it, so that they outlive the queue's face.
 @usableFromInline
@@ -153,7 +153,7 @@ final class TurnStorage: Sendable {
 
     /// Returns when all that is in line at the call has left it.
     ///
-    /// A cancelled caller leaves at once with `CancellationError`. What is there is raised to the caller's priority (law 12).
+    /// A cancelled caller leaves at once with `CancellationError`. What is there is raised to the caller's priority.
     nonisolated(nonsending) func drain() async throws {
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }

@@ -6,15 +6,15 @@
 ///                 │                    │                        │
 ///                 └──────finish────────┴────────finish──────────┴──▶ (gone)      its callers are handed out
 ///
-/// A flight is there before its task is (law 2); `attach` brings the task's handle, and is told what was missed. Its callers are on it
+/// A flight is there before its task is; `attach` brings the task's handle, and is told what was missed. Its callers are on it
 /// from `join`, the step that shows them the flight, and may leave before they have parked.
 ///
 /// Flights and callers stand in two tables, and hold nothing that has to be retained: whatever ends one brings the key along.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial that is not used again before 2³⁸ others have been, so a late event finds nothing (law 3).
+/// 1. An ID is a slot and a serial that is not used again before 2³⁸ others have been, so a late event finds nothing.
 /// 2. A key leads to a flight that is current, and to each current flight leads one key.
-/// 3. A cancelled flight is not current, and has no callers: nobody joins a flight that is dying (law 7).
+/// 3. A cancelled flight is not current, and has no callers: nobody joins a flight that is dying.
 /// 4. A flight without callers is cancelled, unless it is to run to its completion.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {

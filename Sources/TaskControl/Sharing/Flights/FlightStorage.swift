@@ -1,4 +1,4 @@
-/// The engine under everything that is shared: locks, asks the state machine, unlocks, and only then acts (law 1).
+/// The engine under everything that is shared: locks, asks the state machine, unlocks, and only then acts.
 ///
 /// The tasks of its flights hold it, so that they outlive its face.
 @usableFromInline
@@ -235,7 +235,7 @@ struct Passenger: Sendable {
         do {
             return try result.get()
         } catch {
-            // One cancellation error (law 10).
+            // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
             throw error
         }
