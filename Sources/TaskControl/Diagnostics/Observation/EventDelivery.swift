@@ -72,17 +72,21 @@ enum EventDelivery {
     private static func begin(_ event: TaskEvent, _ subject: TaskEvent.Identity, _ observation: Observation) {
         let call = ObserverCall.current
         if let event = prepare(event, observation, call) { hand(event, to: observation, call) }
+        guard let held = takeHeld(subject) else { return }
         // In the call of an observer, held events would reach the same observer in its own call, though they happened elsewhere.
         if call != nil {
-            performOutsideHandler { ObserverCall.perform(in: nil) { deliverHeld(subject) } }
+            performOutsideHandler { ObserverCall.perform(in: nil) { deliver(held, of: subject) } }
         } else {
-            deliverHeld(subject)
+            deliver(held, of: subject)
         }
     }
 
-    private static func deliverHeld(_ subject: TaskEvent.Identity) {
-        while let held = takeHeld(subject) {
+    /// Delivers what has been held back, and what comes meanwhile.
+    private static func deliver(_ held: [HeldEvent], of subject: TaskEvent.Identity) {
+        var next: [HeldEvent]? = held
+        while let held = next {
             for held in held { hand(held.event, to: held.observation, held.call) }
+            next = takeHeld(subject)
         }
     }
 
