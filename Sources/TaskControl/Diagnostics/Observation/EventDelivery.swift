@@ -5,18 +5,15 @@ internal import CTaskControl
 /// Observers are called in the task and on the thread of the event, so that they see its task-locals; never while holding a lock, and
 /// never in a handler of the runtime, which holds a lock of its task.
 enum EventDelivery {
-    /// An event that is complete, with those who observed when it was emitted.
+    /// An event that is complete, and the call of an observer that it happened in.
     private struct HeldEvent {
         let event: TaskEvent
-        let observation: Observation
         let call: ObserverCall?
     }
 
     /// The beginning of a subject that has been decided and not delivered yet.
     private struct Opening {
         let moment: EventMoment
-        /// Those who observed when it was decided.
-        let observation: Observation
         /// What has happened to the subject since.
         var held: [HeldEvent] = []
     }
@@ -52,26 +49,24 @@ enum EventDelivery {
         let moment = EventMoment()
         state.withLock { state in
             if state.observation.observers.isEmpty { return }
-            state.openings[subject] = Opening(moment: moment, observation: state.observation)
+            state.openings[subject] = Opening(moment: moment)
         }
     }
 
     /// Delivers a beginning to those who observed when it was decided, and then what has been held back.
     static func deliverBeginning(_ event: consuming TaskEvent, _ isInside: Bool) {
         guard let subject = event.subject,
-            let (moment, observation) = state.withLock({ state in
-                state.openings[subject].map { ($0.moment, $0.observation) }
-            })
+            let moment = state.withLock({ $0.openings[subject]?.moment })
         else { return }
         complete(&event, moment, isInside)
         let finished = event
-        if isInsideHandler { return performOutsideHandler { begin(finished, subject, observation) } }
-        begin(finished, subject, observation)
+        if isInsideHandler { return performOutsideHandler { begin(finished, subject) } }
+        begin(finished, subject)
     }
 
-    private static func begin(_ event: TaskEvent, _ subject: TaskEvent.Identity, _ observation: Observation) {
+    private static func begin(_ event: TaskEvent, _ subject: TaskEvent.Identity) {
         let call = ObserverCall.current
-        if let event = prepare(event, observation, call) { hand(event, to: observation, call) }
+        if let event = prepare(event, current, call) { hand(event, call) }
         guard let held = takeHeld(subject) else { return }
         // In the call of an observer, held events would reach the same observer in its own call, though they happened elsewhere.
         if call != nil {
@@ -85,7 +80,7 @@ enum EventDelivery {
     private static func deliver(_ held: [HeldEvent], of subject: TaskEvent.Identity) {
         var next: [HeldEvent]? = held
         while let held = next {
-            for held in held { hand(held.event, to: held.observation, held.call) }
+            for held in held { hand(held.event, held.call) }
             next = takeHeld(subject)
         }
     }
@@ -123,8 +118,8 @@ enum EventDelivery {
             (state.observation, !state.openings.isEmpty && event.subject.map { state.openings[$0] != nil } ?? false)
         }
         guard let event = prepare(event, observation, call) else { return }
-        if isHeld, hold(HeldEvent(event: event, observation: observation, call: call)) { return }
-        hand(event, to: observation, call)
+        if isHeld, hold(HeldEvent(event: event, call: call)) { return }
+        hand(event, call)
     }
 
     /// - Returns: Whether it is held: the beginning of the subject has not been delivered meanwhile.
@@ -161,8 +156,11 @@ enum EventDelivery {
         return event
     }
 
-    private static func hand(_ event: TaskEvent, to observation: Observation, _ call: ObserverCall?) {
-        for observer in observation.observers where !(call?.excludes(observer.number) ?? false) {
+    /// Calls those who observed when the event was decided, and still do: observers are numbered from the same counter as events. So what is held
+    /// back keeps no observer alive.
+    private static func hand(_ event: TaskEvent, _ call: ObserverCall?) {
+        for observer in current.observers
+        where observer.number < event.sequence && !(call?.excludes(observer.number) ?? false) {
             ObserverCall.of(observer.number, within: call).perform { observer.observer.receive(event) }
         }
     }
