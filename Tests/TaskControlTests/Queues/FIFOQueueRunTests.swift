@@ -269,14 +269,17 @@ struct QueueRaisingTests {
     @Test func aTaskWhoseHandleComesLateIsRaisedThen() async {
         let (turns, begun, gate) = (TurnStorage(.fifoQueue, name: nil, capacity: 1), Gate(), Gate())
         let raised = OrderRecorder<TaskPriority>()
-        let id = turns.enqueue(priority: .background)
-        _ = turns.enqueue(priority: .high)
+        let (turn, next) = (
+            Turn(in: turns, name: nil, priority: .background), Turn(in: turns, name: nil, priority: .high)
+        )
         let task = Task(priority: .background) { await raised.recordRises(of: begun, until: gate) }
         await begun.waitIgnoringCancellation()
-        turns.attach(id, task.handle)
+        turn.attach(task.handle, name: nil)
         #expect(raised.events == [.high])
         gate.open()
         await task.value
+        // Its beginning is emitted with its handle, and is owed to observers.
+        next.attach(task.handle, name: nil)
     }
 
     /// Else those behind it, who stop at somebody of their own priority, would not raise what it has overtaken.
