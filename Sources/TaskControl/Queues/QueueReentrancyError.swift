@@ -1,6 +1,6 @@
-/// Somebody who holds a turn of a queue asked it for another, and would have waited for itself for ever.
+/// The error of a caller that holds a turn of a queue and requests another one, for which it would wait forever.
 ///
-/// Mend it by doing the work in the turn that is there, or by sending it with `Task(on:)`, without awaiting it inside.
+/// Fix it by doing the work in the turn that is there, or by sending it with `Task(on:)`, without awaiting it inside.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name that the queue was made with.
     public let queueName: String?

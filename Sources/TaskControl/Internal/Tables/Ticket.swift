@@ -1,5 +1,5 @@
-/// What a table knows somebody by: a slot, and the serial of who is in it. Whoever has left the slot is not found there again: a serial
-/// comes again after 2³⁸ others.
+/// Identifies an element of a table: its slot, and its serial there. An element that has left is not found again: a serial is reused only after
+/// 2³⁸ others.
 ///
 /// In one word, since every frame of a task that waits has a copy, and such a task is to fit into the memory that every task has.
 struct Ticket: Hashable, Sendable {

@@ -12,6 +12,7 @@ final class ForeignVisits: Sendable {
 
     private let state = Locked(State.open(jobs: [], callers: 0))
     /// Whether there may be something to take. It is read before every step, and a lock costs more than that.
+    // Every access is atomic, in C.
     private nonisolated(unsafe) let flag: UnsafeMutablePointer<Bool>
 
     init() {

@@ -3,6 +3,7 @@ struct TypeID: BitwiseCopyable {
     private let pointer: UnsafeRawPointer
 
     init(_ type: any Any.Type) {
+        // A metatype is one pointer, which is never deallocated.
         pointer = unsafeBitCast(type, to: UnsafeRawPointer.self)
     }
 
