@@ -84,14 +84,17 @@ struct RedactionTests {
     }
 
     /// A pattern that can be read in several ways would not return within the time limit of the suite.
+    ///
+    /// The texts are built here: a test runner prints each argument of a test.
     @Test(arguments: [
-        "<token>" + String(repeating: "<![CDATA[]]>", count: 42),
-        "<token><![CDATA[ hush ]]><![CDATA[",
-        String(repeating: "<token ", count: 10_000),
-        "<" + String(repeating: "a", count: 1_000_000),
-        String(repeating: "name:", count: 100_000),
+        ("<token>", "<![CDATA[]]>", 42),
+        ("<token><![CDATA[ hush ]]><![CDATA[", "", 0),
+        ("", "<token ", 10_000),
+        ("<", "a", 1_000_000),
+        ("", "name:", 100_000),
     ])
-    func aTextOfAnyShapeIsReadInItsTime(_ text: String) {
+    func aTextOfAnyShapeIsReadInItsTime(_ start: String, _ part: String, _ count: Int) {
+        let text = start + String(repeating: part, count: count)
         #expect(!Redaction.withoutCredentials(in: text).contains("hush"))
     }
 
