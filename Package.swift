@@ -7,6 +7,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "TaskControl", targets: ["TaskControl"]),
+        .library(name: "TaskControlSnapshot", targets: ["TaskControlSnapshot"]),
         .library(name: "TaskControlTrace", targets: ["TaskControlTrace"]),
         .library(name: "TaskControlLogging", targets: ["TaskControlLogging"]),
         .library(name: "TaskControlMetrics", targets: ["TaskControlMetrics"]),
@@ -50,6 +51,11 @@ let package = Package(
         // Shared by the other products. Its declarations are public for the targets that have no package access.
         .target(name: "TaskControlSupport", dependencies: ["TaskControl"]),
         // Consumers of events. Without package access, so that they prove that the public API of observers suffices.
+        .target(
+            name: "TaskControlSnapshot",
+            dependencies: ["TaskControl", "TaskControlSupport"],
+            packageAccess: false
+        ),
         .target(
             name: "TaskControlTrace",
             dependencies: ["TaskControl", "TaskControlSupport"],
@@ -116,7 +122,10 @@ let package = Package(
         // What the simulation needs of the Swift runtime and cannot say in Swift.
         .target(name: "CTaskControlTesting"),
         // A product of its own: it links Swift Testing, which tests under XCTest do not.
-        .target(name: "TaskControlTestingTraits", dependencies: ["TaskControl", "TaskControlTesting"]),
+        .target(
+            name: "TaskControlTestingTraits",
+            dependencies: ["TaskControl", "TaskControlSnapshot", "TaskControlSupport", "TaskControlTesting"]
+        ),
         // What tests of several targets share.
         .target(
             name: "TestSupport",
@@ -132,8 +141,14 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "TaskControlSnapshotTests",
+            dependencies: ["TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TestSupport"]
+        ),
+        .testTarget(
             name: "TaskControlTraceTests",
-            dependencies: ["TaskControl", "TaskControlTesting", "TaskControlTrace", "TestSupport"]
+            dependencies: [
+                "TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTrace", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "TaskControlIntegrationTests",
@@ -177,7 +192,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TaskControlTestingTraitsTests",
-            dependencies: ["TaskControl", "TaskControlTesting", "TaskControlTestingTraits", "TestSupport"]
+            dependencies: [
+                "TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTestingTraits", "TestSupport",
+            ]
         ),
         // Code written against the libraries that TaskControl replaces, in their language mode.
         .testTarget(

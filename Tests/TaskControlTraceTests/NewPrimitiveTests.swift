@@ -1,3 +1,4 @@
+import TaskControlSnapshot
 import TaskControlTesting
 import TaskControlTrace
 import TestSupport

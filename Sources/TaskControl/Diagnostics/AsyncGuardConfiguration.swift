@@ -7,10 +7,6 @@ public struct AsyncGuardConfiguration: Sendable {
     /// `main` does not run there, and its lines begin with `[background]` too.
     public var debugLogging: Bool
 
-    /// Whether ``snapshot()`` has something to show: whether books are kept of what lives, from now on. Bounded: of 65,536 tasks and calls at
-    /// once. What comes when there are so many is counted.
-    public var tracking: Bool
-
     /// Takes secrets out of text: of task names, names of queues, keys, errors, requests. Called for each before any log or observer sees it, with no
     /// lock held. `nil`: they are shown as they are.
     public var redact: (@Sendable (String) -> String)?
@@ -30,19 +26,16 @@ public struct AsyncGuardConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - debugLogging: Whether each event is written as a line.
-    ///   - tracking: Whether ``snapshot()`` has something to show.
     ///   - redact: Takes secrets out of text.
     ///   - reportsMistakes: Whether mistakes are written to the system's log: see ``reportsMistakes``.
     ///   - clock: What the time of events is taken from.
     public init(
         debugLogging: Bool = false,
-        tracking: Bool = false,
         redact: (@Sendable (String) -> String)? = nil,
         reportsMistakes: Bool = true,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.debugLogging = debugLogging
-        self.tracking = tracking
         self.redact = redact
         self.reportsMistakes = reportsMistakes
         self.clock = clock

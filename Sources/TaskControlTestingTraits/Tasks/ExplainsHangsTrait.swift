@@ -1,4 +1,5 @@
 internal import TaskControl
+internal import TaskControlSnapshot
 internal import TaskControlTesting
 public import Testing
 
@@ -25,7 +26,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         // A simulation finds deadlocks by itself, and its time is virtual.
         guard Simulation.current == nil else { return try await function() }
-        // Books of its own: the configuration of the process is not touched.
+        // A tracker of its own: the configuration of the process is not changed.
         let tracker = TaskTracker()
         let observation = AsyncGuard.addObserver(tracker)
         defer { observation.end() }
@@ -81,7 +82,7 @@ extension Trait where Self == ExplainsHangsTrait {
     /// ```
     ///
     /// If the test has not returned after the limit, one issue is recorded: what the test has under way in this library, who waits for whom,
-    /// and circles, as `TaskControl.snapshot()` shows them. Then the test is cancelled, so that it returns if it respects its cancellation;
+    /// and circles, as a `TaskSnapshot` shows them. Then the test is cancelled, so that it returns if it respects its cancellation;
     /// the `CancellationError` that it throws is no second issue. A test that ignores its cancellation does not return, but it has been
     /// explained; `.timeLimit` cannot end it either, says only that time is up, and counts in minutes.
     ///

@@ -1,4 +1,5 @@
 internal import TaskControl
+internal import TaskControlSupport
 internal import TaskControlTesting
 
 /// What this library has begun on behalf of one test, and has not ended: tasks, turns and calls.

@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlSnapshot
 import TaskControlTesting
 import Testing
 
@@ -98,7 +99,7 @@ struct ExplainsHangsTests {
 
     @Test func theConfigurationOfTheProcessIsUntouched() async throws {
         let outcome = try await Outcome(of: trait) {
-            if TaskControl.snapshot().isTracking { throw Mistake() }
+            if TaskSnapshot.current().isTracking { throw Mistake() }
         }
         #expect(outcome.error == nil)
     }

@@ -274,7 +274,7 @@ struct ObserverTests {
                 }
                 return text.contains("hush") ? "…" : text
             }
-            AsyncGuard.configure(AsyncGuardConfiguration(debugLogging: true, tracking: true, redact: redact))
+            AsyncGuard.configure(AsyncGuardConfiguration(debugLogging: true, redact: redact))
             let collector = Collector { _ in true }
             AsyncGuard.addObserver(collector)
             let queue = FIFOQueue(name: "hush queue")

@@ -103,14 +103,4 @@ struct OwnerNameTests {
             semaphore.release()
         }
     }
-
-    @Test func inASnapshot() async throws {
-        let events = await EventLog.events {
-            let lifetime = AsyncLifetime(name: "feed")
-            await AsyncTask {}.bind(to: lifetime).value
-        }
-        var tracker = TrackerStateMachine(limit: 10)
-        for event in events where event.kind != .deallocated { tracker.receive(event) }
-        #expect(tracker.snapshot(at: .zero).owners.map(\.name) == ["feed"])
-    }
 }

@@ -3,5 +3,5 @@ extension TaskEvent.Primitive {
     ///
     /// An event with which such a subject enters ``TaskEvent/Phase/running`` happens in that task: ``TaskEvent/task``. The subjects of other
     /// primitives, such as a call of `retry`, run in the task that begins them.
-    public var runsInOwnTask: Bool { !isCall || isAwaited }
+    public var runsInOwnTask: Bool { !traits.contains(.call) || traits.contains(.awaited) }
 }

@@ -5,8 +5,8 @@ extension TaskEvent {
     public struct Primitive: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The name as it is spelled in code, such as `FIFOQueue`.
         public let rawValue: String
-        /// What a consumer must know to place the subjects of this primitive.
-        package let traits: Traits
+        /// How the subjects of this primitive relate to tasks and to each other. Empty if it was made of a name.
+        public let traits: Traits
 
         /// Refers to a primitive by its name.
         public init(rawValue: String) {
@@ -28,30 +28,26 @@ extension TaskEvent {
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
         /// How the subjects of a primitive relate to tasks and to each other. Without any, a subject is a task of its owner.
-        package struct Traits: OptionSet, Sendable {
-            package let rawValue: UInt8
+        public struct Traits: OptionSet, Sendable {
+            /// The bits of the traits.
+            public let rawValue: UInt8
 
-            package init(rawValue: UInt8) { self.rawValue = rawValue }
+            /// Creates traits from their bits.
+            public init(rawValue: UInt8) { self.rawValue = rawValue }
 
             /// The subject happens in the task that begins it.
-            package static let call = Traits(rawValue: 1)
+            public static let call = Traits(rawValue: 1)
             /// The subject runs in a task of its own, and the task that begins it waits for the end.
-            package static let awaited = Traits(rawValue: 2)
-            /// A subject that waits, waits for the running subjects of its owner that have the same key.
-            package static let line = Traits(rawValue: 4)
+            public static let awaited = Traits(rawValue: 2)
+            /// A waiting subject waits for the running subjects of its owner that have the same key.
+            public static let line = Traits(rawValue: 4)
             /// A subject that begins later may run before one that waits.
-            package static let overtaking = Traits(rawValue: 8)
-            /// Whoever drains the owner waits only for the subjects that began before.
-            package static let drainsEarlier = Traits(rawValue: 16)
+            public static let overtaking = Traits(rawValue: 8)
+            /// A drain of the owner waits only for the subjects that began before it.
+            public static let drainsEarlier = Traits(rawValue: 16)
             /// The subject ends by itself after a time, so nothing waits for it forever.
-            package static let limited = Traits(rawValue: 32)
+            public static let limited = Traits(rawValue: 32)
         }
-
-        /// Whether a subject happens in the task that begins it, at least at first.
-        package var isCall: Bool { traits.contains(.call) }
-
-        /// Whether a subject runs in a task of its own while the task that begins it waits.
-        package var isAwaited: Bool { traits.contains(.awaited) }
     }
 }
 

@@ -5,37 +5,27 @@ final class Observation: Sendable {
         let observer: any TaskObserver
     }
 
-    struct Tracker: Sendable {
-        let tracker = TaskTracker()
-        let observer: Observer
-
-        init() { observer = Observer(observer: tracker) }
-    }
-
     let configuration: AsyncGuardConfiguration?
     private let configuredTime: (@Sendable () -> Duration)?
     private let log: Observer?
-    private let tracker: Tracker?
     private let added: [Observer]
     private let isQuiet: Bool
-    /// All of them in the order of their calls: the tracker before the others, which may ask for a snapshot.
+    /// All of them in the order of their calls.
     let observers: [Observer]
 
     init(
         _ configuration: AsyncGuardConfiguration? = nil,
         configuredTime: (@Sendable () -> Duration)? = nil,
         log: Observer? = nil,
-        tracker: Tracker? = nil,
         added: [Observer] = [],
         isQuiet: Bool = false
     ) {
         self.configuration = configuration
         self.configuredTime = configuredTime
         self.log = log
-        self.tracker = tracker
         self.added = added
         self.isQuiet = isQuiet
-        observers = (tracker.map { [$0.observer] } ?? []) + (log.map { [$0] } ?? []) + added
+        observers = (log.map { [$0] } ?? []) + added
     }
 
     private static let origin = ContinuousClock.now
@@ -54,14 +44,11 @@ final class Observation: Sendable {
     /// Whether mistakes are written to the system's log; otherwise they are in a log of this library, or nobody wants them.
     var writesMistakes: Bool { !isQuiet && log == nil && configuration?.reportsMistakes ?? true }
 
-    var snapshot: TaskSnapshot { tracker?.tracker.snapshot(at: time) ?? .untracked }
-
     private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {
         Observation(
             configuration,
             configuredTime: configuredTime,
             log: log,
-            tracker: tracker,
             added: added ?? self.added,
             isQuiet: isQuiet ?? self.isQuiet
         )
@@ -75,21 +62,8 @@ extension Observation {
         let log = configuration.debugLogging ? Observer(observer: SystemLog()) : nil
         let isDefault = configuration.clock is ContinuousClock
         let time = isDefault ? nil : stopwatch(configuration.clock)
-        let fresh = configuration.tracking ? Tracker() : nil
         EventDelivery.replace { old in
-            // A tracker is kept if its times have the same origin and its texts the same redaction.
-            let isAlike =
-                time == nil && old.configuredTime == nil
-                && (configuration.redact == nil) == (old.configuration?.redact == nil)
-            let tracker = isAlike && configuration.tracking ? old.tracker ?? fresh : fresh
-            return Observation(
-                configuration,
-                configuredTime: time,
-                log: log,
-                tracker: tracker,
-                added: old.added,
-                isQuiet: old.isQuiet
-            )
+            Observation(configuration, configuredTime: time, log: log, added: old.added, isQuiet: old.isQuiet)
         }
     }
 

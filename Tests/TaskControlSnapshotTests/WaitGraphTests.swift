@@ -1,6 +1,7 @@
 import Testing
 
 @testable import TaskControl
+@testable import TaskControlSnapshot
 
 /// Who is stuck, and in which circle.
 @Suite(.timeLimit(.minutes(15)))

@@ -1,4 +1,8 @@
-/// What lived at a moment, as ``snapshot()`` found it. It can be shown, compared, and sent elsewhere.
+public import TaskControl
+
+/// The owners, tasks and calls that lived at a moment: which task waits for which, and what looks wrong.
+///
+/// It can be printed, compared, encoded and decoded. ``current()`` returns that of the process.
 public struct TaskSnapshot: Sendable, Hashable, Codable {
     /// What has tasks, or takes turns: lifetimes, stores, queues, flights, semaphores; in the order in which they were first heard of.
     public let owners: [Owner]

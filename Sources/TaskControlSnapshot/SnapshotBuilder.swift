@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// Makes a snapshot of the tracker's books: who is within whom, and who waits for whom.
 struct SnapshotBuilder {
     typealias Identity = TaskEvent.Identity
@@ -166,6 +168,12 @@ extension TrackerStateMachine.Subject {
 }
 
 extension TaskEvent.Primitive {
+    /// Whether a subject happens in the task that begins it, at least at first.
+    var isCall: Bool { traits.contains(.call) }
+
+    /// Whether a subject runs in a task of its own while the task that begins it waits.
+    var isAwaited: Bool { traits.contains(.awaited) }
+
     /// Whether a subject is a task that can be cancelled by itself.
     fileprivate var isTask: Bool { !isCall || isAwaited && !traits.contains(.limited) }
 }

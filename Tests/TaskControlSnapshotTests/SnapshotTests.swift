@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import TaskControl
+@testable import TaskControlSnapshot
 
 /// What a snapshot shows of real primitives.
 @Suite(.timeLimit(.minutes(15)))
@@ -110,7 +111,7 @@ struct SnapshotTests {
     }
 
     @Test func whoWasDroppedIsAWarningAsLongAsItRuns() async throws {
-        _ = Incidents.shared
+        Diagnostics.keepQuiet()
         try await watched { books, recorder in
             let gate = Gate()
             var task: AsyncTask? = AsyncTask { await gate.waitIgnoringCancellation() }
@@ -308,30 +309,55 @@ struct SnapshotTests {
         }
     }
 
+    @Test func anOwnerIsShownWithItsName() async throws {
+        let events = await EventLog.events {
+            let lifetime = AsyncLifetime(name: "feed")
+            await AsyncTask {}.bind(to: lifetime).value
+        }
+        var tracker = TrackerStateMachine(limit: 10)
+        for event in events where event.kind != .deallocated { tracker.receive(event) }
+        #expect(tracker.snapshot(at: .zero).owners.map(\.name) == ["feed"])
+    }
+
     #if SUBPROCESSES
-    @Test func itIsTrackedOnlyIfAskedForAndMayBeTakenByAnObserver() async throws {
+    @Test func theProcessIsTrackedFromTheFirstRequestOnAndAnObserverMayTakeASnapshot() async throws {
         await #expect(processExitsWith: .success) {
-            precondition(!TaskControl.snapshot().isTracking && "\(TaskControl.snapshot())".contains("tracking: true"))
-            AsyncGuard.configure(AsyncGuardConfiguration(tracking: true))
+            precondition(!TaskSnapshot.current().isTracking && "\(TaskSnapshot.current())".contains("startTracking"))
+            TaskSnapshot.startTracking()
             let seen = OrderRecorder<Int>()
             struct Looking: TaskObserver {
                 let seen: OrderRecorder<Int>
-                func receive(_ event: TaskEvent) { seen.record(TaskControl.snapshot().owners.count) }
+                func receive(_ event: TaskEvent) { seen.record(TaskSnapshot.current().owners.count) }
             }
             let observation = AsyncGuard.addObserver(Looking(seen: seen))
             do {
                 let queue = FIFOQueue()
                 await Task(on: queue) {}.value
-                // What is known stays known.
-                AsyncGuard.configure(AsyncGuardConfiguration(tracking: true))
-                precondition(TaskControl.snapshot().owners.count == 1)
+                // A second request changes nothing, and neither does a configuration.
+                TaskSnapshot.startTracking()
+                AsyncGuard.configure(AsyncGuardConfiguration(reportsMistakes: false))
+                precondition(TaskSnapshot.current().owners.count == 1)
             }
             precondition(seen.events.contains(1))
             observation.end()
-            precondition(TaskControl.snapshot().owners.isEmpty && TaskControl.snapshot().isTracking)
-            AsyncGuard.configure(AsyncGuardConfiguration())
-            precondition(!TaskControl.snapshot().isTracking)
+            precondition(TaskSnapshot.current().owners.isEmpty && TaskSnapshot.current().isTracking)
         }
+    }
+
+    @Test func aTrackerKnowsTheTasksOfItsObservation() async throws {
+        let (before, queue) = (AsyncLifetime(name: "before"), FIFOQueue(name: "aTrackerKnows"))
+        let tracker = TaskTracker()
+        #expect(tracker.snapshot().isTracking && tracker.snapshot().owners.isEmpty)
+        let observation = AsyncGuard.addObserver(tracker)
+        let gate = Gate()
+        let task = Task(name: "first", on: queue) { try await gate.wait() }
+        let owners = tracker.snapshot().owners
+        #expect(owners.filter { $0.name == "aTrackerKnows" }.map(\.entries.count) == [1])
+        #expect(!owners.contains { $0.name == "before" })
+        observation.end()
+        gate.open()
+        _ = await task.result
+        withExtendedLifetime(before) {}
     }
     #endif
 }

@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// The subjects and owners that live, from the events about them: each begins a subject, changes it, or ends it.
 ///
 /// Of one subject, the beginning comes first. An event about an unknown subject is late, or from before the observation, and changes nothing.

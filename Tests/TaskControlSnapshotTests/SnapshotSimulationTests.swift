@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import TaskControl
+@testable import TaskControlSnapshot
 
 /// Snapshots of random programs, taken at random moments: they show what the programs themselves say that they do.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))

@@ -1,5 +1,8 @@
+internal import TaskControl
+internal import TaskControlSupport
+
 extension TaskSnapshot: CustomStringConvertible {
-    /// A tree for people, one line each; what looks wrong comes first.
+    /// A tree with one line per owner, task and call. Warnings come first.
     ///
     /// ```
     /// 1 owner, 3 tasks and calls
@@ -11,13 +14,13 @@ extension TaskSnapshot: CustomStringConvertible {
     /// ```
     public var description: String {
         guard isTracking else {
-            return "Nothing is tracked. Call AsyncGuard.configure(.init(tracking: true)) when the program begins."
+            return "Nothing is tracked. Call TaskSnapshot.startTracking() when the program begins."
         }
         var lines = [summary]
         lines += warnings.map { "! \($0)" }
         for owner in owners {
             lines.append(owner.line)
-            Self.add(owner.entries, "", &lines)
+            Self.add(owner.entries, "", within: owner.primitive, &lines)
         }
         if !others.isEmpty {
             lines.append("without an owner")
@@ -35,18 +38,18 @@ extension TaskSnapshot: CustomStringConvertible {
             + (dropped > 0 ? "; \(dropped) dropped so far" : "")
     }
 
-    private static func add(_ entries: [Entry], _ indent: String, _ lines: inout [String]) {
+    private static func add(
+        _ entries: [Entry],
+        _ indent: String,
+        within owner: TaskEvent.Primitive? = nil,
+        _ lines: inout [String]
+    ) {
         for (index, entry) in entries.enumerated() {
             let isLast = index == entries.count - 1
-            lines.append(indent + (isLast ? "└ " : "├ ") + entry.line)
+            lines.append(indent + (isLast ? "└ " : "├ ") + entry.line(within: owner))
             add(entry.calls, indent + (isLast ? "  " : "│ "), &lines)
         }
     }
-}
-
-extension String {
-    /// What is text comes from anywhere; a line stays a line.
-    package var flat: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
 }
 
 extension TaskSnapshot.Owner {
@@ -61,9 +64,10 @@ extension TaskSnapshot.Owner {
 }
 
 extension TaskSnapshot.Entry {
-    fileprivate var line: String {
+    /// - Parameter owner: The primitive that the line above names already.
+    fileprivate func line(within owner: TaskEvent.Primitive?) -> String {
         var words = "\(id)"
-        if primitive.isCall || primitive == .asyncTask { words += " \(primitive)" }
+        if primitive != owner { words += " \(primitive)" }
         if let name { words += " \"\(name.flat)\"" }
         if let key { words += " key \(key.flat)" }
         if let detail { words += " \(detail.flat)" }

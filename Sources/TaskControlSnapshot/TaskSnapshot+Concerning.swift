@@ -1,8 +1,10 @@
+public import TaskControl
+
 extension TaskSnapshot {
-    /// What concerns some tasks and calls: these, whatever they wait for, and the warnings about any of it.
+    /// Returns the part about some tasks and calls: these, everything that they wait for, directly or not, and the warnings about any of it.
     ///
     /// - Complexity: O(*n*) in the number of entries and waits.
-    package func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
+    public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
         var waits: [TaskEvent.Identity: [TaskEvent.Identity]] = [:]
         for entry in owners.flatMap(\.entries) + others { entry.collectWaits(&waits) }
         var (kept, rest) = (ids, Array(ids))

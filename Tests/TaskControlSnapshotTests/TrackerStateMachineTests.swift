@@ -1,6 +1,7 @@
 import Testing
 
 @testable import TaskControl
+@testable import TaskControlSnapshot
 
 /// The books of what lives, event by event.
 @Suite(.timeLimit(.minutes(15)))

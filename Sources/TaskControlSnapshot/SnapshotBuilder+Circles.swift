@@ -1,3 +1,5 @@
+internal import TaskControl
+
 extension SnapshotBuilder {
     /// Those of whom each waits for the next, and the last for the first.
     func circles() -> [[Identity]] {

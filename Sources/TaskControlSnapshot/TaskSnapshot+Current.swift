@@ -1,0 +1,32 @@
+internal import TaskControl
+internal import TaskControlSupport
+
+extension TaskSnapshot {
+    private static let tracker = Guarded<TaskTracker?>(nil)
+
+    /// Starts to track the tasks of this process, for ``current()``. Later calls have no effect.
+    ///
+    /// ```swift
+    /// TaskSnapshot.startTracking()       // when the program begins
+    /// // … and when something hangs:
+    /// print(TaskSnapshot.current())
+    /// ```
+    ///
+    /// Configure the clock and the redaction of diagnostics before: texts of earlier events are kept as they were received.
+    public static func startTracking() {
+        let fresh = TaskTracker()
+        let isFirst = tracker.withLock { tracker in
+            guard tracker == nil else { return false }
+            tracker = fresh
+            return true
+        }
+        if isFirst { AsyncGuard.addObserver(fresh) }
+    }
+
+    /// Returns what lives now: owners with their tasks, what each waits for, and what looks wrong.
+    ///
+    /// Tracking must have been started with ``startTracking()``. Otherwise the snapshot is empty, and ``isTracking`` is `false`.
+    ///
+    /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live.
+    public static func current() -> TaskSnapshot { tracker.withLock { $0 }?.snapshot() ?? .untracked }
+}

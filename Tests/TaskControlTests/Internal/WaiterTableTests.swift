@@ -1,0 +1,33 @@
+import Testing
+
+@testable import TaskControl
+
+@Suite(.timeLimit(.minutes(15)))
+struct WaiterTableTests {
+    @Test func aWaiterThatLeavesBeforeItParksIsToldWhenItParks() {
+        var table = WaiterTable<Int, String>()
+        let id = table.enroll()
+        #expect(table.leave(id, with: "left") == nil)
+        #expect(table.park(id, 1) == "left")
+        #expect(table.count == 0)
+    }
+
+    @Test func aWaiterThatParksAfterTheEventIsToldWhenItParks() {
+        var table = WaiterTable<Int, String>()
+        let id = table.enroll()
+        #expect(table.wakeAll(with: "woken").isEmpty)
+        #expect(table.leave(id, with: "left") == nil, "the first word counts")
+        #expect(table.park(id, 1) == "woken")
+        #expect(table.count == 0)
+    }
+
+    @Test func everybodyWhoIsParkedIsHandedOutOnceInTheOrderOfEnrolling() {
+        var table = WaiterTable<Int, String>()
+        let ids = (0..<20).map { _ in table.enroll() }
+        for (number, id) in ids.enumerated().reversed() { #expect(table.park(id, number) == nil) }
+        #expect(table.leave(ids[3], with: "left") == 3)
+        #expect(table.wakeAll(with: "woken") == Array(0..<20).filter { $0 != 3 })
+        #expect(ids.allSatisfy { table.leave($0, with: "left") == nil })
+        #expect(table.count == 0)
+    }
+}
