@@ -35,7 +35,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         case runToCompletion
     }
 
-    @usableFromInline let flights: FlightStorage
+    @usableFromInline let flights: FlightTable
 
     /// Nothing in the air yet.
     ///
@@ -43,7 +43,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///   - name: Shown by diagnostics.
     ///   - abandonment: What becomes of work that everybody has left.
     public init(name: String? = nil, abandonment: Abandonment = .cancel) {
-        flights = FlightStorage(
+        flights = FlightTable(
             origin: .singleFlight,
             name: name,
             runsToCompletion: abandonment == .runToCompletion,
@@ -77,11 +77,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
-        try await flights.board(
-            ErasedKey(key),
-            reentrancy: .reentrant(key: key),
-            operation: received(operation)
-        ).value(of: Value.self)
+        let caller = try flights.join(ErasedKey(key), operation: received(operation))
+        guard let caller else { throw SingleFlightError.reentrant(key: key) }
+        return try await caller.value()
     }
 
     /// Lets the next caller of a key begin a new flight, as when what the old one fetches is known to be out of date.

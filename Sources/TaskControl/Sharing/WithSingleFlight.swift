@@ -30,11 +30,10 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value {
-    try await SingleFlightRegistry.shared.flights.board(
-        ErasedKey(SharedKey<Key, Value>(key)),
-        reentrancy: .reentrant(key: key),
-        operation: received(operation)
-    ).value(of: Value.self)
+    let flights = SingleFlightRegistry.shared.flights
+    let caller = try flights.join(ErasedKey(SharedKey<Key, Value>(key)), operation: received(operation))
+    guard let caller else { throw SingleFlightError.reentrant(key: key) }
+    return try await caller.value()
 }
 
 /// What ``withSingleFlight(key:operation:)`` has in the air: for tests, and for a look at a running program.
@@ -42,7 +41,7 @@ public final class SingleFlightRegistry: Sendable {
     /// The one of this process.
     public static let shared = SingleFlightRegistry()
 
-    @usableFromInline let flights = FlightStorage(origin: .withSingleFlight)
+    @usableFromInline let flights = FlightTable(origin: .withSingleFlight)
 
     private init() {}
 

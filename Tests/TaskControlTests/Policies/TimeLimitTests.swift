@@ -246,7 +246,7 @@ struct TimeLimitTests {
         let place = Locked<FlightPlace?>(nil)
         let caller = Task {
             try await busy.ask(limit, clock) {
-                place.withLock { $0 = Flight.places.last }
+                place.withLock { $0 = FlightPlace.all.last }
                 await gate.waitIgnoringCancellation()
                 if fails { throw MarkedError() }
                 return 7
@@ -257,7 +257,7 @@ struct TimeLimitTests {
         busy.queue.async { free.wait() }
         gate.open()
         // The work has ended, and its caller can't hear of it.
-        while let place = place.withLock({ $0 }), place.flights.isInTheAir(place.id) { await Task.yield() }
+        while let place = place.withLock({ $0 }), place.table.isInFlight(place.id) { await Task.yield() }
         await clock.advance(by: limit)
         free.signal()
         if fails {
@@ -272,14 +272,14 @@ struct TimeLimitTests {
         let (gate, place) = (Gate(), Locked<FlightPlace?>(nil))
         let caller = Task { @MainActor in
             try await withDetachedTimeout(limit, clock: clock) { @concurrent in
-                place.withLock { $0 = Flight.places.last }
+                place.withLock { $0 = FlightPlace.all.last }
                 await gate.waitIgnoringCancellation()
                 throw MarkedError()
             }
         }
         try await gate.waitForWaiters()
         gate.open()
-        while let place = place.withLock({ $0 }), place.flights.isInTheAir(place.id) {}
+        while let place = place.withLock({ $0 }), place.table.isInFlight(place.id) {}
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
     }

@@ -50,10 +50,10 @@ struct FlightStateMachineTests {
     /// A flight that begins in the slot of one that has ended hears nothing of that one's late events.
     @Test func aLateWordIsNotTakenForAnothers() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(let old, let oldFlight, _) = machine.join(1, { _ in 1 }) else { return #expect(Bool(false)) }
+        guard case .begun(let old, let oldFlight) = machine.join(1, 1) else { return #expect(Bool(false)) }
         #expect(machine.park(old, 10) == nil)
         #expect(machine.finish(oldFlight, of: 1).first == 10)
-        guard case .begun(_, let newFlight, _) = machine.join(1, { _ in 2 }) else { return #expect(Bool(false)) }
+        guard case .begun(_, let newFlight) = machine.join(1, 2) else { return #expect(Bool(false)) }
         #expect(newFlight.slot == oldFlight.slot, "or this tests nothing")
         #expect(machine.leave(old, of: 1).cancelling == nil)
         #expect(machine.raise(oldFlight, to: 99) == nil)
@@ -67,38 +67,38 @@ struct FlightStateMachineTests {
     @Test(arguments: [true, false])
     func aFlightCannotJoinANestedFlightThatWaitsForIt(beginsTheOther: Bool) {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let outer, _) = machine.join(1, { _ in 1 }),
-            case .begun(_, let nested, _) = machine.join(2, inside: [outer], { _ in 2 }),
-            case .begun(_, let last, _) = machine.join(3, { _ in 3 })
+        guard case .begun(_, let outer) = machine.join(1, 1),
+            case .begun(_, let nested) = machine.join(2, inside: [outer], 2),
+            case .begun(_, let last) = machine.join(3, 3)
         else { return #expect(Bool(false)) }
         if beginsTheOther {
-            guard case .begun(_, let other, _) = machine.join(4, inside: [outer, nested], { _ in 4 }),
-                case .joined = machine.join(3, inside: [other], { _ in 5 })
+            guard case .begun(_, let other) = machine.join(4, inside: [outer, nested], 4),
+                case .joined = machine.join(3, inside: [other], 5)
             else { return #expect(Bool(false)) }
         } else {
-            guard case .joined = machine.join(3, inside: [outer, nested], { _ in 4 }) else {
+            guard case .joined = machine.join(3, inside: [outer, nested], 4) else {
                 return #expect(Bool(false))
             }
         }
-        guard case .reentrant = machine.join(2, inside: [last], { _ in 6 }) else {
+        guard case .reentrant = machine.join(2, inside: [last], 6) else {
             return #expect(Bool(false), "the last flight would wait for itself")
         }
     }
 
     @Test func aFlightMayJoinAnotherThatNoLongerWaitsForIt() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let outer, _) = machine.join(1, { _ in 1 }),
-            case .begun(_, let inner, _) = machine.join(2, { _ in 2 }),
-            case .joined(let first, _, _) = machine.join(2, inside: [outer], { _ in 3 }),
-            case .joined(let second, _, _) = machine.join(2, inside: [outer], { _ in 4 })
+        guard case .begun(_, let outer) = machine.join(1, 1),
+            case .begun(_, let inner) = machine.join(2, 2),
+            case .joined(let first, _, _) = machine.join(2, inside: [outer], 3),
+            case .joined(let second, _, _) = machine.join(2, inside: [outer], 4)
         else { return #expect(Bool(false)) }
         for caller in [first, second] {
-            guard case .reentrant = machine.join(1, inside: [inner], { _ in 5 }) else {
+            guard case .reentrant = machine.join(1, inside: [inner], 5) else {
                 return #expect(Bool(false), "the outer flight still waits for the inner flight")
             }
             _ = machine.leave(caller, of: 2)
         }
-        guard case .joined = machine.join(1, inside: [inner], { _ in 6 }) else {
+        guard case .joined = machine.join(1, inside: [inner], 6) else {
             return #expect(Bool(false), "the outer flight waits no longer")
         }
     }
@@ -106,9 +106,9 @@ struct FlightStateMachineTests {
     /// A flight that asks for many others: the end of each costs the same, however many are left.
     @Test func aFlightThatWaitsForManyOthersCostsLittle() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let outer, _) = machine.join(0, { _ in 0 }) else { return #expect(Bool(false)) }
+        guard case .begun(_, let outer) = machine.join(0, 0) else { return #expect(Bool(false)) }
         let inner = (1...5_000).map { number -> (FlightMachine.ID, FlightMachine.Caller) in
-            guard case .begun(let caller, let id, _) = machine.join(number, inside: [outer], { _ in number }) else {
+            guard case .begun(let caller, let id) = machine.join(number, inside: [outer], number) else {
                 preconditionFailure("It is the first.")
             }
             return (id, caller)
@@ -124,7 +124,7 @@ struct FlightStateMachineTests {
 
     @Test func aFlightThatWasCancelledBeforeItsTaskBeganDoesNotBegin() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let id, _) = machine.join(0, { _ in 0 }) else { return #expect(Bool(false)) }
+        guard case .begun(_, let id) = machine.join(0, 0) else { return #expect(Bool(false)) }
         #expect(machine.mayBegin(id))
         _ = machine.cancelAll()
         #expect(!machine.mayBegin(id))

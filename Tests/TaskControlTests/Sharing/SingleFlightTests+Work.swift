@@ -142,7 +142,7 @@ extension SingleFlightTests {
         @Sendable func next(_ number: Int) {
             Task {
                 _ = try await flights.run("\(number)") {
-                    most.withLock { $0 = max($0, Flight.places.count) }
+                    most.withLock { $0 = max($0, FlightPlace.all.count) }
                     if number == 1_000 { done.open() } else { next(number + 1) }
                     return number
                 }

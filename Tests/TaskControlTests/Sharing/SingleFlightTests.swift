@@ -12,7 +12,7 @@ struct SingleFlightTests {
     private let runs = OrderRecorder<Int>()
 
     /// Waits until so many callers are on the flights of an engine.
-    func waitForCallers(_ count: Int, on flights: FlightStorage) async throws {
+    func waitForCallers(_ count: Int, on flights: FlightTable) async throws {
         try await wait(forBooksOf: flights.source.number) { count - flights.callerCount }
     }
 

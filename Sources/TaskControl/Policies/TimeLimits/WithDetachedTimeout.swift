@@ -36,24 +36,23 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    // A flight that nobody else joins: whoever waits for it can leave, and the last one to leave cancels it.
-    let (flight, operation) = (TimeLimit.abandonable(), received(operation))
+    // A flight that nothing else joins: its caller can stop waiting, which cancels it.
+    let operation = received(operation)
     var arrived: Result<Value, any Error>?
     do {
         return try await withTimeout(duration, clock: clock) {
-            let passenger = try flight.board(nil, name: name, reentrancy: .reentrant(key: ""), operation: operation)
-            arrived = await passenger.result(of: Value.self)
+            arrived = await (try TimeLimit.abandonable.join(nil, name: name, operation: operation))?.result()
             guard let arrived else { throw CancellationError() }
             return try arrived.get()
         }
     } catch {
-        // The operation had ended, and the limit came before the caller heard of it: nobody else will get what it brought.
+        // The operation had ended, and the limit came before the caller resumed.
         if !Task.isCancelled, let arrived { return try arrived.get() }
         throw error
     }
 }
 
 extension TimeLimit {
-    @usableFromInline
-    static func abandonable() -> FlightStorage { FlightStorage(origin: .withDetachedTimeout, reportsAbandoned: true) }
+    /// The operations of this process that may be abandoned at their limit.
+    @usableFromInline static let abandonable = FlightTable(origin: .withDetachedTimeout, reportsAbandoned: true)
 }

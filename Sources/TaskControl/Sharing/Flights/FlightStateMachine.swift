@@ -68,9 +68,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Coming
 
     enum Joining {
-        /// There is a new flight. The caller goes on to make its task.
-        case begun(Caller, ID, Payload)
-        /// The flight has the priority `level`.
+        /// A new flight, for which the caller must create the task.
+        case begun(Caller, ID)
+        /// The flight that was there, with its priority.
         case joined(Caller, Payload, level: UInt8)
         /// It would wait for itself.
         case reentrant
@@ -82,13 +82,13 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///   - key: `nil`: for work of its own.
     ///   - origins: The flights that the caller is inside of, the innermost last.
     ///   - level: The priority that the task of a new flight will have.
-    ///   - makePayload: Makes what a new flight carries.
+    ///   - payload: What a new flight carries.
     /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
     mutating func join(
         _ key: Key?,
         inside origins: [ID] = [],
         level: UInt8 = 0,
-        _ makePayload: (ID) -> Payload
+        _ payload: Payload
     ) -> Joining {
         let origins = origins.isEmpty ? origins : origins.filter(isThere)
         if let key, let (slot, payload) = current[key] {
@@ -100,9 +100,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let id = ID(serial: nextSerial, slot: flights.insert(Entry(serial: nextSerial, phase: phase, level: level)))
         nextSerial += 1
         count += 1
-        let payload = makePayload(id)
         if let key { current[key] = (id.slot, payload) }
-        return .begun(enter(id, from: origins.last), id, payload)
+        return .begun(enter(id, from: origins.last), id)
     }
 
     private mutating func enter(_ id: ID, from origin: ID?) -> Caller {

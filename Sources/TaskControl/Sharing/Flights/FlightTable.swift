@@ -2,12 +2,18 @@
 ///
 /// The tasks of its flights hold it, so that they outlive its face.
 @usableFromInline
-final class FlightStorage: Sendable {
+final class FlightTable: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    /// Who is in the air lives: a flight leaves the books before its task ends.
+    /// Unowned: a flight leaves the table before its task ends.
     typealias Job = TaskHandle.Unowned
     typealias Machine = FlightStateMachine<ErasedKey, Flight, Waiter, Job>
     typealias ID = Machine.ID
+
+    /// Identifies a caller to this table.
+    @usableFromInline
+    struct CallerPlace: Sendable {
+        fileprivate let caller: Machine.Caller
+    }
 
     private let state: Locked<Machine>
     /// Who reports what nobody received.
@@ -31,79 +37,106 @@ final class FlightStorage: Sendable {
         if emitsLife { Diagnostics.emit(source.event(.created)) }
     }
 
-    // MARK: Sharing
+    // MARK: Joining
 
-    /// Joins the flight of a key, or begins it. What waits for the value is apart: a task that waits is to fit into the memory that every
-    /// task has, and this is much.
+    /// Joins the flight of a key, or begins it.
+    ///
+    /// Not inlined, and apart from the wait for the value: a task that waits must fit into the memory that every task has.
     ///
     /// - Parameters:
-    ///   - key: `nil`: for a flight that nobody else joins.
-    ///   - name: Of the task, if one is made; `nil`: the caller's.
-    ///   - reentrancy: Thrown to a caller that would wait for itself.
+    ///   - key: `nil` for a flight that nothing else joins.
+    ///   - name: Of the task, if one is created; `nil` for the caller's.
+    /// - Returns: `nil` if the caller would wait for itself, which needs a key.
     @inlinable
     @inline(never)
-    func board<Value: Sendable>(
+    func join<Value: Sendable>(
         _ key: ErasedKey?,
         name: String? = nil,
-        reentrancy: @autoclosure () -> SingleFlightError,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
-    ) throws -> Passenger {
+    ) throws -> FlightCaller<Value>? {
         try Task.checkCancellation()
-        let held = Flight.held
-        let boarding = board(key, name: name, inside: held) { TypedFlight<Value>(self, key, inside: held) }
-        guard let passenger = boarding else { throw reentrancy() }
-        if passenger.isFirst {
-            let body = FlightBody(passenger.flight(to: Value.self), operation: operation)
-            let name = name ?? passenger.name
-            passenger.attach(spawn(name: name, priority: nil, isolatedTo: operation.isolation, body), name: name)
+        let held = FlightPlace.held
+        let fresh = TypedFlight<Value>(self, key, inside: held)
+        guard let joined = join(key, inside: held, fresh) else { return nil }
+        // The type of the value is a part of the key, or the same for all keys of a table.
+        let flight = unsafeDowncast(joined.flight, to: TypedFlight<Value>.self)
+        if flight === fresh {
+            let name = name ?? callersName
+            let task = spawn(
+                name: name,
+                priority: nil,
+                isolatedTo: operation.isolation,
+                FlightBody(flight, operation: operation)
+            )
+            attach(flight, task, level: joined.level, name: name)
         }
-        return passenger
+        return FlightCaller(flight, at: joined.caller)
     }
 
     /// - Parameters:
     ///   - held: The flights that the caller is inside of.
-    ///   - makeFlight: Called under the lock.
-    /// - Returns: `nil`: the caller would wait for itself.
+    ///   - fresh: The flight that begins, unless there is one to join.
+    /// - Returns: The flight, and the priority that it has; `nil` if the caller would wait for itself.
     @usableFromInline
-    func board(
+    func join(
         _ key: ErasedKey?,
-        name: String?,
         inside held: [FlightPlace],
-        makeFlight: () -> Flight
-    ) -> Passenger? {
-        let origins = held.isEmpty ? [] : held.filter { $0.flights === self }.map(\.id)
+        _ fresh: Flight
+    ) -> (flight: Flight, caller: CallerPlace, level: UInt8)? {
+        let origins = held.isEmpty ? [] : held.filter { $0.table === self }.map(\.id)
         let level = inheritedPriority.rawValue
         let (joining, moment) = state.withLock { machine in
-            let joining = machine.join(key, inside: origins, level: level) { makeFlight().begin(as: $0) }
-            if case .begun(_, let id, _) = joining { Diagnostics.open(subject(id)) }
+            let joining = machine.join(key, inside: origins, level: level, fresh)
+            if case .begun(_, let id) = joining {
+                fresh.id = id
+                Diagnostics.open(subject(id))
+            }
             return (joining, Diagnostics.moment)
         }
         switch joining {
-        case .begun(let caller, _, let flight):
-            return Passenger(flight: flight, caller: caller, level: level, isFirst: true)
+        case .begun(let caller, _):
+            return (fresh, CallerPlace(caller: caller), level)
         case .joined(let caller, let flight, let level):
             emitJoined(flight.id, key, at: moment)
-            return Passenger(flight: flight, caller: caller, level: level, isFirst: false)
+            return (flight, CallerPlace(caller: caller), level)
         case .reentrant:
             return nil
         }
     }
 
-    /// Whether the task of a flight may begin its work. The task's own flag does not suffice: a cancellation that came before the task's
-    /// handle did reaches that later.
-    func mayBegin(_ id: ID) -> Bool { state.withLock { $0.mayBegin(id) } }
+    @usableFromInline var callersName: String? { Diagnostics.currentTaskName }
 
-    /// Brings the handle of the task that has been made for a flight.
-    fileprivate func attach(_ id: ID, _ task: TaskHandle, level: UInt8) {
-        let attachment = state.withLock { $0.attach(id, Job(task), level: level) }
+    /// Receives the handle of the task that has been created for a flight.
+    @usableFromInline
+    func attach(_ flight: Flight, _ task: TaskHandle, level: UInt8, name: String?) {
+        let attachment = state.withLock { $0.attach(flight.id, Job(task), level: level) }
         if attachment.isCancelled { task.cancel() }
         if attachment.level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: attachment.level)) }
+        emitBegun(flight.id, flight.key, name)
     }
 
     // MARK: Waiting
 
-    /// - Returns: With what the waiter is to be resumed at once.
-    func park(_ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
+    /// Waits for the end of a flight.
+    ///
+    /// Captures only the flight and the caller: a task that waits must fit into the memory that every task has.
+    ///
+    /// - Returns: Whether the result is there. If not, the caller or the flight was cancelled.
+    @usableFromInline
+    nonisolated(nonsending) static func wait(for flight: Flight, at place: CallerPlace) async -> Bool {
+        let outcome = await suspend {
+            flight.table.park(place.caller, $0)
+        } onCancel: {
+            flight.table.leave(place.caller, of: flight.key)
+        } raising: { priority in
+            flight.table.raise(flight.id, to: priority)
+        }
+        if outcome != .reached { flight.table.emitLeft(flight.id) }
+        return outcome == .reached
+    }
+
+    /// - Returns: The outcome with which the waiter must be resumed at once.
+    private func park(_ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
         state.withLock { $0.park(caller, waiter) }
     }
 
@@ -125,28 +158,48 @@ final class FlightStorage: Sendable {
         guard let cancelled = leaving.cancelled else { return }
         performOutsideHandler { [self] in
             // A flight that has ended meanwhile has reported its end.
-            let isNews = moment != nil && isInTheAir(cancelled)
+            let isNews = moment != nil && isInFlight(cancelled)
             task?.cancel()
             if isNews { Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(cancelled))) }
             withExtendedLifetime(leaving.payload) {}
         }
     }
 
-    // MARK: Ending
+    // MARK: The work
 
-    /// The work of a flight has ended, and its result is there.
+    /// Begins the work of a flight.
     ///
-    /// - Returns: Whether a caller was there to receive it, and whether the flight had been cancelled, of which its task may hear later.
-    func finish(_ id: ID, _ key: ErasedKey?) -> (isHeard: Bool, wasCancelled: Bool) {
-        let landing = state.withLock { $0.finish(id, of: key) }
+    /// The task's own flag does not suffice: a cancellation that came before the task's handle reaches the task later.
+    ///
+    /// - Throws: `CancellationError` if the flight was cancelled before.
+    @usableFromInline
+    func begin(_ flight: Flight) throws {
+        guard !Task.isCancelled, state.withLock({ $0.mayBegin(flight.id) }) else { throw CancellationError() }
+        emitRunning(flight.id, flight.key)
+    }
+
+    /// The flights that the work of a flight is inside of, the flight itself last.
+    @usableFromInline
+    func places(inside flight: Flight) -> [FlightPlace] { flight.outer + [FlightPlace(table: self, id: flight.id)] }
+
+    /// Ends a flight whose result has been written.
+    ///
+    /// - Returns: Whether a caller receives the result, and whether the flight had been cancelled, which its task may learn later. If no caller
+    ///   receives it, the task goes on with ``report(_:wasCancelled:)``.
+    @usableFromInline
+    func finish(_ flight: Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
+        let moment = Diagnostics.moment
+        let landing = state.withLock { $0.finish(flight.id, of: flight.key) }
         landing.first?.resume(returning: .reached)
         for waiter in landing.others { waiter.resume(returning: .reached) }
+        if let moment {
+            emitEnd(flight.id, flight.key, failure, hasBegun: hasBegun, isCancelled: landing.wasCancelled, at: moment)
+        }
         return (!landing.isUnheard, landing.wasCancelled)
     }
 
-    /// - Parameters:
-    ///   - failure: What a flight failed with that nobody was there to hear of.
-    ///   - wasCancelled: Whether the flight had been cancelled.
+    /// Reports a result that no caller receives.
+    @usableFromInline
     nonisolated(nonsending) func report(_ failure: (any Error)?, wasCancelled: Bool) async {
         if reportsAbandoned {
             reportAbandoned(failure)
@@ -198,62 +251,5 @@ final class FlightStorage: Sendable {
     /// How many wait for flights.
     var callerCount: Int { state.withLock { $0.callerCount } }
 
-    func isInTheAir(_ id: ID) -> Bool { state.withLock { $0.isThere(id) } }
-}
-
-/// Somebody on a flight: the one who began it, or one who joined it.
-@usableFromInline
-struct Passenger: Sendable {
-    @usableFromInline let flight: Flight
-    let caller: FlightStorage.Machine.Caller
-    /// The priority that the flight has; if this one is to make its task, the one that the task will have.
-    let level: UInt8
-    @usableFromInline let isFirst: Bool
-
-    /// The name of the caller.
-    @usableFromInline var name: String? { Diagnostics.currentTaskName }
-
-    /// Whoever finds a flight by its key knows the type of its value: it is a part of the key, or there is one for all keys.
-    @inlinable
-    func flight<Value: Sendable>(to value: Value.Type) -> TypedFlight<Value> {
-        unsafeDowncast(flight, to: TypedFlight<Value>.self)
-    }
-
-    @usableFromInline
-    func attach(_ task: TaskHandle, name: String?) {
-        flight.flights.attach(flight.id, task, level: level)
-        flight.flights.emitBegun(flight.id, flight.key, name)
-    }
-
-    /// Waits for the value.
-    ///
-    /// - Throws: What the flight throws; `CancellationError` if the caller was cancelled, or the flight.
-    @inlinable
-    @inline(__always)
-    nonisolated(nonsending) func value<Value: Sendable>(of type: Value.Type) async throws -> Value {
-        guard await wait(), let result = flight(to: type).result else { throw CancellationError() }
-        do {
-            return try result.get()
-        } catch {
-            // A cancelled caller receives CancellationError, whatever was thrown.
-            try Task.checkCancellation()
-            throw error
-        }
-    }
-
-    /// Waits for the result, which may be an error that a caller who is cancelled is not to see.
-    ///
-    /// - Returns: `nil`: the caller was cancelled, or the flight.
-    @inlinable
-    nonisolated(nonsending) func result<Value: Sendable>(of type: Value.Type) async -> Result<Value, any Error>? {
-        await wait() ? flight(to: type).result : nil
-    }
-
-    /// - Returns: Whether the result is there. If not, the caller was cancelled, or the flight.
-    @usableFromInline
-    nonisolated(nonsending) func wait() async -> Bool {
-        let hasArrived = await flight.wait(caller)
-        if !hasArrived { flight.flights.emitLeft(flight.id) }
-        return hasArrived
-    }
+    func isInFlight(_ id: ID) -> Bool { state.withLock { $0.isThere(id) } }
 }

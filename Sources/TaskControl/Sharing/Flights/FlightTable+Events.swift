@@ -1,5 +1,5 @@
 /// The events of flights.
-extension FlightStorage {
+extension FlightTable {
     var name: String? { source.name }
 
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }

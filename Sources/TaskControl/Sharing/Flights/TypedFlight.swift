@@ -1,0 +1,12 @@
+/// A flight with its result.
+///
+/// Sendable: the flight's task writes the result before it reports its end under the lock, and callers read it after they have learned of that.
+@usableFromInline
+final class TypedFlight<Value: Sendable>: Flight, @unchecked Sendable {
+    @usableFromInline var result: Result<Value, any Error>?
+
+    @inlinable
+    override init(_ table: FlightTable, _ key: ErasedKey?, inside outer: [FlightPlace]) {
+        super.init(table, key, inside: outer)
+    }
+}
