@@ -7,20 +7,20 @@ internal import TaskControlSupport
 ///
 /// ```swift
 /// LoggingSystem.bootstrap(myBackend)
-/// AsyncGuard.addObserver(LogObserver(logger: Logger(label: "orders.tasks")))
+/// TaskDiagnostics.install(LogObserver(logger: Logger(label: "orders.tasks")))
 /// ```
 ///
 /// The message is the name of the event, and its fields are the metadata. The level is `debug`, or `warning` for a probable mistake in the
 /// program: see `TaskEvent.severity`. The default level of swift-log is `info`, so only mistakes are logged; set the level of the logger to
 /// `debug` to see all events.
 ///
-/// Mistakes are also written to the system's log, unless you turn that off: `AsyncGuard.configure(.init(reportsMistakes: false))`.
+/// Mistakes are also written to the system's log, unless you turn that off: `TaskDiagnostics.configure(.init(reportsMistakes: false))`.
 ///
 /// A log handler that starts tasks of this library must not log their events in turn, or it never ends: see `TaskObserver.receive(_:)`.
 public struct LogObserver: TaskObserver {
     private let logger: Logger
 
-    /// Creates an observer, for `AsyncGuard.addObserver(_:)`.
+    /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
     ///
     /// - Parameter logger: Logs the events that its level lets through.
     public init(logger: Logger) {

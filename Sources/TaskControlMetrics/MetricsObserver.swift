@@ -7,7 +7,7 @@ internal import TaskControlSupport
 ///
 /// ```swift
 /// MetricsSystem.bootstrap(myBackend)
-/// AsyncGuard.addObserver(MetricsObserver())
+/// TaskDiagnostics.install(MetricsObserver())
 /// ```
 ///
 /// It measures how many tasks and calls exist and how many of them wait, how long they wait and run, how they end, joined flights, retries,
@@ -24,7 +24,7 @@ public final class MetricsObserver: TaskObserver {
     private let meters: Instruments<Meter>
     private let timers: Instruments<Timer>
 
-    /// Creates an observer, for `AsyncGuard.addObserver(_:)`.
+    /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
     ///
     /// - Parameters:
     ///   - factory: Creates the metrics. By default the factory of swift-metrics' system, as it is now: bootstrap it first.

@@ -20,7 +20,7 @@ extension TaskSnapshot {
             tracker = fresh
             return true
         }
-        if isFirst { AsyncGuard.addObserver(fresh) }
+        if isFirst { TaskDiagnostics.install(fresh) }
     }
 
     /// Returns what lives now: owners with their tasks, what each waits for, and what looks wrong.

@@ -5,7 +5,7 @@ internal import TaskControlSupport
 ///
 /// ```swift
 /// let tracker = TaskTracker()
-/// let observation = AsyncGuard.addObserver(tracker)
+/// let observation = TaskDiagnostics.observe(tracker)
 /// // … and when something hangs:
 /// print(tracker.snapshot())
 /// observation.end()
@@ -33,6 +33,6 @@ public final class TaskTracker: TaskObserver {
     ///
     /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live. The lock is held in O(1); the next event then copies the tables, in O(*n*).
     public func snapshot() -> TaskSnapshot {
-        state.withLock { $0 }.snapshot(at: AsyncGuard.eventTime ?? .zero)
+        state.withLock { $0 }.snapshot(at: TaskDiagnostics.eventTime ?? .zero)
     }
 }

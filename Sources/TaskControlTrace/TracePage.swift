@@ -8,7 +8,7 @@ enum TracePage {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-YHsQol59iJGAeqIIugVwpBF/fIxe6SBG12irhiFJhFE='; script-src 'sha256-EjuOeYTSgdmtaVafXK58V8mMBH9niSB/1oWB3DZJHeA='; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-YHsQol59iJGAeqIIugVwpBF/fIxe6SBG12irhiFJhFE='; script-src 'sha256-Tj0A54gmh1AcqQpKSG8NZPZJew3ejkw0OynH53HVvWQ='; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -1357,7 +1357,7 @@ function describe() {
     element("summary").textContent = total === 0 ? "" : `${tasks} · ${counted(trace.groups.length, "owner")} · ${duration(trace.length)} · ${counted(trace.events, "event")}`;
     element("empty").textContent = total > 0
         ? "No task is like that.\nEsc in the filter shows all."
-        : trace.events > 0 ? "The events that were recorded tell of no task." : "Nothing was recorded.\nWas the recorder added with AsyncGuard.addObserver, before the tasks began?";
+        : trace.events > 0 ? "The events that were recorded tell of no task." : "Nothing was recorded.\nWas the recorder added with TaskDiagnostics.observe, before the tasks began?";
 }
 
 function begin() {

@@ -55,7 +55,7 @@ extension TraceRecorder {
         model.text(as: format, title: title)
     }
 
-    private var model: TraceModel { TraceModel(events, now: AsyncGuard.eventTime) }
+    private var model: TraceModel { TraceModel(events, now: TaskDiagnostics.eventTime) }
 }
 
 extension TraceModel {

@@ -8,7 +8,7 @@ internal import TaskControlSupport
 /// import TaskControlTrace
 ///
 /// let recorder = TraceRecorder()
-/// let observation = AsyncGuard.addObserver(recorder)
+/// let observation = TaskDiagnostics.observe(recorder)
 /// // … run what you want to see, and then:
 /// try recorder.write(.html, to: "trace.html")
 /// observation.end()
@@ -25,14 +25,14 @@ internal import TaskControlSupport
 /// To record an event is a lock and a copy, 0.1 to 0.2 µs: nothing is formatted or written to a file until you ask for it, and
 /// recording continues meanwhile.
 ///
-/// It is not a log: for one line per event, see `AsyncGuardConfiguration.debugLogging`.
+/// It is not a log: for one line per event, see `TaskDiagnostics.Configuration.debugLogging`.
 public final class TraceRecorder: TaskObserver {
     /// The maximum number of events that are kept.
     public let capacity: Int
 
     private let ring: Guarded<TraceRing>
 
-    /// Creates a recorder, for `AsyncGuard.addObserver(_:)`.
+    /// Creates a recorder, for `TaskDiagnostics.observe(_:)`.
     ///
     /// - Parameter capacity: The number of latest events that are kept: 1 or more. A task has about four.
     public init(capacity: Int = 100_000) {

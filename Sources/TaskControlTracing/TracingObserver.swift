@@ -7,7 +7,7 @@ public import Tracing
 ///
 /// ```swift
 /// InstrumentationSystem.bootstrap(myTracer)
-/// AsyncGuard.addObserver(TracingObserver())
+/// TaskDiagnostics.install(TracingObserver())
 /// ```
 ///
 /// A span begins and ends with its subject, and is named after the primitive. Its parent is the `ServiceContext.current` of the code that began
@@ -33,7 +33,7 @@ public final class TracingObserver: TaskObserver {
     private let state: Guarded<TracingStateMachine<any Tracing.Span>>
     private let tracer: (any Tracer)?
 
-    /// Creates an observer, for `AsyncGuard.addObserver(_:)`.
+    /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
     ///
     /// - Parameters:
     ///   - tracer: Creates the spans. `nil`: the tracer of swift-distributed-tracing's system, as it is when a span begins.

@@ -9,7 +9,7 @@ final class Audience: TaskObserver {
     private static let shared: Audience = {
         let audience = Audience()
         Diagnostics.keepQuiet()
-        AsyncGuard.addObserver(audience)
+        TaskDiagnostics.install(audience)
         return audience
     }()
 

@@ -18,8 +18,8 @@ struct LogObserverTests {
                 precondition(label == "TaskControl")
                 return log
             }
-            AsyncGuard.configure(.init(reportsMistakes: false))
-            AsyncGuard.addObserver(LogObserver(logger: debugLogger()))
+            TaskDiagnostics.configure(.init(reportsMistakes: false))
+            TaskDiagnostics.install(LogObserver(logger: debugLogger()))
             try? await retry(attempts: 2) { throw MarkedError("lost") }
             await AsyncTask(name: "orders") { throw MarkedError("unheard") }.detached().value
             let (entries, error) = (log.entries, #"MarkedError(mark: "lost")"#)
@@ -38,7 +38,7 @@ struct LogObserverTests {
     @Test func aLoggerThatIsGivenKeepsItsLevel() async throws {
         await #expect(processExitsWith: .success) {
             let log = InMemoryLogHandler()
-            let observation = AsyncGuard.addObserver(LogObserver(logger: Logger(label: "mine") { _ in log }))
+            let observation = TaskDiagnostics.observe(LogObserver(logger: Logger(label: "mine") { _ in log }))
             _ = AsyncLifetime()
             precondition(log.entries.isEmpty)
             await AsyncTask { throw MarkedError("unheard") }.detached().value
@@ -47,7 +47,7 @@ struct LogObserverTests {
             var logger = Logger(label: "mine") { _ in log }
             logger.logLevel = .debug
             observation.end()
-            AsyncGuard.addObserver(LogObserver(logger: logger))
+            TaskDiagnostics.install(LogObserver(logger: logger))
             _ = AsyncLifetime()
             precondition(
                 log.entries.map(\.message).suffix(2) == ["AsyncLifetime.created", "AsyncLifetime.deallocated"]
@@ -59,8 +59,8 @@ struct LogObserverTests {
         await #expect(processExitsWith: .success) {
             let log = InMemoryLogHandler()
             LoggingSystem.bootstrap { _ in log }
-            AsyncGuard.configure(.init(redact: { $0.contains("hush") ? "…" : $0 }))
-            AsyncGuard.addObserver(LogObserver(logger: debugLogger()))
+            TaskDiagnostics.configure(.init(redact: { $0.contains("hush") ? "…" : $0 }))
+            TaskDiagnostics.install(LogObserver(logger: debugLogger()))
             await Task(name: "hush task", on: FIFOQueue(name: "hush queue")) {}.value
             _ = try? await withSingleFlight(key: "hush key") { throw MarkedError("hush error") }
             precondition(!"\(log.entries)".contains("hush"))
@@ -75,9 +75,9 @@ struct LogObserverTests {
         await #expect(processExitsWith: .success) {
             let handler = Busy()
             LoggingSystem.bootstrap { _ in handler }
-            AsyncGuard.addObserver(LogObserver(logger: debugLogger()))
+            TaskDiagnostics.install(LogObserver(logger: debugLogger()))
             let watching = Collector { $0.primitive == .taskBag }
-            AsyncGuard.addObserver(watching)
+            TaskDiagnostics.install(watching)
             await Task(on: FIFOQueue()) {}.value
             try? await handler.bag.registry.drain()
             let lines = handler.lines.events

@@ -194,9 +194,9 @@ struct TracingObserverTests {
     #if SUBPROCESSES
     @Test func attributesAreRedacted() async throws {
         await #expect(processExitsWith: .success) {
-            AsyncGuard.configure(AsyncGuardConfiguration(redact: { $0.contains("hush") ? "…" : $0 }))
+            TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { $0.contains("hush") ? "…" : $0 }))
             let tracer = InMemoryTracer()
-            AsyncGuard.addObserver(TracingObserver(tracer: tracer))
+            TaskDiagnostics.install(TracingObserver(tracer: tracer))
             await Task(name: "hush task", on: FIFOQueue(name: "hush queue")) {}.value
             _ = try? await withSingleFlight(key: "hush key") { throw MarkedError("hush error") }
             let spans = tracer.finishedSpans

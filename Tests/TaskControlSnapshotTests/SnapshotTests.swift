@@ -329,13 +329,13 @@ struct SnapshotTests {
                 let seen: OrderRecorder<Int>
                 func receive(_ event: TaskEvent) { seen.record(TaskSnapshot.current().owners.count) }
             }
-            let observation = AsyncGuard.addObserver(Looking(seen: seen))
+            let observation = TaskDiagnostics.observe(Looking(seen: seen))
             do {
                 let queue = FIFOQueue()
                 await Task(on: queue) {}.value
                 // A second request changes nothing, and neither does a configuration.
                 TaskSnapshot.startTracking()
-                AsyncGuard.configure(AsyncGuardConfiguration(reportsMistakes: false))
+                TaskDiagnostics.configure(TaskDiagnostics.Configuration(reportsMistakes: false))
                 precondition(TaskSnapshot.current().owners.count == 1)
             }
             precondition(seen.events.contains(1))
@@ -348,7 +348,7 @@ struct SnapshotTests {
         let (before, queue) = (AsyncLifetime(name: "before"), FIFOQueue(name: "aTrackerKnows"))
         let tracker = TaskTracker()
         #expect(tracker.snapshot().isTracking && tracker.snapshot().owners.isEmpty)
-        let observation = AsyncGuard.addObserver(tracker)
+        let observation = TaskDiagnostics.observe(tracker)
         let gate = Gate()
         let task = Task(name: "first", on: queue) { try await gate.wait() }
         let owners = tracker.snapshot().owners

@@ -48,7 +48,7 @@ struct NewPrimitiveTests {
         let (recorder, tracker) = (TraceRecorder(), TaskTracker())
         let log = Collector { $0.primitive == .turnstile }
         let observations = [recorder, tracker, log].map { (observer: any TaskObserver) in
-            AsyncGuard.addObserver(observer)
+            TaskDiagnostics.observe(observer)
         }
         var turnstile: Turnstile? = Turnstile()
         turnstile?.pass("visitor 7") {

@@ -33,7 +33,7 @@ final class TraceRecorderTests {
     @Test func anObserverThatRecordsHasWhatHappened() async {
         await #expect(processExitsWith: .success) {
             let recorder = TraceRecorder()
-            let observation = AsyncGuard.addObserver(recorder)
+            let observation = TaskDiagnostics.observe(recorder)
             await Task(name: "recorded", on: FIFOQueue()) {}.value
             observation.end()
             precondition(recorder.text(as: .perfetto).contains("recorded"))
@@ -45,7 +45,7 @@ final class TraceRecorderTests {
         await #expect(processExitsWith: .success) {
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).html").path
             let recorder = TraceRecorder()
-            let observation = AsyncGuard.addObserver(recorder)
+            let observation = TaskDiagnostics.observe(recorder)
             await Task(name: "photo 1", on: FIFOQueue(name: "uploads")) {}.value
             try recorder.write(.html, to: path)
             observation.end()

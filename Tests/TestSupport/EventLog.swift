@@ -6,7 +6,7 @@ package final class EventLog: TaskObserver {
     private static let shared: EventLog = {
         let log = EventLog()
         Diagnostics.keepQuiet()
-        AsyncGuard.addObserver(log)
+        TaskDiagnostics.install(log)
         return log
     }()
 

@@ -6,7 +6,7 @@ import class Foundation.ProcessInfo
 /// Tells every event to an observer that counts it, if `scripts/benchmark --observed` asks for that: what listening costs.
 func observeIfAsked() {
     if ProcessInfo.processInfo.environment["TASK_CONTROL_BENCHMARK_OBSERVED"] != nil {
-        AsyncGuard.addObserver(CountingObserver())
+        TaskDiagnostics.install(CountingObserver())
     }
 }
 

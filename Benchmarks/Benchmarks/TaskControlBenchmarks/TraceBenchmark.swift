@@ -59,7 +59,7 @@ private func tell(_ event: TaskEvent, to observer: any TaskObserver) -> Duration
 /// A recorder that has listened to tasks of 100 queues until it was full.
 private func recording() async -> TraceRecorder {
     let recorder = TraceRecorder(capacity: events)
-    let observation = AsyncGuard.addObserver(recorder)
+    let observation = TaskDiagnostics.observe(recorder)
     let queues = (0..<100).map { FIFOQueue(name: "queue \($0)") }
     // Each is told of three times, at least.
     for first in stride(from: 0, to: events / 3, by: 1_000) {
@@ -75,7 +75,7 @@ private func recording() async -> TraceRecorder {
 
 private func anEvent() async -> TaskEvent {
     let catcher = Catcher()
-    let observation = AsyncGuard.addObserver(catcher)
+    let observation = TaskDiagnostics.observe(catcher)
     await Task(name: "a task with a name", on: FIFOQueue(name: "a queue")) {}.value
     observation.end()
     return catcher.event

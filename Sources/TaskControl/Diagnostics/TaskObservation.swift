@@ -1,6 +1,18 @@
-/// The registration of an observer. It lasts until ``end()``, whether or not this value is kept: the library keeps the observer alive.
-public struct TaskObservation: Hashable, Sendable {
-    let number: UInt64
+/// The registration of an observer, which ends with ``end()`` or when this object is released.
+///
+/// ```swift
+/// let observation = TaskDiagnostics.observe(recorder)
+/// // …
+/// observation.end()
+/// ```
+public final class TaskObservation: Sendable {
+    private let number: UInt64
+
+    init(number: UInt64) {
+        self.number = number
+    }
+
+    deinit { end() }
 
     /// Ends the observation and releases the observer. A second call does nothing.
     ///

@@ -9,7 +9,7 @@
 ///     }
 /// }
 ///
-/// let observation = AsyncGuard.addObserver(FailureCount())
+/// let observation = TaskDiagnostics.observe(FailureCount())
 /// // … and when it has seen enough:
 /// observation.end()
 /// ```

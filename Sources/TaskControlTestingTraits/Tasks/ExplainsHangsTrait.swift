@@ -28,7 +28,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
         guard Simulation.current == nil else { return try await function() }
         // A tracker of its own: the configuration of the process is not changed.
         let tracker = TaskTracker()
-        let observation = AsyncGuard.addObserver(tracker)
+        let observation = TaskDiagnostics.observe(tracker)
         defer { observation.end() }
         try await TestScope.observing { scope in
             try await withoutActuallyEscaping(function) { function in
@@ -89,7 +89,7 @@ extension Trait where Self == ExplainsHangsTrait {
     /// What other tests do at the same time is left out, except where this test waits for it. What the test does in `Task.detached`, on a
     /// thread or in a Dispatch queue is left out too. A wait for `task.value`, a continuation or an actor is the runtime's, and not seen.
     ///
-    /// The tracking that this needs lasts as long as the test, and leaves the configuration of the process (`AsyncGuard.configure`) as it is.
+    /// The tracking that this needs lasts as long as the test, and leaves the configuration of the process (`TaskDiagnostics.configure`) as it is.
     /// The test runs in a child task. Under `.simulated` the trait has no effect on the seeds if it comes after that trait, since a simulation
     /// finds deadlocks by itself; before it, it limits all seeds together.
     ///

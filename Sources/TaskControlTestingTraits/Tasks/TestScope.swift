@@ -48,7 +48,7 @@ final class TestScope: TaskObserver {
         _ body: (TestScope) async throws -> Result
     ) async rethrows -> Result {
         let scope = TestScope(recordsOrigins: recordsOrigins)
-        let observation = AsyncGuard.addObserver(scope)
+        let observation = TaskDiagnostics.observe(scope)
         defer { observation.end() }
         return try await body(scope)
     }

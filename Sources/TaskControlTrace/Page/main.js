@@ -7,7 +7,7 @@ function describe() {
     element("summary").textContent = total === 0 ? "" : `${tasks} · ${counted(trace.groups.length, "owner")} · ${duration(trace.length)} · ${counted(trace.events, "event")}`;
     element("empty").textContent = total > 0
         ? "No task is like that.\nEsc in the filter shows all."
-        : trace.events > 0 ? "The events that were recorded tell of no task." : "Nothing was recorded.\nWas the recorder added with AsyncGuard.addObserver, before the tasks began?";
+        : trace.events > 0 ? "The events that were recorded tell of no task." : "Nothing was recorded.\nWas the recorder added with TaskDiagnostics.observe, before the tasks began?";
 }
 
 function begin() {

@@ -16,7 +16,7 @@ struct EventTests {
 
     private static let shared: Log = {
         let log = Log()
-        AsyncGuard.addObserver(log)
+        TaskDiagnostics.install(log)
         return log
     }()
 

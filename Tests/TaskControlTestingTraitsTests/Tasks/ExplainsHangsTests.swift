@@ -44,7 +44,7 @@ struct ExplainsHangsTests {
     @Test func aCircleIsNamed() async throws {
         let hangs = Gate()
         let waits = WaitObserver(gate: hangs)
-        let observation = AsyncGuard.addObserver(waits)
+        let observation = TaskDiagnostics.observe(waits)
         defer { observation.end() }
         let outcome = try await outcome(when: { try await hangs.wait() }) {
             try await WaitObserver.$isWatched.withValue(true) {

@@ -12,7 +12,7 @@ struct EventDeliveryTests {
     private func collecting(_ body: (Collector) async throws -> Void) async rethrows {
         let number = source.number
         let collector = Collector { $0.owner == TaskEvent.Identity(number) }
-        let observation = AsyncGuard.addObserver(collector)
+        let observation = TaskDiagnostics.observe(collector)
         try await body(collector)
         observation.end()
     }
@@ -56,7 +56,7 @@ struct EventDeliveryTests {
         }
         await collecting { collector in
             let subject = subject
-            let late = AsyncGuard.addObserver(Late(source, subject))
+            let late = TaskDiagnostics.observe(Late(source, subject))
             Diagnostics.open(subject)
             Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
             Diagnostics.emit(source.event(.waiting, .entered(.waiting), about: subject))
@@ -72,7 +72,7 @@ struct EventDeliveryTests {
             Diagnostics.open(subject)
             Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
             let late = Collector { $0.subject == subject }
-            let observation = AsyncGuard.addObserver(late)
+            let observation = TaskDiagnostics.observe(late)
             Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
             Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
             #expect(collector.events.map(\.kind) == [.created, .started, .completed])
@@ -87,7 +87,7 @@ struct EventDeliveryTests {
             let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"))
             let subject = TaskEvent.Identity(1, of: source.number)
             let first = Collector { _ in true }
-            let observation = AsyncGuard.addObserver(first)
+            let observation = TaskDiagnostics.observe(first)
             Diagnostics.open(subject)
             observation.end()
             Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
@@ -95,7 +95,7 @@ struct EventDeliveryTests {
             precondition(first.events.isEmpty)
             precondition(Diagnostics.moment == nil)
             let second = Collector { _ in true }
-            AsyncGuard.addObserver(second)
+            TaskDiagnostics.install(second)
             Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
             precondition(second.events.map(\.kind) == [.completed])
         }
@@ -147,8 +147,8 @@ struct EventDeliveryTests {
         }
         let (first, second) = (OrderRecorder<TaskEvent.Kind>(), OrderRecorder<TaskEvent.Kind>())
         let observations = [
-            AsyncGuard.addObserver(Forwarding(source: source, kind: .created, answer: .closed, count: first)),
-            AsyncGuard.addObserver(Forwarding(source: source, kind: .closed, answer: .draining, count: second)),
+            TaskDiagnostics.observe(Forwarding(source: source, kind: .created, answer: .closed, count: first)),
+            TaskDiagnostics.observe(Forwarding(source: source, kind: .closed, answer: .draining, count: second)),
         ]
         Diagnostics.emit(source.event(.created))
         #expect(first.events == [.created])
@@ -165,7 +165,7 @@ struct EventDeliveryTests {
             let moment = Diagnostics.moment
             precondition(moment == nil)
             let collector = Collector { _ in true }
-            AsyncGuard.addObserver(collector)
+            TaskDiagnostics.install(collector)
             Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
             Diagnostics.emit(at: moment, source.event(.closed))
             Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))

@@ -136,7 +136,7 @@ struct LifetimeEventTests {
                     let (one, other, begun, gate) = (AsyncLifetime(), AsyncLifetime(), Gate(), Gate())
                     let collector = Collector { $0.subject != nil }
                     precondition(!(Diagnostics.moment != nil))
-                    let first = isObservedAtFirst ? AsyncGuard.addObserver(collector) : nil
+                    let first = isObservedAtFirst ? TaskDiagnostics.observe(collector) : nil
                     let task = AsyncTask {
                         begun.open()
                         await gate.waitIgnoringCancellation()
@@ -144,7 +144,7 @@ struct LifetimeEventTests {
                     await begun.waitIgnoringCancellation()
                     first?.end()
                     let bound = bind(task, one, other)
-                    let observation = AsyncGuard.addObserver(collector)
+                    let observation = TaskDiagnostics.observe(collector)
                     if cancelsAll {
                         one.cancelAll()
                         other.cancelAll()
@@ -315,7 +315,7 @@ struct LifetimeEventTests {
         // Its end is seen by a detached task, which no test can mark: it is looked for by its owner.
         let number = bag.registry.source.number
         let observer = Collector { $0.owner == TaskEvent.Identity(number) }
-        let observation = AsyncGuard.addObserver(observer)
+        let observation = TaskDiagnostics.observe(observer)
         Task { try? await gate.wait() }.stored(in: bag)
         gate.open()
         try await bag.registry.drain()

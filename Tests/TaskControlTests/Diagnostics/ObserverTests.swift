@@ -44,7 +44,7 @@ struct ObserverTests {
         let bag = TaskBag()
         let observers = answers.map { _ in (heard: OrderRecorder<TaskEvent>(), gone: Gate()) }
         let observations = zip(observers, answers).map { observer, answer in
-            AsyncGuard.addObserver(Answering(bag, heard: observer.heard, gone: observer.gone, answer))
+            TaskDiagnostics.observe(Answering(bag, heard: observer.heard, gone: observer.gone, answer))
         }
         bag.addTask {}
         try await bag.drain()
@@ -78,7 +78,7 @@ struct ObserverTests {
                     }
                 }
             }
-            AsyncGuard.addObserver(Forwarding())
+            TaskDiagnostics.install(Forwarding())
             await Task(on: MainActor.queue) {}.value
         }
     }
@@ -181,7 +181,7 @@ struct ObserverTests {
             func drain() async throws { try await bag.drain() }
         }
         let observer = Starting()
-        let observation = AsyncGuard.addObserver(observer)
+        let observation = TaskDiagnostics.observe(observer)
         for _ in 0..<10 { await Task(on: observer.queue) {}.value }
         try await observer.drain()
         observation.end()
@@ -195,7 +195,7 @@ struct ObserverTests {
             let collector = Collector { event in
                 withExtendedLifetime(probe) { event.owner == TaskEvent.Identity(number) }
             }
-            let observation = AsyncGuard.addObserver(collector)
+            let observation = TaskDiagnostics.observe(collector)
             bag.addTask {}
             try await bag.registry.drain()
             observation.end()
@@ -228,12 +228,12 @@ struct ObserverTests {
                 func receive(_ event: TaskEvent) { observation.withLock { $0.take() }?.end() }
             }
             let collector = Collector { _ in true }
-            AsyncGuard.addObserver(collector)
+            TaskDiagnostics.install(collector)
             do {
                 let isRunning = Gate()
                 let leaving = Leaving(isRunning: isRunning)
                 try await isRunning.wait()
-                let observation = AsyncGuard.addObserver(leaving)
+                let observation = TaskDiagnostics.observe(leaving)
                 leaving.observation.withLock { $0 = observation }
             }
             let task = Task {
@@ -249,9 +249,9 @@ struct ObserverTests {
     @Test func eventsAreInTheTimeOfTheConfiguredClockAndNameTheTaskThatActs() async throws {
         await #expect(processExitsWith: .success) {
             let clock = TestClock()
-            AsyncGuard.configure(AsyncGuardConfiguration(clock: clock))
+            TaskDiagnostics.configure(TaskDiagnostics.Configuration(clock: clock))
             let collector = Collector { _ in true }
-            AsyncGuard.addObserver(collector)
+            TaskDiagnostics.install(collector)
             _ = AsyncLifetime()
             await clock.advance(by: .seconds(3))
             await Task { _ = AsyncLifetime() }.value
@@ -274,9 +274,9 @@ struct ObserverTests {
                 }
                 return text.contains("hush") ? "…" : text
             }
-            AsyncGuard.configure(AsyncGuardConfiguration(debugLogging: true, redact: redact))
+            TaskDiagnostics.configure(TaskDiagnostics.Configuration(debugLogging: true, redact: redact))
             let collector = Collector { _ in true }
-            AsyncGuard.addObserver(collector)
+            TaskDiagnostics.install(collector)
             let queue = FIFOQueue(name: "hush queue")
             await Task(name: "hush task", on: queue) {}.value
             _ = try? await withSingleFlight(key: "hush key") { throw MarkedError("hush error") }
@@ -312,7 +312,7 @@ struct ObserverTests {
 
     @Test func theReportOfMistakesCanBeTurnedOff() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            AsyncGuard.configure(AsyncGuardConfiguration(reportsMistakes: false))
+            TaskDiagnostics.configure(TaskDiagnostics.Configuration(reportsMistakes: false))
             await AsyncTask { throw MarkedError("lost") }.detached().value
         }
         #expect(!text(result).contains("TaskControl"))
@@ -320,7 +320,7 @@ struct ObserverTests {
 
     @Test func aReportOfAMistakeIsRedacted() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            AsyncGuard.configure(AsyncGuardConfiguration(redact: { $0.contains("hush") ? "…" : $0 }))
+            TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { $0.contains("hush") ? "…" : $0 }))
             await AsyncTask { throw MarkedError("hush") }.detached().value
         }
         #expect(text(result).contains("nothing handles it: …"))
@@ -328,9 +328,9 @@ struct ObserverTests {
 
     @Test func whetherAnEventIsAMistakeDoesNotDependOnRedaction() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            AsyncGuard.configure(AsyncGuardConfiguration(redact: { _ in "…" }))
+            TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { _ in "…" }))
             let collector = Collector { $0.kind == .abandonedWorkEnded }
-            AsyncGuard.addObserver(collector)
+            TaskDiagnostics.install(collector)
             for error in [CancellationError() as any Error, MarkedError("late")] {
                 let (gate, ended) = (Gate(), collector.events.count)
                 _ = try? await withDetachedTimeout(.milliseconds(1)) {
@@ -351,7 +351,7 @@ struct ObserverTests {
     #if SUBPROCESSES
     @Test func theLogHasTheLinesOfTheDocumentWithTheKindOfThread() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            AsyncGuard.configure(.init(debugLogging: true))
+            TaskDiagnostics.configure(.init(debugLogging: true))
             await MainActor.run {
                 let lifetime = AsyncLifetime()
                 for _ in 0..<3 { AsyncTask {}.bind(to: lifetime) }
@@ -394,14 +394,14 @@ struct ObserverTests {
     @Test func nothingIsBuiltWhenNobodyListens() async throws {
         await #expect(processExitsWith: .success) {
             // Listening that has ended is not listening.
-            AsyncGuard.configure(.init(debugLogging: true))
-            AsyncGuard.configure(.init())
+            TaskDiagnostics.configure(.init(debugLogging: true))
+            TaskDiagnostics.configure(.init())
             await Self.doWithSilentWords()
             precondition(!(Diagnostics.moment != nil))
         }
         // And they are asked for if somebody does: the test above can fail.
         await #expect(processExitsWith: .failure) {
-            AsyncGuard.addObserver(Collector { _ in true })
+            TaskDiagnostics.install(Collector { _ in true })
             await Self.doWithSilentWords()
         }
     }

@@ -41,7 +41,7 @@ struct SharingEventTests {
         let flights = SingleFlight<Int, Int>()
         // The flight is cancelled outside all tasks.
         let collector = Collector { $0.owner == TaskEvent.Identity(flights.flights.source.number) }
-        let observation = AsyncGuard.addObserver(collector)
+        let observation = TaskDiagnostics.observe(collector)
         defer { observation.end() }
         try await EventLog.recording { recorder in
             let (begun, gate) = (Gate(), Gate())

@@ -19,7 +19,7 @@ final class Incidents: TaskObserver {
 
     private init() {
         Diagnostics.keepQuiet()
-        AsyncGuard.addObserver(self)
+        TaskDiagnostics.install(self)
     }
 
     func receive(_ event: TaskEvent) {

@@ -16,7 +16,7 @@ func wait(forBooksOf number: UInt64, missing: () -> Int) async throws {
         return false
     }
     _ = Incidents.shared
-    let observation = AsyncGuard.addObserver(listener)
+    let observation = TaskDiagnostics.observe(listener)
     defer { observation.end() }
     var heard = told.count
     while case let count = missing(), count > 0 {

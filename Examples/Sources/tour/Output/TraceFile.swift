@@ -46,7 +46,7 @@ struct TraceRecording {
     init?(for files: [TraceFile]) {
         guard !files.isEmpty else { return nil }
         self.files = files
-        observation = AsyncGuard.addObserver(recorder)
+        observation = TaskDiagnostics.observe(recorder)
     }
 
     func write(title: String) throws(TraceWriteError) {

@@ -32,7 +32,9 @@ enum EventDelivery {
 
     static var current: Observation { state.withLock { $0.observation } }
 
-    static func replace(_ change: (Observation) -> Observation) {
+    /// - Returns: The former observation.
+    @discardableResult
+    static func replace(_ change: (Observation) -> Observation) -> Observation {
         // Observers that are released are released without the lock.
         let old = state.withLock { state in
             let old = state.observation
@@ -40,7 +42,7 @@ enum EventDelivery {
             state.setFlag()
             return old
         }
-        withExtendedLifetime(old) {}
+        return old
     }
 
     // MARK: Beginnings

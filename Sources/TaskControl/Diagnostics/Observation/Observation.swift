@@ -5,7 +5,7 @@ final class Observation: Sendable {
         let observer: any TaskObserver
     }
 
-    let configuration: AsyncGuardConfiguration?
+    let configuration: TaskDiagnostics.Configuration?
     private let configuredTime: (@Sendable () -> Duration)?
     private let log: Observer?
     private let added: [Observer]
@@ -14,7 +14,7 @@ final class Observation: Sendable {
     let observers: [Observer]
 
     init(
-        _ configuration: AsyncGuardConfiguration? = nil,
+        _ configuration: TaskDiagnostics.Configuration? = nil,
         configuredTime: (@Sendable () -> Duration)? = nil,
         log: Observer? = nil,
         added: [Observer] = [],
@@ -58,13 +58,19 @@ final class Observation: Sendable {
 extension Observation {
     static var current: Observation { EventDelivery.current }
 
-    static func configure(_ configuration: AsyncGuardConfiguration) {
+    /// - Returns: Whether `former` was still the current observation. If not, nothing is changed.
+    static func configure(_ configuration: TaskDiagnostics.Configuration, replacing former: Observation) -> Bool {
         let log = configuration.debugLogging ? Observer(observer: SystemLog()) : nil
         let isDefault = configuration.clock is ContinuousClock
         let time = isDefault ? nil : stopwatch(configuration.clock)
-        EventDelivery.replace { old in
-            Observation(configuration, configuredTime: time, log: log, added: old.added, isQuiet: old.isQuiet)
-        }
+        let fresh = Observation(
+            configuration,
+            configuredTime: time,
+            log: log,
+            added: former.added,
+            isQuiet: former.isQuiet
+        )
+        return EventDelivery.replace { $0 === former ? fresh : $0 } === former
     }
 
     private static func stopwatch<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {

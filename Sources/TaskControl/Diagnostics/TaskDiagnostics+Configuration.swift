@@ -1,0 +1,45 @@
+extension TaskDiagnostics {
+    /// The settings of diagnostics.
+    public struct Configuration: Sendable {
+        /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere. For swift-log, install a
+        /// `LogObserver` of the product `TaskControlLogging`.
+        ///
+        /// A line begins with `[main]` if it was written on the main thread. Outside Apple's platforms the main actor of a program with an
+        /// async `main` does not run there, and its lines begin with `[background]` too.
+        public var debugLogging: Bool
+
+        /// Removes secrets from texts: names of tasks and queues, keys, errors, requests. Called for each text before any log or observer
+        /// receives it, without a lock. `nil`: texts are shown as they are.
+        public var redact: (@Sendable (String) -> String)?
+
+        /// Whether mistakes are written to the system's log, in debug and release builds: errors that no code receives, tasks that were
+        /// dropped without an owner, and continuations that were dropped or resumed twice. By default they are.
+        ///
+        /// On Apple platforms they go to `os.Logger` at the level *error*, elsewhere to standard error, one line each. Texts of errors and
+        /// names of tasks are passed to ``redact`` first; in the unified log of Apple platforms they are private data. With
+        /// ``debugLogging`` they are lines of that log instead. Observers receive mistakes in any case.
+        public var reportsMistakes: Bool
+
+        /// The clock that gives events their time.
+        public var clock: any Clock<Duration>
+
+        /// Creates a configuration. By default, only mistakes are logged.
+        ///
+        /// - Parameters:
+        ///   - debugLogging: Whether each event is written as a line.
+        ///   - redact: Removes secrets from texts.
+        ///   - reportsMistakes: Whether mistakes are written to the system's log: see ``reportsMistakes``.
+        ///   - clock: The clock that gives events their time.
+        public init(
+            debugLogging: Bool = false,
+            redact: (@Sendable (String) -> String)? = nil,
+            reportsMistakes: Bool = true,
+            clock: any Clock<Duration> = ContinuousClock()
+        ) {
+            self.debugLogging = debugLogging
+            self.redact = redact
+            self.reportsMistakes = reportsMistakes
+            self.clock = clock
+        }
+    }
+}

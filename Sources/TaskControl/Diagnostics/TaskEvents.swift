@@ -1,0 +1,34 @@
+/// The events of this process as an asynchronous sequence, for one loop: see ``TaskDiagnostics/events(bufferingNewest:)``.
+public struct TaskEvents: AsyncSequence, Sendable {
+    private final class Buffer: TaskObserver {
+        let dropped = Locked(0)
+        private let continuation: AsyncStream<TaskEvent>.Continuation
+
+        init(_ continuation: AsyncStream<TaskEvent>.Continuation) {
+            self.continuation = continuation
+        }
+
+        func receive(_ event: TaskEvent) {
+            if case .dropped = continuation.yield(event) { dropped.withLock { $0 += 1 } }
+        }
+    }
+
+    private let stream: AsyncStream<TaskEvent>
+    private let buffer: Buffer
+
+    init(limit: Int) {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: TaskEvent.self,
+            bufferingPolicy: .bufferingNewest(Swift.max(1, limit))
+        )
+        (self.stream, buffer) = (stream, Buffer(continuation))
+        let number = Observation.add(buffer)
+        continuation.onTermination = { _ in Observation.remove(number) }
+    }
+
+    /// How many events were dropped so far because the loop did not receive them in time.
+    public var droppedCount: Int { buffer.dropped.withLock { $0 } }
+
+    /// Creates the iterator of the loop. If the task of the loop is cancelled, the loop ends, and so does the observation.
+    public func makeAsyncIterator() -> AsyncStream<TaskEvent>.Iterator { stream.makeAsyncIterator() }
+}

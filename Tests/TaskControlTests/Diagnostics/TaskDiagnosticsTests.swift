@@ -1,0 +1,98 @@
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControl
+
+/// The configuration of diagnostics, and how observers come and go.
+@Suite(.timeLimit(.minutes(15)))
+struct TaskDiagnosticsTests {
+    @Test func anObservationEndsWhenItIsReleased() async throws {
+        let name = "TaskDiagnosticsTests.released"
+        let collector = Collector { $0.ownerName == name }
+        var observation: TaskObservation? = TaskDiagnostics.observe(collector)
+        _ = AsyncLifetime(name: name)
+        #expect(!collector.events.isEmpty)
+        withExtendedLifetime(observation) {}
+        observation = nil
+        let count = collector.events.count
+        _ = AsyncLifetime(name: name)
+        #expect(collector.events.count == count)
+    }
+
+    @Test func theObserverIsReleasedWithItsObservation() async throws {
+        var collector: Collector? = Collector { _ in false }
+        weak let observer = collector
+        let observation = TaskDiagnostics.observe(try #require(collector))
+        collector = nil
+        #expect(observer != nil)
+        observation.end()
+        // An event on another thread may keep the observer until it has been delivered.
+        while observer != nil { await Task.yield() }
+    }
+
+    @Test func theEventsAreASequence() async throws {
+        let name = "TaskDiagnosticsTests.sequence"
+        let events = TaskDiagnostics.events(bufferingNewest: 100_000)
+        let queue = FIFOQueue(name: name)
+        await Task(on: queue) {}.value
+        var kinds: [TaskEvent.Kind] = []
+        for await event in events where event.ownerName == name {
+            kinds.append(event.kind)
+            if event.outcome != nil { break }
+        }
+        #expect(kinds == [.created, .enqueued, .started, .completed])
+        #expect(events.droppedCount == 0)
+    }
+
+    @Test func aCancelledLoopEnds() async throws {
+        let (events, begun) = (TaskDiagnostics.events(), Gate())
+        let task = Task {
+            begun.open()
+            for await _ in events {}
+        }
+        try await begun.wait()
+        task.cancel()
+        await task.value
+    }
+
+    @Test func eventsThatAreNotReceivedInTimeAreCounted() async throws {
+        let events = TaskDiagnostics.events(bufferingNewest: 2)
+        for _ in 0..<5 { _ = AsyncLifetime() }
+        // Each lifetime has two events; other tests may add more.
+        #expect(events.droppedCount >= 8)
+        var iterator = events.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+    }
+
+    #if SUBPROCESSES
+    @Test func anUpdateLeavesTheOtherSettings() async throws {
+        await #expect(processExitsWith: .success) {
+            TaskDiagnostics.update { $0.reportsMistakes = false }
+            TaskDiagnostics.update { $0.redact = { _ in "…" } }
+            precondition(!TaskDiagnostics.configuration.reportsMistakes)
+            precondition(TaskDiagnostics.configuration.redact?("secret") == "…")
+            TaskDiagnostics.configure(.init())
+            precondition(TaskDiagnostics.configuration.reportsMistakes)
+            precondition(TaskDiagnostics.configuration.redact == nil)
+        }
+    }
+
+    @Test func updatesOfManyThreadsAreAllKept() async throws {
+        await #expect(processExitsWith: .success) {
+            await withTaskGroup { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        TaskDiagnostics.update { configuration in
+                            let redact = configuration.redact ?? { $0 }
+                            configuration.redact = { redact($0) + " \(number)" }
+                        }
+                    }
+                }
+            }
+            let numbers = TaskDiagnostics.configuration.redact?("").split(separator: " ").compactMap { Int($0) } ?? []
+            precondition(numbers.sorted() == Array(0..<100))
+        }
+    }
+    #endif
+}
