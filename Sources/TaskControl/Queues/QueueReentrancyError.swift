@@ -19,3 +19,5 @@ public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConve
             + "await it inside."
     }
 }
+
+extension QueueReentrancyError: ProgrammingMistake {}

@@ -117,3 +117,5 @@ public enum SingleFlightError: Error, Sendable, CustomStringConvertible {
         }
     }
 }
+
+extension SingleFlightError: ProgrammingMistake {}

@@ -95,7 +95,7 @@ struct AsyncSemaphoreTests {
 
     @Test func anErrorInsideGivesThePermitBack() async throws {
         let semaphore = AsyncSemaphore(value: 2)
-        await #expect(throws: MarkedError.self) { try await semaphore.withPermit(2) { throw MarkedError() } }
+        await #expect(throws: MarkedError.self) { try await semaphore.withPermits(2) { throw MarkedError() } }
         #expect(semaphore.available == 2)
     }
 
@@ -138,7 +138,7 @@ struct AsyncSemaphoreTests {
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await AsyncSemaphore(value: 2).acquire(3)
         }
-        #expect(text(result).contains("3 permits are asked for, of one that has 2"))
+        #expect(text(result).contains("3 permits are requested, and there are 2"))
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = AsyncSemaphore(value: 2).tryAcquire(0)
         }

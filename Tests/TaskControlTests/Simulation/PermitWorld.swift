@@ -83,7 +83,7 @@ final class PermitWorld: Sendable {
     }
 
     private func hold(_ number: Int, _ weight: Int) async throws {
-        try await semaphore.withPermit(weight) {
+        try await semaphore.withPermits(weight) {
             expectHolds(number, weight)
             await Task.yield()
             state.withLock { $0.release(number) }

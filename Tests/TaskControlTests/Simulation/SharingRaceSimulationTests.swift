@@ -132,7 +132,7 @@ struct SharingRaceSimulationTests {
             let semaphore = AsyncSemaphore(value: 2)
             try await semaphore.acquire(2)
             let waiters = [2, 1, 1].map { weight in
-                Task { try await semaphore.withPermit(weight) { await Task.yield() } }
+                Task { try await semaphore.withPermits(weight) { await Task.yield() } }
             }
             sim.cancelSomewhere(waiters[0])
             sim.cancelSomewhere(waiters[1])

@@ -1,4 +1,4 @@
-/// A number of permits, for as many as may do something at once.
+/// Limits how many callers do something at once, by a number of permits.
 ///
 /// ```swift
 /// let connections = AsyncSemaphore(value: 4)
@@ -8,13 +8,13 @@
 /// }
 /// ```
 ///
-/// What is large can take several permits at once: `withPermit(3) { … }`.
+/// Large work can take several permits at once: `withPermits(3) { … }`. A permit that must outlive a function is a value: ``acquirePermit(_:)``.
 ///
 /// Safe to use from any thread and any isolation.
 ///
 /// Siblings: a ``FIFOQueue`` with `maxConcurrentTasks` makes tasks that begin in order, sees re-entry, and raises what an urgent task waits
 /// for. A semaphore can't: permits have no owner, since one task may release what another has acquired. Inside a permit, asking the same
-/// semaphore for another waits for ever when there is none left.
+/// semaphore for another waits forever when there is none left.
 ///
 /// ## Ordering
 /// Strictly in the order of the calls, whatever the priorities. Nobody overtakes one who waits, not even with a smaller request: so a
@@ -55,20 +55,34 @@ public final class AsyncSemaphore: Sendable {
     /// How many callers wait. It may have changed when the caller looks at it.
     public var waiterCount: Int { state.withLock { $0.waiterCount } }
 
-    /// Runs `body` with a permit, or several, and gives them back when it has ended.
+    /// Runs `body` with a permit, and releases the permit when `body` has ended.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before it has its permits leaves at once, without running `body`. From then on it is up to `body`.
+    /// A caller that is cancelled before it has its permit leaves at once, without running `body`. From then on it is up to `body`.
+    ///
+    /// - Parameter body: Runs in the caller's task and isolation.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permit.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that get theirs afterwards.
+    @inlinable
+    public nonisolated(nonsending) func withPermit<Value>(
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        try await withPermits(1, body)
+    }
+
+    /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation is as for ``withPermit(_:)``.
     ///
     /// - Parameters:
     ///   - weight: How many permits: from 1 to as many as the semaphore has.
     ///   - body: Runs in the caller's task and isolation.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; `CancellationError` if the caller was cancelled before it had its permits.
-    /// - Complexity: O(1), and O(*n*) in the number of those who get theirs afterwards.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permits.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that get theirs afterwards.
     @inlinable
-    public nonisolated(nonsending) func withPermit<Value>(
-        _ weight: Int = 1,
+    @inline(__always)
+    public nonisolated(nonsending) func withPermits<Value>(
+        _ weight: Int,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         var holding = PermitHolding.scoped
@@ -79,7 +93,8 @@ public final class AsyncSemaphore: Sendable {
 
     /// Takes a permit, or several: now if they are there and nobody waits, otherwise when it is the caller's turn.
     ///
-    /// Each permit that was acquired is to be released, or is lost for ever. ``withPermit(_:_:)`` does that by itself.
+    /// Each acquired permit must be released, or it is lost forever. ``withPermit(_:)`` does that by itself, and so does a permit of
+    /// ``acquirePermit(_:)``.
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once, and has no permit. So does one that was cancelled before it called, even if there are permits.
@@ -87,7 +102,7 @@ public final class AsyncSemaphore: Sendable {
     /// - Parameter weight: How many permits: from 1 to as many as the semaphore has.
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(1).
-    public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws {
+    public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws(CancellationError) {
         var holding = PermitHolding.open
         if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
     }
@@ -97,7 +112,7 @@ public final class AsyncSemaphore: Sendable {
     /// - Parameter holding: Receives the place, and if somebody observes, a number.
     /// - Returns: Whether the permits are taken; if not, the caller must go on with `acquireInLine`.
     @usableFromInline
-    func acquireAtOnce(_ weight: Int, _ holding: inout PermitHolding) throws -> Bool {
+    func acquireAtOnce(_ weight: Int, _ holding: inout PermitHolding) throws(CancellationError) -> Bool {
         check(weight)
         if Task.isCancelled { throw CancellationError() }
         let (id, moment) = state.withLock { ($0.acquire(weight), Diagnostics.moment) }
@@ -107,7 +122,8 @@ public final class AsyncSemaphore: Sendable {
     }
 
     @usableFromInline
-    nonisolated(nonsending) func acquireInLine(_ weight: Int, _ holding: PermitHolding) async throws {
+    nonisolated(nonsending) func acquireInLine(_ weight: Int, _ holding: PermitHolding) async throws(CancellationError)
+    {
         guard let id = holding.id else {
             preconditionFailure("A caller waits in line for what it did not get at once.")
         }
@@ -173,7 +189,7 @@ public final class AsyncSemaphore: Sendable {
     private func check(_ weight: Int) {
         insist(
             (1...value).contains(weight),
-            "AsyncSemaphore: \(weight) permits are asked for, of one that has \(value). Ask for 1 to \(value), or make a larger one."
+            "AsyncSemaphore: \(weight) permits are requested, and there are \(value). Request 1 to \(value), or create a larger semaphore."
         )
     }
 }

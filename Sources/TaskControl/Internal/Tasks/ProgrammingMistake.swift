@@ -1,0 +1,2 @@
+/// An error that only a change of the program avoids.
+package protocol ProgrammingMistake: Error {}

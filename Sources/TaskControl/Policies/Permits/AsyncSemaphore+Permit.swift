@@ -1,0 +1,43 @@
+extension AsyncSemaphore {
+    /// Permits of a semaphore that are released exactly once: with ``release()``, or when the value is destroyed.
+    ///
+    /// It cannot be copied, so it cannot be released twice or lost.
+    ///
+    /// ```swift
+    /// let permit = try await connections.acquirePermit()
+    /// let connection = Connection(permit: permit)       // the permit is released with the connection
+    /// ```
+    public struct Permit: ~Copyable, Sendable {
+        private let semaphore: AsyncSemaphore
+        /// The number of permits that it stands for.
+        public let count: Int
+        private let holding: PermitHolding
+
+        fileprivate init(_ semaphore: AsyncSemaphore, count: Int, _ holding: PermitHolding) {
+            self.semaphore = semaphore
+            self.count = count
+            self.holding = holding
+        }
+
+        deinit { semaphore.release(count, holding) }
+
+        /// Releases the permits now. May be called from any task.
+        ///
+        /// - Complexity: O(1), and O(*n*) in the number of callers that get theirs.
+        public consuming func release() {}
+    }
+
+    /// Acquires permits as a value, which releases them when it is destroyed: now if they are available and nobody waits, otherwise when it is the caller's turn.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once, and has no permit. So does one that was cancelled before it called, even if there are permits.
+    ///
+    /// - Parameter count: How many permits: from 1 to as many as the semaphore has.
+    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Complexity: O(1).
+    public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {
+        var holding = PermitHolding.scoped
+        if !(try acquireAtOnce(count, &holding)) { try await acquireInLine(count, holding) }
+        return Permit(self, count: count, holding)
+    }
+}

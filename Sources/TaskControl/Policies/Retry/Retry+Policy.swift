@@ -1,0 +1,53 @@
+/// Calls an operation again when it fails, as often and after such delays as a policy says.
+///
+/// ```swift
+/// let feed = try await retry { try await fetchFeed() }
+/// ```
+///
+/// The operation runs in the caller's isolation and task, and must bear being repeated. Order and cancellation are those of
+/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, which takes each setting as a parameter.
+///
+/// - Parameters:
+///   - policy: The number of attempts, the delays, and the errors that are retried. See ``RetryPolicy`` for its defaults.
+///   - clock: Measures the delays and `maxElapsed`.
+///   - onRetry: Receives each failure that another attempt follows, before the delay.
+///   - operation: The operation, which is called at least once.
+/// - Returns: The value of the first attempt that succeeds.
+/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the clock, if it cannot sleep.
+/// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
+@inlinable
+public nonisolated(nonsending) func retry<Value, C: Clock>(
+    _ policy: RetryPolicy = .default,
+    clock: C = ContinuousClock(),
+    onRetry: (RetryEvent) -> Void = { _ in },
+    operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value where C.Duration == Duration {
+    try await retry(policy, clock: clock, onRetry: onRetry) { _ in try await operation() }
+}
+
+/// Calls an operation with the number of the attempt, counted from 1, and again when it fails, as often and after such delays as a policy says. Otherwise
+/// like the form without the number, cancellation included.
+///
+/// ```swift
+/// let page = try await retry(.mirrors) { attempt in
+///     try await fetch(page, from: mirrors[attempt - 1])
+/// }
+/// ```
+@inlinable
+public nonisolated(nonsending) func retry<Value, C: Clock>(
+    _ policy: RetryPolicy = .default,
+    clock: C = ContinuousClock(),
+    onRetry: (RetryEvent) -> Void = { _ in },
+    operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
+) async throws -> Value where C.Duration == Duration {
+    try await retrying(
+        attempts: max(1, policy.attempts),
+        backoff: policy.backoff,
+        shouldRetry: policy.shouldRetry,
+        budget: policy.budget,
+        maxElapsed: policy.maxElapsed,
+        clock: clock,
+        onRetry: onRetry,
+        operation: operation
+    )
+}

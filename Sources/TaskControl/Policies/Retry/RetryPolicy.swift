@@ -1,0 +1,64 @@
+/// How often, after which delays, and after which errors ``retry(_:clock:onRetry:operation:)-(_,_,_,()->Value)`` calls an operation again.
+///
+/// ```swift
+/// extension RetryPolicy {
+///     static let payments = RetryPolicy(attempts: 5, maxElapsed: .seconds(10))
+/// }
+///
+/// let receipt = try await retry(.payments) { try await pay(order) }
+/// ```
+///
+/// The defaults are safe for a service on a network: 3 attempts, a delay that grows from 50 ms to at most 20 s with full jitter, and a budget, as in the
+/// standard mode of the AWS SDKs. Errors that would be the same the next time are not retried: see ``isWorthRetrying(_:)``.
+///
+/// Copies of a policy share its budget. Create one policy per service, as a constant, so that an outage of one service does not use up the retries of
+/// another.
+public struct RetryPolicy: Sendable {
+    /// The policy of calls that name none. Its budget is shared by all of them.
+    public static let `default` = RetryPolicy()
+
+    /// How many attempts there may be, including the first. Less than 1 counts as 1.
+    public var attempts: Int
+    /// The delays between the attempts.
+    public var backoff: RetryBackoff
+    /// The limit of the time from the call to the end of a delay; `nil` for none. A retry whose delay would end later is not begun.
+    public var maxElapsed: Duration?
+    /// The budget that pays for retries; `nil` for no limit.
+    public var budget: RetryBudget?
+    /// Returns whether an error is worth another attempt.
+    public var shouldRetry: @Sendable (any Error) -> Bool
+
+    /// Creates a policy.
+    ///
+    /// - Parameters:
+    ///   - attempts: How many attempts there may be, including the first. Less than 1 counts as 1.
+    ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full jitter, as in the AWS SDKs.
+    ///   - maxElapsed: The limit of the time from the call to the end of a delay. By default there is none.
+    ///   - budget: The budget that pays for retries. By default a new one: see ``RetryBudget``.
+    ///   - shouldRetry: Returns whether an error is worth another attempt. By default ``isWorthRetrying(_:)``.
+    public init(
+        attempts: Int = 3,
+        backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
+        maxElapsed: Duration? = nil,
+        budget: RetryBudget? = RetryBudget(),
+        shouldRetry: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
+    ) {
+        self.attempts = attempts
+        self.backoff = backoff
+        self.maxElapsed = maxElapsed
+        self.budget = budget
+        self.shouldRetry = shouldRetry
+    }
+
+    /// Returns whether an error may be different the next time.
+    ///
+    /// Not so for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as ``SingleFlightError`` and
+    /// ``QueueReentrancyError``.
+    public static func isWorthRetrying(_ error: any Error) -> Bool {
+        switch error {
+        case is CancellationError, is DecodingError, is EncodingError: false
+        case is any ProgrammingMistake: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import TaskControl
+import TaskControlTesting
+import TestSupport
+import Testing
+
+/// A policy as a value: its defaults, and that `retry` follows it.
+@Suite(.timeLimit(.minutes(15)))
+struct RetryPolicyTests {
+    private let clock = TestClock(autoJump: true)
+
+    @Test func theDefaultMakesThreeAttemptsWithDelays() async {
+        let (calls, delays) = (OrderRecorder<Int>(), OrderRecorder<Duration>())
+        let error = MarkedError()
+        await #expect(throws: error) {
+            try await retry(clock: clock, onRetry: { delays.record($0.delay) }) { attempt in
+                calls.record(attempt)
+                throw error
+            }
+        }
+        #expect(calls.events == [1, 2, 3])
+        #expect(delays.events.count == 2)
+        #expect(delays.events[0] <= .milliseconds(50) && delays.events[1] <= .milliseconds(100))
+    }
+
+    @Test(arguments: [
+        CancellationError() as any Error, SingleFlightError.reentrant(key: 1),
+        DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")),
+    ])
+    func anErrorThatStaysTheSameIsNotRetried(_ error: any Error) async {
+        let calls = OrderRecorder<Int>()
+        await #expect(throws: (any Error).self) {
+            try await retry(clock: clock) { attempt in
+                calls.record(attempt)
+                throw error
+            }
+        }
+        #expect(calls.events == [1])
+        #expect(!RetryPolicy.isWorthRetrying(error) && RetryPolicy.isWorthRetrying(MarkedError()))
+    }
+
+    @Test func aQueueThatWouldWaitForItselfIsNotRetried() async throws {
+        let (queue, calls) = (FIFOQueue(), OrderRecorder<Int>())
+        await #expect(throws: QueueReentrancyError.self) {
+            try await queue.run {
+                try await retry(clock: clock) { attempt in
+                    calls.record(attempt)
+                    try await queue.run {}
+                }
+            }
+        }
+        #expect(calls.events == [1])
+    }
+
+    @Test func eachSettingIsFollowed() async throws {
+        var policy = RetryPolicy(attempts: 9, backoff: .fixed(.seconds(2)), maxElapsed: .seconds(5), budget: nil)
+        policy.shouldRetry = { _ in true }
+        let calls = OrderRecorder<Int>()
+        await #expect(throws: CancellationError.self) {
+            try await retry(policy, clock: clock) { attempt in
+                calls.record(attempt)
+                throw CancellationError()
+            }
+        }
+        #expect(calls.events == [1, 2, 3], "the next delay would end after 6 seconds")
+        #expect(try await retry(policy, clock: clock) { 7 } == 7)
+    }
+
+    @Test(arguments: [0, -1, Int.min]) func lessThanOneAttemptIsOne(_ attempts: Int) async throws {
+        #expect(try await retry(RetryPolicy(attempts: attempts), clock: clock) { $0 } == 1)
+    }
+
+    @Test func aBudgetIsSharedByTheCopiesOfAPolicyOnly() async {
+        let budget = RetryBudget(capacity: 14)
+        let policy = RetryPolicy(backoff: .none, budget: budget)
+        var copy = policy
+        copy.attempts = 2
+        let calls = OrderRecorder<Int>()
+        for policy in [policy, copy, RetryPolicy(attempts: 2, backoff: .none)] {
+            try? await retry(policy, clock: clock) { attempt in
+                calls.record(attempt)
+                throw MarkedError()
+            }
+        }
+        #expect(calls.events == [1, 2, 1, 1, 2])
+        #expect(budget.available == 0)
+    }
+}
