@@ -13,7 +13,7 @@ struct TaskNumbers: ~Copyable {
     private var count = 0
 
     subscript(id: UInt64) -> Int? {
-        @inline(always) get {
+        @_transparent get {
             let index = index(of: id)
             return entries[index].id == id ? entries[index].number : nil
         }
@@ -27,7 +27,7 @@ struct TaskNumbers: ~Copyable {
     }
 
     /// Returns the index of an ID, or of the free entry for it.
-    @inline(always) private func index(of id: UInt64) -> Int {
+    @_transparent private func index(of id: UInt64) -> Int {
         // The IDs of a simulation are consecutive, or nearly so.
         let mask = entries.count - 1
         var index = Int(bitPattern: UInt(truncatingIfNeeded: id)) & mask

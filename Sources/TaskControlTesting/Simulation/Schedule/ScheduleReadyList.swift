@@ -14,17 +14,17 @@ struct ScheduleReadyList: ~Copyable {
     /// The number of the first job that has not yielded. It only increases, since jobs are appended by increasing number.
     private var firstEager: Int?
 
-    @inline(always) var isEmpty: Bool { places.isEmpty }
-    @inline(always) var count: Int { places.count }
+    var isEmpty: Bool { @_transparent get { places.isEmpty } }
+    var count: Int { @_transparent get { places.count } }
 
-    @inline(always) subscript(index: Int) -> Item {
-        unsafeAddress { UnsafePointer(slots.address(of: Int(places[index].slot))) }
+    subscript(index: Int) -> Item {
+        @_transparent unsafeAddress { UnsafePointer(slots.address(of: Int(places[index].slot))) }
     }
 
-    @inline(always) func number(at index: Int) -> Int { Int(places[index].number) }
+    @_transparent func number(at index: Int) -> Int { Int(places[index].number) }
 
     /// Whether the job at an index is part of a task, and has not yielded.
-    @inline(always) func isEager(_ index: Int, of task: Int) -> Bool {
+    @_transparent func isEager(_ index: Int, of task: Int) -> Bool {
         let slot = Int(places[index].slot)
         return slots[slot].task == task && !slots[slot].hasYielded
     }
