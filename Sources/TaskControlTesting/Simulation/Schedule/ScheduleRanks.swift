@@ -11,7 +11,7 @@ struct ScheduleRanks: ~Copyable {
     /// The ranks of the tasks by their numbers; zero for tasks without a rank.
     private var ranks = FlatArray<UInt64>()
     /// The steps at which the task that would run drops to the lowest rank, and the first of them that may be still to come.
-    private var changes: [Int] = []
+    private var changes = FlatArray<Int>()
     private var nextChange = Int.max
     private var steps = 0
     /// A heap: no entry has a higher rank than the entry at (its index − 1) ÷ 2. If the rank of a task changes, its entry moves when it reaches
@@ -31,13 +31,25 @@ struct ScheduleRanks: ~Copyable {
     ///   the same probability.
     init(depth: Int, steps: Int?, using generator: inout SeededGenerator) {
         ranksTasks = true
-        changes = (1..<max(depth, 1))
-            .map { _ in
-                if let steps { return 1 + Int(generator.next() % UInt64(max(steps, 1))) }
-                let magnitude = UInt64(1) << (generator.next() % 15)
-                return Int(magnitude + generator.next() % magnitude)
-            }
-        nextChange = changes.min() ?? .max
+        while changes.count < depth - 1 { changes.append(Self.change(steps, using: &generator)) }
+        nextChange = change(after: 0)
+    }
+
+    /// Draws the step of a change.
+    private static func change(_ steps: Int?, using generator: inout SeededGenerator) -> Int {
+        if let steps { return 1 + Int(generator.next() % UInt64(max(steps, 1))) }
+        let magnitude = UInt64(1) << (generator.next() % 15)
+        return Int(magnitude + generator.next() % magnitude)
+    }
+
+    /// Returns the first change after a step; `Int.max` if there is none.
+    private func change(after step: Int) -> Int {
+        var (first, index) = (Int.max, 0)
+        while index < changes.count {
+            if changes[index] > step, changes[index] < first { first = changes[index] }
+            index += 1
+        }
+        return first
     }
 
     /// - Complexity: O(log *n*) in the number of ready jobs.
@@ -76,8 +88,8 @@ struct ScheduleRanks: ~Copyable {
     private var isChange: Bool {
         mutating get {
             guard steps >= nextChange else { return false }
-            nextChange = changes.filter { $0 > steps }.min() ?? .max
-            return changes.contains(steps)
+            nextChange = change(after: steps)
+            return change(after: steps - 1) == steps
         }
     }
 
@@ -143,26 +155,29 @@ struct ScheduleRanks: ~Copyable {
 
     private mutating func siftUp(_ index: Int) {
         var index = index
-        while index > 0, isBefore(index, (index - 1) / 2) {
-            heap.swapAt(index, (index - 1) / 2)
+        let entry = heap[index]
+        while index > 0, isBefore(entry, heap[(index - 1) / 2]) {
+            heap[index] = heap[(index - 1) / 2]
             index = (index - 1) / 2
         }
+        heap[index] = entry
     }
 
     private mutating func siftDown(_ index: Int) {
         var index = index
-        while true {
-            var best = index
-            let left = 2 * index + 1
-            if left < heap.count, isBefore(left, best) { best = left }
-            if left + 1 < heap.count, isBefore(left + 1, best) { best = left + 1 }
-            if best == index { return }
-            heap.swapAt(index, best)
-            index = best
+        let entry = heap[index]
+        var child = 2 * index + 1
+        while child < heap.count {
+            if child + 1 < heap.count, isBefore(heap[child + 1], heap[child]) { child += 1 }
+            if !isBefore(heap[child], entry) { break }
+            heap[index] = heap[child]
+            index = child
+            child = 2 * index + 1
         }
+        heap[index] = entry
     }
 
-    private func isBefore(_ one: Int, _ other: Int) -> Bool {
-        heap[one].rank != heap[other].rank ? heap[one].rank > heap[other].rank : heap[one].number < heap[other].number
+    @_transparent private func isBefore(_ one: Entry, _ other: Entry) -> Bool {
+        one.rank != other.rank ? one.rank > other.rank : one.number < other.number
     }
 }
