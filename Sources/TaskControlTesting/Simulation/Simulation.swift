@@ -4,7 +4,7 @@
 /// Only tasks of that body may use it. A use on another thread ends the seed as an escape.
 public final class Simulation: Sendable {
     /// Whether `simulate` works in this process: whether ``capabilities`` contain ``SimulationCapabilities/schedules``, which is all that it needs.
-    public static var isSupported: Bool { capabilities.contains(.schedules) }
+    public static var isSupported: Bool { capabilities.includes(.schedules) }
 
     /// What a simulation decides and shows in this process. Found out once, by trying it.
     public static var capabilities: SimulationCapabilities { SimulationSupport.capabilities }

@@ -69,4 +69,12 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
 extension SimulationCapabilities {
     /// Those that depend on functions of the process which the simulation stands in front of.
     static let interposed: Self = [.createdTasks, .hops, .virtualTime, .escapes]
+
+    // Each seed asks several times, and the generic functions of an `OptionSet` are slow in a debug build.
+
+    /// Whether the set contains all elements of another.
+    @_transparent func includes(_ other: Self) -> Bool { rawValue & other.rawValue == other.rawValue }
+
+    /// Whether the set contains an element of another.
+    @_transparent func includesAny(of other: Self) -> Bool { rawValue & other.rawValue != 0 }
 }

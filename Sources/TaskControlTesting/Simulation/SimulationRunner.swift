@@ -78,14 +78,14 @@ struct SimulationRunner {
         if case .exhaustive(let preemptions) = strategy.kind {
             try search(strategy, preemptions: preemptions, seeds)
         } else {
-            for seed in seeds { try run(seed, strategy) }
+            for seed in seeds { traces.insert(try run(seed, strategy).trace) }
         }
         report.distinctSchedules = traces.count
         return report
     }
 
     mutating func run(_ schedule: SimulationSchedule) throws -> SimulationReport {
-        try runOne(schedule)
+        traces.insert(try runOne(schedule).trace)
         report.distinctSchedules = traces.count
         return report
     }
@@ -103,6 +103,7 @@ struct SimulationRunner {
                 hasEarlyStarts: strategy.hasEarlyStarts
             )
             let result = try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule), isSearch: true))
+            traces.insert(result.run.trace)
             guard search.isFollowed(by: result.answers) else {
                 let plan = plan(schedule.seed, SimulationStrategy(kind: .schedule(schedule)))
                 throw failure(result, of: plan, as: .nondeterministic).reported()
@@ -119,7 +120,7 @@ struct SimulationRunner {
     @discardableResult
     mutating func run(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationRun {
         // The strategy that a swarm draws depends only on the seed.
-        if report.mostSteps > 0, strategy.kind != .swarm {
+        if report.mostSteps > 0, !strategy.isSwarm {
             return try runOne(seed, strategy.with(steps: report.mostSteps)).run
         }
         return try runOne(seed, strategy.drawn(by: seed)).run
@@ -135,7 +136,6 @@ struct SimulationRunner {
         let result = SimulationSupport.run(plan, body)
         report.schedules += 1
         report.mostSteps = max(report.mostSteps, result.run.steps)
-        traces.insert(result.run.trace)
         if let reason = result.reason {
             var failure = failure(result, of: plan, as: reason)
             if isShrinking, failure.mayBeRepeated { failure.shrunk = shrink(failure, plan) }

@@ -122,32 +122,50 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
 
     /// The strategy as an expression, such as `.pct(depth: 2)`.
     public var description: String {
-        let base =
+        let arguments =
             switch kind {
-            case .swarm: ".swarm"
-            case .random: ".random"
-            case .sticky: ".sticky"
-            case .partialOrder: ".partialOrder"
-            case .pct(let depth, let steps): ".pct(depth: \(depth)" + (steps.map { ", steps: \($0)" } ?? "") + ")"
-            case .inOrder: ".inOrder"
-            case .exhaustive(let preemptions): ".exhaustive(preemptions: \(preemptions))"
-            case .schedule(let schedule): "the schedule \(schedule)"
+            case .swarm, .random, .sticky, .partialOrder, .inOrder: ""
+            case .pct(let depth, let steps): "(depth: \(depth)" + (steps.map { ", steps: \($0)" } ?? "") + ")"
+            case .exhaustive(let preemptions): "(preemptions: \(preemptions))"
+            case .schedule(let schedule): " \(schedule)"
             }
-        if case .schedule = kind { return base }
-        return base + (hasSlowness ? ".withSlowness()" : "") + (hasEarlyStarts ? ".withEarlyStarts()" : "")
+        if case .schedule = kind { return "\(name)\(arguments)" }
+        return "\(name)\(arguments)" + (hasSlowness ? ".withSlowness()" : "")
+            + (hasEarlyStarts ? ".withEarlyStarts()" : "")
+    }
+
+    /// The part of the description before the arguments. Static, so that the handler of a crash can print it.
+    var name: StaticString {
+        switch kind {
+        case .swarm: ".swarm"
+        case .random: ".random"
+        case .sticky: ".sticky"
+        case .partialOrder: ".partialOrder"
+        case .pct: ".pct"
+        case .inOrder: ".inOrder"
+        case .exhaustive: ".exhaustive"
+        case .schedule: "the schedule"
+        }
     }
 
     // MARK: Seeds
 
+    /// Whether each seed draws a strategy of its own.
+    // A pattern, since `==` of the kinds is slow in a debug build.
+    var isSwarm: Bool { if case .swarm = kind { true } else { false } }
+
     /// The strategy that a seed draws.
     func drawn(by seed: UInt64) -> SimulationStrategy {
-        guard kind == .swarm else { return self }
+        guard isSwarm else { return self }
         // Another sequence than that of the choices.
         var generator = SeededGenerator(seed: seed ^ 0xA5A5_5A5A_C3C3_3C3C)
-        let kinds: [Kind] = [
-            .random, .sticky, .partialOrder, .pct(depth: 2, steps: nil), .pct(depth: 3, steps: nil),
-        ]
-        return with(kinds[Int(generator.next() % UInt64(kinds.count))])
+        return switch generator.next() % 5 {
+        case 0: with(.random)
+        case 1: with(.sticky)
+        case 2: with(.partialOrder)
+        case 3: with(.pct(depth: 2, steps: nil))
+        default: with(.pct(depth: 3, steps: nil))
+        }
     }
 
     /// The strategy with the length of the program, if it depends on the length.

@@ -35,7 +35,7 @@ extension SimulationEngine {
         let (whole, hasOverflown) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         var nanoseconds =
             hasOverflown ? (seconds < 0 ? 0 : .max / 2) : min(whole, .max / 2) + attoseconds / 1_000_000_000
-        if !plan.capabilities.contains(.virtualTime) {
+        if !plan.capabilities.includes(.virtualTime) {
             // Real time has passed since the deadline was computed, which must decide nothing.
             nanoseconds = (max(0, nanoseconds) + 999_999) / 1_000_000 * 1_000_000
         }

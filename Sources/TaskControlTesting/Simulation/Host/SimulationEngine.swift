@@ -11,26 +11,27 @@ final class SimulationEngine: @unchecked Sendable {
     // Sendable: only the thread of the simulation uses the properties, except `foreign`. `isHere` rejects all other threads.
 
     let plan: SimulationPlan
-    var schedule: ScheduleStateMachine
+    // Exclusivity is not checked for the state of a step: no access to it is long or runs code of the program, and the checks take a tenth of the
+    // time of a step.
+    @exclusivity(unchecked) var schedule: ScheduleStateMachine
     /// The generator of `Simulation.random`: another sequence than that of the schedule, so that neither changes the other.
     var draws: SeededGenerator
-    var ledger: TaskLedger
+    @exclusivity(unchecked) var ledger: TaskLedger
     let log = ScheduleLog()
     /// The actions of the program that have not run, in the order of their calls.
     var actions: [(step: Int, action: @Sendable () -> Void)] = [] {
         didSet { hasActions = !actions.isEmpty }
     }
-    // Exclusivity is not checked for the state of a step: no access to it is long, and the checks take a tenth of the time of a step.
     @exclusivity(unchecked) private(set) var hasActions = false
     /// Whether this simulation holds the lock of the main actor.
     @exclusivity(unchecked) var isOnMain = false
     /// The number of tasks that run on top of each other, each started early by the task below.
     @exclusivity(unchecked) var depth = 0
 
-    var bodyHasEnded = false
+    @exclusivity(unchecked) var bodyHasEnded = false
     /// Whether an outside thread may have been woken, and has not resumed a task.
     var hasLookedOut = false
-    var reason: SimulationFailure.Reason?
+    @exclusivity(unchecked) var reason: SimulationFailure.Reason?
     /// The deadline of the sleep that the running job has asked for.
     @exclusivity(unchecked) var deadline: Int64?
     /// The jobs that resume the tasks that have yielded in this step.
@@ -100,10 +101,12 @@ final class SimulationEngine: @unchecked Sendable {
             created: { context, task, name, foreign in
                 let engine = SimulationEngine.at(context)
                 engine.checkCurrentTask()
-                engine.ledger.created(task, name: name.map { String(cString: $0) })
-                if let name { tc_nameTask(Int64(engine.ledger.number(of: task)), name) }
+                var text: String?
+                if let name { text = String(cString: name) }
+                let number = engine.ledger.created(task, name: text)
+                if let name { tc_nameTask(Int64(number), name) }
                 if let foreign { engine.escaped(task, "was made for an executor of its own", foreign) }
-                engine.startEarly(engine.ledger.number(of: task))
+                engine.startEarly(number)
             },
             goes: { context, foreign in
                 let engine = SimulationEngine.at(context)
@@ -199,7 +202,7 @@ final class SimulationEngine: @unchecked Sendable {
     ///
     /// - Returns: Whether there may be another.
     func advance() -> Bool {
-        if takeForeignVisits() { return false }
+        if foreign.hasVisits, takeForeignVisits() { return false }
         if schedule.steps >= plan.call.maxSteps {
             reason = .livelock(steps: schedule.steps)
             return false

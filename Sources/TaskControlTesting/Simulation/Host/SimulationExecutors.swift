@@ -10,7 +10,10 @@ final class ForeignVisits: Sendable {
         case ended(isDropping: Bool)
     }
 
-    private let state = Locked(State.open(jobs: [], callers: 0))
+    /// The lock of the states of all simulations, so that a seed does not create one: only visits and the end of a seed acquire it.
+    private static let lock = Locked(())
+    // Every access is under the lock.
+    @exclusivity(unchecked) private nonisolated(unsafe) var state = State.open(jobs: [], callers: 0)
     /// Whether there may be something to take. It is read before every step, and a lock costs more than that.
     // Every access is atomic, in C.
     private nonisolated(unsafe) let flag: UnsafeMutablePointer<Bool>
@@ -26,8 +29,9 @@ final class ForeignVisits: Sendable {
 
     /// The engine of the simulation, if the current thread is inside the simulation.
     private var engine: SimulationEngine? {
-        guard let engine = SimulationEngine.current, engine.foreign === self else { return nil }
-        return engine
+        guard let context = tc_context() else { return nil }
+        let engine = SimulationEngine.at(context)
+        return engine.foreign === self ? engine : nil
     }
 
     func simulate(_ job: SimulatedJob) {
@@ -38,8 +42,12 @@ final class ForeignVisits: Sendable {
         if let engine { engine.enqueue(job, after: delay) } else { enqueue(job) }
     }
 
+    private func withState<Result>(_ body: (inout State) -> Result) -> Result {
+        Self.lock.withLock { _ in body(&state) }
+    }
+
     private func enqueue(_ job: SimulatedJob) {
-        let isForwarded = state.withLock { state in
+        let isForwarded = withState { state in
             switch state {
             case .open(let jobs, let callers):
                 state = .open(jobs: jobs + [job], callers: callers)
@@ -53,7 +61,7 @@ final class ForeignVisits: Sendable {
     }
 
     func call() {
-        state.withLock { state in
+        withState { state in
             guard case .open(let jobs, let callers) = state else { return }
             state = .open(jobs: jobs, callers: callers + 1)
             tc_set(flag, true)
@@ -62,7 +70,7 @@ final class ForeignVisits: Sendable {
 
     /// - Returns: The jobs, and the number of calls, since the last time.
     func take() -> (jobs: [SimulatedJob], callers: Int) {
-        state.withLock { state in
+        withState { state in
             guard case .open(let jobs, let callers) = state else { return ([], 0) }
             if !jobs.isEmpty || callers > 0 { state = .open(jobs: [], callers: 0) }
             tc_set(flag, false)
@@ -72,7 +80,7 @@ final class ForeignVisits: Sendable {
 
     /// - Parameter isDropping: Whether later jobs never run, because the seed failed.
     func end(isDropping: Bool) {
-        state.withLock { $0 = .ended(isDropping: isDropping) }
+        withState { $0 = .ended(isDropping: isDropping) }
     }
 }
 

@@ -33,11 +33,12 @@ struct TaskLedger: ~Copyable {
     private var firstID: UInt64?
 
     init(_ capabilities: SimulationCapabilities) {
-        seesCreation = capabilities.contains(.createdTasks)
-        readsStates = seesCreation && capabilities.contains(.taskStates)
+        seesCreation = capabilities.includes(.createdTasks)
+        readsStates = seesCreation && capabilities.includes(.taskStates)
     }
 
-    mutating func created(_ task: UnsafeMutableRawPointer, name: String?) {
+    /// - Returns: The number of the task.
+    mutating func created(_ task: UnsafeMutableRawPointer, name: String?) -> Int {
         // The task has been enqueued already, and therefore has a number.
         let number = number(of: task)
         if readsStates {
@@ -46,6 +47,7 @@ struct TaskLedger: ~Copyable {
         }
         tasks[number] = SimulationTask(number: number, name: name, creator: current)
         entries[number].task = readsStates ? task : nil
+        return number
     }
 
     func knows(_ task: UnsafeMutableRawPointer) -> Bool {

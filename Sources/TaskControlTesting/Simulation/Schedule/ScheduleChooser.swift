@@ -51,12 +51,12 @@ struct ScheduleChooser: ~Copyable {
     // The ranks and the script are no payloads of the way: to look at a payload copies it.
     private let way: Way
     private var ranks = ScheduleRanks()
-    private var script: [Int: Int] = [:]
+    private var script = Dictionary<Int, Int>()
 
     private var generator: SeededGenerator
     private var records = FlatArray<Record>()
     /// The costs of the answers to questions, for a search.
-    private var costs: [Int: [Bool]] = [:]
+    private var costs = Dictionary<Int, [Bool]>()
     /// The probability, in thousandths, that a timer fires although jobs are ready.
     private var slowness: UInt64 = 0
     /// The probability, in thousandths, that a created task starts before its creator continues.

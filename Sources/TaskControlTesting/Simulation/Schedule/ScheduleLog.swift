@@ -32,7 +32,8 @@ final class ScheduleLog {
     /// At least this many of the last steps are kept: all steps of a schedule with the default of `maxSteps`.
     private static let capacity = 100_000
 
-    private var entries = FlatArray<Entry>()
+    // Exclusivity is not checked, as for the state of a step in the engine.
+    @exclusivity(unchecked) private var entries = FlatArray<Entry>()
     private var texts: [(text: String, location: String?)] = []
     /// The tasks by their numbers. Set when the schedule has ended.
     var tasks: [SimulationTask] = []

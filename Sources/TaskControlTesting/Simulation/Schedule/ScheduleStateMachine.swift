@@ -57,7 +57,7 @@ struct ScheduleStateMachine: ~Copyable {
     /// The sleeping jobs, by decreasing deadline.
     private var sleepers = FlatArray<Sleeper>()
     /// The actors with jobs that must run in an order.
-    private var arrivals: [UInt: ScheduleArrivals] = [:]
+    private var arrivals = Dictionary<UInt, ScheduleArrivals>()
     private var arrivalCount = 0
     /// The lowest priority of a job that has arrived at an actor.
     private var lowestPriority = UInt8.max
