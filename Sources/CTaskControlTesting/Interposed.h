@@ -77,8 +77,11 @@ HIDDEN bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call);
 /// What a thread simulates. Written by that thread, and read by its signal handlers and by the watchdog.
 typedef struct Progress {
     uint64_t seed;
-    /// The code that replays the schedule. On the heap.
+    TCStrategy strategy;
+    /// The code that replays the schedule; `NULL` if the seed and the strategy do. On the heap.
     char *replay;
+    /// The command that runs the test; `NULL` for a call in the source. On the heap.
+    char *command;
     char fileID[192];
     int64_t line;
     /// Of all that follows each is one word, and is read and written atomically.

@@ -22,9 +22,11 @@ static void copy(char *to, const char *from, size_t size) {
     to[count] = 0;
 }
 
-void tc_beginSeed(uint64_t seed, const char *replay, const char *fileID, int64_t line) {
-    progress = (Progress){.seed = seed, .line = line, .task = -1};
-    progress.replay = strdup(replay);
+void tc_beginSeed(
+    uint64_t seed, TCStrategy strategy, const char *replay, const char *command, const char *fileID, int64_t line) {
+    progress = (Progress){.seed = seed, .strategy = strategy, .line = line, .task = -1};
+    if (replay) progress.replay = strdup(replay);
+    if (command) progress.command = strdup(command);
     copy(progress.fileID, fileID, sizeof progress.fileID);
     isSimulating = true;
     tc_takeHint();
@@ -36,7 +38,8 @@ void tc_endSeed(void) {
     tc_stopWatching(&progress);
     isSimulating = false;
     free(progress.replay);
-    progress.replay = NULL;
+    free(progress.command);
+    progress.replay = progress.command = NULL;
     for (int64_t number = 0; number < nameCount; number++) free(names[number]);
     free(names);
     names = NULL;
@@ -102,14 +105,56 @@ void tc_appendPlace(Text *text, const Progress *progress) {
     }
 }
 
+static void appendStrategy(Text *text, const TCStrategy *strategy) {
+    tc_append(text, (const char *)strategy->name);
+    if (strategy->depth >= 0) {
+        tc_append(text, "(depth: ");
+        tc_appendNumber(text, (uint64_t)strategy->depth);
+        if (strategy->steps >= 0) {
+            tc_append(text, ", steps: ");
+            tc_appendNumber(text, (uint64_t)strategy->steps);
+        }
+        tc_append(text, ")");
+    }
+    if (strategy->hasSlowness) tc_append(text, ".withSlowness()");
+    if (strategy->hasEarlyStarts) tc_append(text, ".withEarlyStarts()");
+}
+
+/// The same text as the `replay` of a failure.
+static void appendReplay(Text *text, const Progress *progress) {
+    if (progress->replay) {
+        tc_append(text, progress->replay);
+    } else if (progress->command) {
+        tc_append(text, "TASKCONTROL_SEED=");
+        tc_appendNumber(text, progress->seed);
+        tc_append(text, " ");
+        tc_append(text, progress->command);
+    } else {
+        tc_append(text, "try simulate(seed: ");
+        tc_appendNumber(text, progress->seed);
+        tc_append(text, ", strategy: ");
+        appendStrategy(text, &progress->strategy);
+        tc_append(text, ") { … }");
+    }
+}
+
 void tc_appendCallSite(Text *text, const Progress *progress) {
     tc_append(text, "called at ");
     tc_append(text, progress->fileID);
     tc_append(text, ":");
     tc_appendNumber(text, (uint64_t)progress->line);
     tc_append(text, " (replay: ");
-    if (progress->replay) tc_append(text, progress->replay);
+    appendReplay(text, progress);
     tc_append(text, ")");
+}
+
+void tc_writeReplay(char *to, int64_t size) {
+    Text text = {.count = 0};
+    if (isSimulating) appendReplay(&text, &progress);
+    if (size <= 0) return;
+    size_t count = text.count < (size_t)size ? text.count : (size_t)size - 1;
+    memcpy(to, text.bytes, count);
+    to[count] = 0;
 }
 
 void tc_print(const Text *text) {

@@ -70,9 +70,25 @@ void tc_setNow(int64_t nanoseconds);
 /// Whether a thread outside may have been made to work since the last call: one that may resume a task.
 bool tc_takeHint(void);
 
+/// A strategy in parts, from which a report makes its text. No text is made for a seed that reports nothing.
+typedef struct {
+    /// The expression up to its arguments, such as `.pct`. Never deallocated.
+    const uint8_t *_Nonnull name;
+    /// The arguments of `.pct`; less than zero if there is none.
+    int64_t depth, steps;
+    bool hasSlowness, hasEarlyStarts;
+} TCStrategy;
+
 /// From here on, a crash of this thread names the seed, and a step that takes too long is reported; `tc_endSeed` ends that.
-void tc_beginSeed(uint64_t seed, const char *_Nonnull replay, const char *_Nonnull fileID, int64_t line);
+///
+/// - replay: The code that replays the schedule; `NULL` if the seed and the strategy do.
+/// - command: The command that runs the test; `NULL` for a call in the source.
+void tc_beginSeed(
+    uint64_t seed, TCStrategy strategy, const char *_Nullable replay, const char *_Nullable command,
+    const char *_Nonnull fileID, int64_t line);
 void tc_endSeed(void);
+/// For the tests: writes the code that replays the seed of this thread, as a report prints it, with a zero at its end.
+void tc_writeReplay(char *_Nonnull text, int64_t size);
 /// The name of a task, for these reports.
 void tc_nameTask(int64_t number, const char *_Nonnull name);
 /// - task: The number of the task that the step is of, or is made for; less than zero: there is none.

@@ -19,14 +19,14 @@ struct SimulationPlan {
     /// What the engine may rely on.
     var capabilities = Simulation.capabilities
 
-    /// The code, or the command, that replays the schedule.
-    var replay: String {
-        if case .schedule(let schedule) = strategy.kind {
-            return SimulatedTest.current?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }"
-        }
-        if strategy.dependsOnSeedAlone, let test = SimulatedTest.current { return test.replay(seed) }
-        return "try simulate(seed: \(seed), strategy: \(strategy)) { … }"
+    /// The code, or the command, that replays a schedule of which the seed and the strategy are not enough; `nil` for all others.
+    var replay: String? {
+        guard case .schedule(let schedule) = strategy.kind else { return nil }
+        return SimulatedTest.current?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }"
     }
+
+    /// The command that runs the test; `nil` if the plan is of a call in the source, or if the seed alone does not decide the schedule.
+    var command: String? { strategy.dependsOnSeedAlone ? SimulatedTest.current?.command : nil }
 
     /// Whether the answers are kept if the schedule passes.
     var keepsAnswers = false

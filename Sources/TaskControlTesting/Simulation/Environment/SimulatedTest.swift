@@ -6,8 +6,13 @@ package struct SimulatedTest: Sendable {
     /// The name as `swift test --filter` takes it.
     package let name: String
 
+    /// The command that runs the test.
+    let command: String
+
     package init(name: String) {
         self.name = name
+        let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        command = "swift test --filter \(isWord ? name : "'\(name)'")"
     }
 
     /// Returns the command that replays a seed.
@@ -15,9 +20,4 @@ package struct SimulatedTest: Sendable {
 
     /// Returns the command that replays a schedule.
     func replay(_ schedule: SimulationSchedule) -> String { "TASKCONTROL_SCHEDULE='\(schedule)' \(command)" }
-
-    private var command: String {
-        let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-        return "swift test --filter \(isWord ? name : "'\(name)'")"
-    }
 }

@@ -128,12 +128,13 @@ final class SimulationEngine: @unchecked Sendable {
                 SimulationEngine.at(context).blocked(for: nanoseconds, in: call.map { String(cString: $0) })
             }
         )
-        tc_beginSeed(plan.seed, plan.replay, plan.call.fileID, Int64(plan.call.line))
+        let (strategy, call) = (TCStrategy(plan.strategy), plan.call)
+        tc_beginSeed(plan.seed, strategy, plan.replay, plan.command, call.fileID, Int64(call.line))
         defer { tc_endSeed() }
         tc_hook()
         defer { tc_unhook() }
         return withUnsafeMutablePointer(to: &runtime) { runtime in
-            tc_enter(runtime, !plan.capabilities.isDisjoint(with: .interposed))
+            tc_enter(runtime, plan.capabilities.includesAny(of: .interposed))
             tc_setNow(schedule.now)
             performHandlerActionsInTasks(true)
             defer {

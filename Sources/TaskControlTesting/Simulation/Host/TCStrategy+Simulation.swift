@@ -1,0 +1,21 @@
+#if os(Linux) || canImport(Darwin)
+import CTaskControlTesting
+
+extension TCStrategy {
+    /// The strategy for the note of a crash, whose handler can neither allocate a text nor run Swift code.
+    init(_ strategy: SimulationStrategy) {
+        var arguments: (depth: Int64, steps: Int64) = (-1, -1)
+        if case .pct(let depth, let steps) = strategy.kind {
+            arguments.depth = Int64(depth)
+            if let steps { arguments.steps = Int64(steps) }
+        }
+        self.init(
+            name: strategy.name.utf8Start,
+            depth: arguments.depth,
+            steps: arguments.steps,
+            hasSlowness: strategy.hasSlowness,
+            hasEarlyStarts: strategy.hasEarlyStarts
+        )
+    }
+}
+#endif
