@@ -46,9 +46,11 @@ let programs: [(name: String, strategy: SimulationStrategy?, seeds: UInt64, body
     ("1000 sleepers", nil, 10, sleepers),
     ("10000 tasks", nil, 5, tasks(10_000) { _ in }),
     ("1000 x 10 yields, PCT", .pct(depth: 3), 5, yields(1_000)),
+    ("empty, random", .random, 2_000, { _ in }),
     ("10 x 10 yields, random", .random, 200, yields(10)),
     ("1000 x 10 yields, random", .random, 5, yields(1_000)),
     ("10 x 10 actor calls, random", .random, 200, actorCalls),
+    ("10000 tasks, random", .random, 5, tasks(10_000) { _ in }),
 ]
 
 func userTime() -> Double {
