@@ -142,7 +142,7 @@ struct AsyncSemaphoreTests {
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = AsyncSemaphore(value: 2).tryAcquire(0)
         }
-        #expect(text(result).contains("Ask for 1 to 2"))
+        #expect(text(result).contains("Request 1 to 2"))
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             AsyncSemaphore(value: 2).release()
         }
