@@ -5,53 +5,18 @@ struct RegisteredBody: TaskBody {
     let operation: Operation
 
     nonisolated(nonsending) func run() async {
-        var mayRun = registry.begin(id)
-        if mayRun == nil { mayRun = await registry.waitAndBegin(id) }
-        if mayRun == true {
-            Diagnostics.emit(
-                isInside: true,
-                registry.source.event(.started, .entered(.running), about: registry.subject(id))
-            )
+        let mayRun =
+            switch registry.begin(id) {
+            case .run: true
+            case .skip: false
+            case .wait, .quiet: await registry.waitAndBegin(id)
+            }
+        if mayRun {
+            registry.emit(.started, .entered(.running), id)
             await operation()
         }
         let moment = Diagnostics.moment
         registry.finish(id)
-        registry.emitEnd(of: id, hasRun: mayRun == true, at: moment)
-    }
-}
-
-/// Waits for a task that somebody else has made, and takes it out of the books.
-struct WatchingBody: TaskBody {
-    let registry: TaskRegistry
-    let id: TaskRegistry.ID
-    let job: TaskRegistry.Job
-
-    nonisolated(nonsending) func run() async {
-        await job.value
-        let (moment, isCancelled) = (Diagnostics.moment, job.isCancelled)
-        registry.finish(id)
-        Diagnostics.emit(
-            at: moment,
-            registry.source.event(
-                .completed,
-                .ended(.completed),
-                about: registry.subject(id),
-                isCancelled: isCancelled
-            )
-        )
-    }
-}
-
-/// Stands for a task whose handle does not exist yet: ends when it ends, and cancels it when it is cancelled itself. In nobody's books.
-struct FollowingBody: TaskBody {
-    let registry: TaskRegistry
-    let followed: TaskRegistry.ID
-
-    nonisolated(nonsending) func run() async {
-        await withTaskCancellationHandler {
-            await registry.job(of: followed)?.value
-        } onCancel: {
-            performOutsideHandler { registry.cancel(followed) }
-        }
+        registry.emitEnd(of: id, hasRun: mayRun, at: moment)
     }
 }

@@ -8,15 +8,7 @@ extension TaskRegistry {
     }
 
     func cancelAll() {
-        var moment: EventMoment?
-        let decision = decide { books in
-            moment = Diagnostics.moment
-            return Machine.Answer(value: (), effects: books.machine.cancelAll())
-        }
-        carryOut(decision) {
-            let count = decision.effects.lists?.retired.count ?? 0
-            Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count))
-        }
+        cancelAll(isClosing: false, emitsClosed: false)
     }
 
     /// Refuses later tasks. The tasks that are there go on.
@@ -30,27 +22,27 @@ extension TaskRegistry {
 
     /// Refuses later tasks, and cancels those that are there.
     func close() {
-        shut(isClosing: true)
+        cancelAll(isClosing: true, emitsClosed: true)
     }
 
     /// The face is deallocated.
     func release() {
-        shut(isClosing: false)
+        cancelAll(isClosing: true, emitsClosed: false)
         Diagnostics.emit(source.event(.deallocated))
     }
 
-    /// - Parameter isClosing: Whether the owner stays, and emits that it is closed.
-    private func shut(isClosing: Bool) {
+    private func cancelAll(isClosing: Bool, emitsClosed: Bool) {
         var moment: EventMoment?
         let decision = decide { books in
             moment = Diagnostics.moment
-            books.machine.close()
+            if isClosing { books.machine.close() }
             return Machine.Answer(value: (), effects: books.machine.cancelAll())
         }
         carryOut(decision) {
-            if isClosing { Diagnostics.emit(at: moment, source.event(.closed)) }
-            guard let lists = decision.effects.lists else { return }
-            Diagnostics.emit(at: moment, source.event(.cancelledAll, count: lists.retired.count))
+            if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }
+            let count = decision.effects.lists?.retired.count ?? 0
+            // An owner that ends without tasks cancels nothing.
+            if count > 0 || !isClosing { Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count)) }
         }
     }
 }

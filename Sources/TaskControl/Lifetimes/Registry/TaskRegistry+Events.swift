@@ -24,16 +24,21 @@ extension TaskRegistry {
         }
     }
 
+    /// Emits an event of a task, from inside it.
+    @inline(__always)
+    func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID, delay: Duration? = nil) {
+        Diagnostics.emit(isInside: true, source.event(kind, change, about: subject(id), delay: delay))
+    }
+
     /// Emits the end of a task, from inside it.
+    @inline(__always)
     func emitEnd(of id: ID, hasRun: Bool, at moment: EventMoment?) {
         Diagnostics.emit(
             at: moment,
             isInside: true,
-            source.event(
-                hasRun ? .completed : .skipped,
-                .ended(hasRun ? .completed : .skipped),
-                about: subject(id)
-            )
+            hasRun
+                ? source.event(.completed, .ended(.completed), about: subject(id))
+                : source.event(.skipped, .ended(.skipped), about: subject(id))
         )
     }
 

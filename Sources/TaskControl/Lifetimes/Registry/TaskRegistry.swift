@@ -183,8 +183,15 @@ final class TaskRegistry: Sendable {
     func adopt(_ job: Job, key: Key? = nil, ifClosed refuse: () -> Void = {}) -> Bool {
         guard let id = insert(job, key: key, opens: true, ifClosed: refuse) else { return false }
         // A task that awaits another raises it to its own priority. Utility raises hardly any, and still runs soon on a busy system.
-        let body = WatchingBody(registry: self, id: id, job: job)
-        _ = spawnDetached(name: "TaskControl: waits for an adopted task", priority: .utility, body)
+        _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in
+            await job.value
+            let (moment, isCancelled) = (Diagnostics.moment, job.isCancelled)
+            finish(id)
+            Diagnostics.emit(
+                at: moment,
+                source.event(.completed, .ended(.completed), about: subject(id), isCancelled: isCancelled)
+            )
+        }
         Diagnostics.emitBeginning(source.event(.adopted, .began(.running), about: subject(id), key: key?.text))
         return true
     }
