@@ -153,9 +153,9 @@ extension AsyncLifetime {
         priority: TaskPriority?,
         _ operation: @escaping Operation
     ) -> Task<Void, Never> {
-        if let task = registry.add(.init(name: name, priority: priority), operation) { return task }
-        let nothing = Task<Void, Never>(name: name) {}
-        nothing.cancel()
-        return nothing
+        guard case .added(let task) = registry.add(.init(name: name, priority: priority), operation) else {
+            return refusedTask(name: name)
+        }
+        return task
     }
 }

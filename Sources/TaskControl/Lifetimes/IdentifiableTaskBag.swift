@@ -92,7 +92,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     }
 
     private func add(_ id: ID, _ making: TaskRegistry.Making, _ operation: @escaping Operation) -> Bool {
-        registry.add(key: ErasedKey(id), behavior: .preferPrevious, making, operation).isAdded
+        if case .added = registry.add(key: ErasedKey(id), behavior: .preferPrevious, making, operation) {
+            true
+        } else {
+            false
+        }
     }
 }
 

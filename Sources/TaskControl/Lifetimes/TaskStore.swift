@@ -89,7 +89,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
         let making = TaskRegistry.Making(name: name, priority: priority)
         switch registry.add(key: ErasedKey(key), behavior: behavior, making, operation) {
         case .added(let task): return task
-        case .existing(let existing): return existing.job ?? registry.follow(existing.id)
+        case .existing(let id, let task): return task ?? registry.follow(id)
         case .refused: return refusedTask(name: name)
         }
     }

@@ -41,12 +41,14 @@ struct RegistryDriver: MachineDriver {
     mutating func play(_ event: Event) {
         (retired, liveCountChange, model.retired) = ([], 0, [])
         let liveCount = machine.liveCount
+        var effects = RegistryMachine.Effects()
         switch event {
         case .add(let key, let behavior): add(key, behavior)
         case .reserve: reserve()
         case .insert(let key): insert(key)
         case .attach(let number):
-            let effects = noted(machine.attach(ids[number], job: number))
+            machine.attach(ids[number], job: number, &effects)
+            note(effects)
             let isCancelled = model[number].map { !$0.phase.isLive } ?? false
             #expect(effects.raisingTo == model[number]?.raisedTo ?? 0)
             #expect(effects.waking == takeFollowers(number))
@@ -60,17 +62,20 @@ struct RegistryDriver: MachineDriver {
         case .quietTimeEnded(let number, let isCancelled): quietTimeEnded(number, isCancelled)
         case .finish(let number): finish(number)
         case .cancelKey(let key):
-            let effects = noted(machine.cancel(key: key))
+            machine.cancel(key: key, &effects)
+            note(effects)
             #expect(effects.waking == [])
             cancelled(effects, model.cancel(model.live(key).map(\.number)))
         case .cancelOne(let number):
-            let effects = noted(machine.cancel(ids[number]))
+            machine.cancel(ids[number], &effects)
+            note(effects)
             let jobs = model.cancel([number])
             #expect(Set(effects.waking) == model.promoteAll())
             wake(effects.waking)
             cancelled(effects, jobs)
         case .cancelAll:
-            let effects = noted(machine.cancelAll())
+            machine.cancelAll(&effects)
+            note(effects)
             #expect(effects.waking == [])
             // In the order of the table, which reuses slots.
             cancelled(effects, model.cancel(model.tasks.map(\.number)), isOrdered: false)
@@ -104,10 +109,9 @@ struct RegistryDriver: MachineDriver {
         check()
     }
 
-    private mutating func noted(_ effects: RegistryMachine.Effects) -> RegistryMachine.Effects {
+    private mutating func note(_ effects: borrowing RegistryMachine.Effects) {
         retired += effects.lists?.retired ?? []
         liveCountChange += effects.liveCountChange
-        return effects
     }
 
     private func check() {
@@ -126,17 +130,17 @@ struct RegistryDriver: MachineDriver {
     // MARK: Events
 
     private mutating func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior) {
-        guard let key else {
-            guard let id = enter(machine.add()) else { return }
-            _ = model.add(ids.count, key: nil, behavior: behavior)
-            ids.append(id)
-            return places.append(.unstarted)
-        }
-        let answer = machine.add(key: key, behavior: behavior) { [flagged] in flagged.contains($0) }
-        let effects = noted(answer.effects)
+        var effects = RegistryMachine.Effects()
+        let registration = machine.add(
+            key: key,
+            behavior: behavior,
+            isCancelled: { [flagged] in flagged.contains($0) },
+            &effects
+        )
+        note(effects)
         var expected = RegistryModel.Consequences()
-        if behavior == .preferPrevious, !model.isClosed { expected = model.cancelFlaggedStanding(for: key) }
-        if check(answer.value, isDuplicate: behavior == .preferPrevious, key) {
+        if let key, behavior == .preferPrevious, !model.isClosed { expected = model.cancelFlaggedStanding(for: key) }
+        if check(registration, isDuplicate: behavior == .preferPrevious, key) {
             let more = model.add(ids.count - 1, key: key, behavior: behavior)
             expected.cancelled += more.cancelled
             expected.woken.formUnion(more.woken)
@@ -146,24 +150,29 @@ struct RegistryDriver: MachineDriver {
     }
 
     private mutating func reserve() {
-        guard let id = enter(machine.add(asksToBegin: false)) else { return }
-        model.tasks.append(.init(number: ids.count, key: nil, phase: .running))
-        ids.append(id)
-        places.append(.running)
-    }
-
-    private mutating func enter(_ answer: RegistryMachine.Answer<RegistryMachine.ID?>) -> RegistryMachine.ID? {
-        #expect(noted(answer.effects).lists == nil && model.isClosed == (answer.value == nil))
-        return answer.value
+        var effects = RegistryMachine.Effects()
+        let registration = machine.insert(nil, &effects)
+        note(effects)
+        if check(registration, isDuplicate: false, nil) {
+            model.tasks.append(.init(number: ids.count - 1, key: nil, phase: .running))
+            places.append(.running)
+        }
+        carryOut(effects, RegistryModel.Consequences())
     }
 
     private mutating func insert(_ key: String?) {
         let number = ids.count
-        let answer = machine.insert(number, key: key) { [flagged] in flagged.contains($0) }
-        let effects = noted(answer.effects)
+        var effects = RegistryMachine.Effects()
+        let registration = machine.insert(
+            number,
+            key: key,
+            isCancelled: { [flagged] in flagged.contains($0) },
+            &effects
+        )
+        note(effects)
         var expected = RegistryModel.Consequences()
         if let key, !model.isClosed { expected = model.cancelFlaggedStanding(for: key) }
-        if check(answer.value, isDuplicate: true, key) {
+        if check(registration, isDuplicate: true, key) {
             model.tasks.append(.init(number: number, key: key, phase: .running, isAttached: true))
             attached.insert(number)
             places.append(.running)
@@ -173,7 +182,7 @@ struct RegistryDriver: MachineDriver {
 
     /// - Returns: Whether a task was registered, which has an ID from now on.
     private mutating func check(
-        _ registration: RegistryMachine.Registration,
+        _ registration: RegistryMachine.Registration<RegistryMachine.ID>,
         isDuplicate: Bool,
         _ key: String?
     ) -> Bool {
@@ -183,16 +192,17 @@ struct RegistryDriver: MachineDriver {
             #expect(!model.isClosed && standing == nil)
             ids.append(id)
             return true
-        case .existing(let existing):
-            #expect(!model.isClosed && existing.id == standing.map { ids[$0] })
-            #expect(existing.job == standing.flatMap { attached.contains($0) ? $0 : nil })
+        case .existing(let id, let job):
+            #expect(!model.isClosed && id == standing.map { ids[$0] })
+            #expect(job == standing.flatMap { attached.contains($0) ? $0 : nil })
         case .refused:
             #expect(model.isClosed)
         }
         return false
     }
 
-    private mutating func carryOut(_ effects: RegistryMachine.Effects, _ expected: RegistryModel.Consequences) {
+    private mutating func carryOut(_ effects: borrowing RegistryMachine.Effects, _ expected: RegistryModel.Consequences)
+    {
         #expect(Set(effects.waking) == expected.woken)
         wake(effects.waking)
         cancelled(effects, expected.cancelled)
@@ -222,10 +232,12 @@ struct RegistryDriver: MachineDriver {
     private mutating func begin(_ number: Int, _ isCancelled: Bool) {
         if isCancelled { flag(number) }
         let phase = model[number]?.phase
-        let answer = machine.begin(ids[number], isCancelled: isCancelled)
-        let effects = noted(answer.effects)
-        #expect(answer.value == .skip || effects.lists == nil)
-        switch answer.value {
+        var effects = RegistryMachine.Effects()
+        let start = machine.begin(ids[number], isCancelled: isCancelled, &effects)
+        note(effects)
+        let hasLists = effects.lists != nil
+        #expect(start == .skip || !hasLists)
+        switch start {
         case .run:
             #expect(phase == .starting && !isCancelled)
             model[number]?.phase = .running
@@ -256,9 +268,10 @@ struct RegistryDriver: MachineDriver {
     private mutating func quietTimeEnded(_ number: Int, _ isCancelled: Bool) {
         let phase = model[number]?.phase
         if isCancelled { flag(number) }
-        let answer = machine.quietTimeEnded(ids[number], isCancelled: isCancelled)
-        let effects = noted(answer.effects)
-        switch answer.value {
+        var effects = RegistryMachine.Effects()
+        let start = machine.quietTimeEnded(ids[number], isCancelled: isCancelled, &effects)
+        note(effects)
+        switch start {
         case .run:
             #expect(phase == .quiet && !isCancelled)
             let older = model.linked(model[number]!.key!).prefix { $0.number != number }
@@ -282,9 +295,14 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func finish(_ number: Int) {
         places[number] = .done
-        let effects = noted(machine.finish(ids[number]))
-        #expect(effects.released?.job == (attached.contains(number) ? number : nil))
+        var effects = RegistryMachine.Effects()
+        machine.finish(ids[number], &effects)
+        note(effects)
+        let released = effects.released
+        let key = model[number]?.key
+        #expect(released.job == (attached.contains(number) ? number : nil))
         model[number] = nil
+        #expect(released.key == (model.tasks.contains { $0.key == key } ? nil : key))
         var woken = model.promoteAll()
         if model.tasks.isEmpty {
             for (number, drainer) in drainers.enumerated() where drainer == .parked {
@@ -303,7 +321,10 @@ struct RegistryDriver: MachineDriver {
         wake(effects.waking.filter { $0 < 1_000 })
         cancelled(effects, [])
         // A late report finds nothing.
-        #expect(machine.finish(ids[number]).released == nil)
+        var late = RegistryMachine.Effects()
+        machine.finish(ids[number], &late)
+        let isEmpty = late.isEmpty
+        #expect(isEmpty)
     }
 
     private mutating func drainerLeaves(_ number: Int) {
@@ -326,7 +347,11 @@ struct RegistryDriver: MachineDriver {
         }
     }
 
-    private mutating func cancelled(_ effects: RegistryMachine.Effects, _ expected: [Int], isOrdered: Bool = true) {
+    private mutating func cancelled(
+        _ effects: borrowing RegistryMachine.Effects,
+        _ expected: [Int],
+        isOrdered: Bool = true
+    ) {
         let jobs = effects.lists?.cancelling ?? []
         #expect((isOrdered ? jobs : jobs.sorted()) == expected, "the oldest task is cancelled first")
         for job in jobs { wake(flag(job)) }
@@ -342,7 +367,10 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func left(_ number: Int) -> [Int] {
         let wasParked = places[number] == .parked
-        let woken = noted(machine.leave(ids[number])).waking
+        var effects = RegistryMachine.Effects()
+        machine.leave(ids[number], &effects)
+        note(effects)
+        let woken = effects.waking
         var expected = Set<Int>()
         model.leave(number)
         if wasParked {
@@ -357,6 +385,10 @@ struct RegistryDriver: MachineDriver {
 
 extension RegistryMachine.Effects {
     fileprivate var waking: [Int] { lists?.waking ?? [] }
+
+    var isEmpty: Bool {
+        lists == nil && liveCountChange == 0 && raisingTo == 0 && released.job == nil && released.key == nil
+    }
 }
 
 extension TaskStoreDuplicateKeyBehavior {

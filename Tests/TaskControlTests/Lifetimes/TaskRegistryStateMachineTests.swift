@@ -40,12 +40,15 @@ struct TaskRegistryStateMachineTests {
     @Test func aLateEventOfAFinishedTaskFindsNothing() {
         var machine = RegistryMachine()
         let old = machine.added("a")
-        _ = machine.finish(old)
+        machine.finish(old)
         let new = machine.added("a")
         #expect(old.slot == new.slot)
-        #expect(machine.finish(old).released == nil)
-        #expect(machine.cancel(old).lists == nil)
-        #expect(machine.attach(old, job: 1).lists == nil)
+        var effects = RegistryMachine.Effects()
+        machine.finish(old, &effects)
+        machine.cancel(old, &effects)
+        machine.attach(old, job: 1, &effects)
+        let isEmpty = effects.isEmpty
+        #expect(isEmpty)
         #expect(machine.phase(of: new) == .starting)
     }
 
@@ -54,12 +57,14 @@ struct TaskRegistryStateMachineTests {
     func aTaskThatWasCancelledBeforeItBeganHoldsUpNone(behavior: TaskStoreDuplicateKeyBehavior, byHandle: Bool) {
         var machine = RegistryMachine()
         let old = machine.added("a")
-        _ = machine.attach(old, job: 1)
-        if !byHandle { _ = machine.cancel(old) }
+        var effects = RegistryMachine.Effects()
+        machine.attach(old, job: 1, &effects)
+        if !byHandle { machine.cancel(old, &effects) }
         let new = machine.added("a", behavior) { _ in byHandle }
         #expect(machine.phase(of: new) == .starting && machine.phase(of: old) == .skipped)
-        let (oldStart, newStart) = (machine.begin(old, isCancelled: true), machine.begin(new, isCancelled: false))
-        #expect(oldStart.value == .skip && newStart.value == .run)
+        let oldStart = machine.begin(old, isCancelled: true, &effects)
+        let newStart = machine.begin(new, isCancelled: false, &effects)
+        #expect(oldStart == .skip && newStart == .run)
         machine.checkInvariants()
     }
 
@@ -67,7 +72,8 @@ struct TaskRegistryStateMachineTests {
     @Test func aLaneIsRaisedOnceToEachPriority() {
         var machine = RegistryMachine()
         let ids = (0..<1_000).map { _ in machine.added("a") }
-        for (number, id) in ids.enumerated() { _ = machine.attach(id, job: number) }
+        var effects = RegistryMachine.Effects()
+        for (number, id) in ids.enumerated() { machine.attach(id, job: number, &effects) }
         var raised: [Int] = []
         for id in ids { raised += machine.raise(before: id, to: 9) }
         #expect(raised == [0], "whoever parks after its predecessor finds that raised")
@@ -85,9 +91,11 @@ struct TaskRegistryStateMachineTests {
             #expect(isParked)
         }
         for id in ids.dropFirst(2) {
-            let waiters = machine.leave(id).lists?.waking
+            var effects = RegistryMachine.Effects()
+            machine.leave(id, &effects)
+            let waiters = effects.lists?.waking
             #expect(waiters?.count == 1)
-            _ = machine.finish(id)
+            machine.finish(id)
         }
         #expect(machine.capacity <= 256)
     }
@@ -96,23 +104,23 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine()
         let ids = (0..<10_000).map { machine.added("\($0)", $0 % 2 == 0 ? .wait : .debounce(for: .seconds(1))) }
         for id in ids { _ = machine.follow(id, 1) }
-        for id in ids.shuffled() { _ = machine.finish(id) }
-        #expect(machine.capacity <= 256 && machine.lanes.capacity < 200 && machine.entries.extent == 0)
+        for id in ids.shuffled() { machine.finish(id) }
+        #expect(machine.capacity <= 256 && machine.laneSlots.capacity < 200 && machine.entries.extent == 0)
     }
 
     /// What events know tasks by is kept for those that live.
     @Test func aBurstOfNamedTasksLeavesNothingBehind() {
         var books = TaskRegistry.Books()
+        var effects = TaskRegistry.Machine.Effects()
         let ids = (0..<10_000).compactMap { number -> TaskRegistry.ID? in
-            guard let id = books.machine.add().value else { return nil }
+            guard case .added(let id) = books.machine.insert(nil, &effects) else { return nil }
             books.setSubject(TaskEvent.Identity(UInt64(number)), of: id)
             return id
         }
-        let registry = TaskRegistry(.asyncLifetime, name: nil)
-        #expect(books.subject(of: ids[7], in: registry) == TaskEvent.Identity(7))
-        for id in ids.shuffled() { _ = books.finish(id) }
+        #expect(books.subjects[ids[7]] == TaskEvent.Identity(7))
+        for id in ids.shuffled() { books.finish(id, &effects) }
         books.setSubject(TaskEvent.Identity(1), of: ids[7])
-        #expect(books.subject(of: ids[7], in: registry) == registry.subject(ids[7]))
+        #expect(books.subjects.isEmpty)
         #expect(books.capacity <= 256)
     }
 }
@@ -123,9 +131,15 @@ extension RegistryMachine {
         _ behavior: TaskStoreDuplicateKeyBehavior = .wait,
         isCancelled: (Int) -> Bool = { _ in false }
     ) -> ID {
-        guard case .added(let id) = add(key: key, behavior: behavior, isCancelled: isCancelled).value else {
+        var effects = Effects()
+        guard case .added(let id) = add(key: key, behavior: behavior, isCancelled: isCancelled, &effects) else {
             preconditionFailure("A new task is added.")
         }
         return id
+    }
+
+    fileprivate mutating func finish(_ id: ID) {
+        var effects = Effects()
+        finish(id, &effects)
     }
 }

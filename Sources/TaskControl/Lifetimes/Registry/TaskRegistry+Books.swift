@@ -5,26 +5,19 @@ extension TaskRegistry {
         /// Whether anybody has ever asked what is live. Until then nobody needs to know of changes.
         var isWatched = false
         /// What events know tasks by that are not known by their place here: those of `AsyncTask` and of queues.
-        private var subjects: [ID: TaskEvent.Identity] = [:]
+        private(set) var subjects: [ID: TaskEvent.Identity] = [:]
 
         /// Does nothing if the task has finished.
         mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
             if machine.phase(of: id) != nil { subjects[id] = subject }
         }
 
-        /// Whether events know a task by something else than its place here.
-        func hasSubject(_ id: ID) -> Bool { subjects[id] != nil }
-
-        func subject(of id: ID, in registry: TaskRegistry) -> TaskEvent.Identity {
-            subjects[id] ?? registry.subject(id)
-        }
-
-        mutating func finish(_ id: ID) -> Machine.Effects {
+        mutating func finish(_ id: ID, _ effects: inout Machine.Effects) {
             if !subjects.isEmpty {
                 subjects[id] = nil
                 subjects.shrinkIfMostlyEmpty()
             }
-            return machine.finish(id)
+            machine.finish(id, &effects)
         }
 
         /// The number of tasks and keys that memory is held for.

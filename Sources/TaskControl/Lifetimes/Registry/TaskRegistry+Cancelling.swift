@@ -1,10 +1,10 @@
 extension TaskRegistry {
     func cancel(key: Key) {
-        change { $0.machine.cancel(key: key) }
+        change { $0.machine.cancel(key: key, &$1) }
     }
 
     func cancel(_ id: ID) {
-        change { $0.machine.cancel(id) }
+        change { $0.machine.cancel(id, &$1) }
     }
 
     func cancelAll() {
@@ -33,10 +33,10 @@ extension TaskRegistry {
 
     private func cancelAll(isClosing: Bool, emitsClosed: Bool) {
         var moment: EventMoment?
-        let decision = decide { books in
+        let decision = decide { books, effects in
             moment = Diagnostics.moment
             if isClosing { books.machine.close() }
-            return Machine.Answer(value: (), effects: books.machine.cancelAll())
+            books.machine.cancelAll(&effects)
         }
         carryOut(decision) {
             if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }

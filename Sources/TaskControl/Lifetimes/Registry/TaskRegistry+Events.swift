@@ -1,28 +1,7 @@
 /// The events of a registry and its tasks.
 extension TaskRegistry {
-    var name: String? { source.name }
-
     /// What events know a task by that is known by its place here.
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
-
-    /// Emits that tasks were cancelled.
-    func emitCancelled(_ retired: Retired?) {
-        guard let retired else { return }
-        for (id, subject) in zip(retired.ids, retired.subjects) {
-            // A lifetime's tasks that are not known by their place are `AsyncTask`s.
-            let isAsyncTask = source.primitive == .asyncLifetime && subject != self.subject(id)
-            Diagnostics.emit(
-                at: retired.moment,
-                TaskEvent(
-                    isAsyncTask ? .asyncTask : source.primitive,
-                    .cancelled,
-                    owner: source.identity,
-                    subject: subject,
-                    ownerName: name
-                )
-            )
-        }
-    }
 
     /// Emits an event of a task, from inside it.
     @inline(__always)
@@ -43,9 +22,26 @@ extension TaskRegistry {
     }
 
     /// The tasks that were cancelled by one decision, as events know them.
-    struct Retired: Sendable {
+    struct Retired {
         let moment: EventMoment
-        let ids: [ID]
-        let subjects: [TaskEvent.Identity]
+        let tasks: [(id: ID, subject: TaskEvent.Identity)]
+    }
+
+    /// Emits that tasks were cancelled.
+    func emitCancelled(_ retired: Retired) {
+        for (id, subject) in retired.tasks {
+            // A lifetime's tasks that are not known by their place are `AsyncTask`s.
+            let isAsyncTask = source.primitive == .asyncLifetime && subject != self.subject(id)
+            Diagnostics.emit(
+                at: retired.moment,
+                TaskEvent(
+                    isAsyncTask ? .asyncTask : source.primitive,
+                    .cancelled,
+                    owner: source.identity,
+                    subject: subject,
+                    ownerName: source.name
+                )
+            )
+        }
     }
 }

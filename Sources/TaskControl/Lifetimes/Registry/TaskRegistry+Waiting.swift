@@ -6,7 +6,7 @@ extension TaskRegistry {
     @inline(__always)
     func begin(_ id: ID) -> Machine.Start {
         let isCancelled = Task.isCancelled
-        return change { $0.machine.begin(id, isCancelled: isCancelled) }
+        return change { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
     }
 
     /// Waits until the body may run: for its turn, or for its quiet time.
@@ -27,7 +27,7 @@ extension TaskRegistry {
                 // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
                 try? await clock.sleep(for: quietTime.saturated)
                 let isCancelled = Task.isCancelled
-                return change { $0.machine.quietTimeEnded(id, isCancelled: isCancelled) } == .run
+                return change { $0.machine.quietTimeEnded(id, isCancelled: isCancelled, &$1) } == .run
             }
         }
     }
@@ -37,7 +37,7 @@ extension TaskRegistry {
             state.withLock { $0.machine.park(id, waiter) } ? nil : .reached
         } onCancel: {
             // A handler resumes its own task only, and calls nobody else. The task itself reports that it was cancelled.
-            let decision = decide { Machine.Answer(value: (), effects: $0.machine.leave(id)) }
+            let decision = decide { $0.machine.leave(id, &$1) }
             for waiter in decision.effects.lists?.waking ?? [] { waiter.resume(returning: .reached) }
             if decision.isNews { performOutsideHandler { self.onChange?() } }
         } raising: { [self] priority in

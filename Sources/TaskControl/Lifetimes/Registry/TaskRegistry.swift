@@ -19,6 +19,8 @@ final class TaskRegistry: Sendable {
     /// The owner that this is the engine of, as events know it.
     let source: EventSource
 
+    var name: String? { source.name }
+
     init(
         _ face: TaskEvent.Primitive,
         name: String?,
@@ -33,18 +35,7 @@ final class TaskRegistry: Sendable {
 
     // MARK: Registering
 
-    enum Placement {
-        /// Made for this call.
-        case added(Job)
-        /// A task with the same key goes on in its place.
-        case existing(Machine.Existing)
-        /// The registry is closed.
-        case refused
-
-        var isAdded: Bool {
-            if case .added = self { true } else { false }
-        }
-    }
+    typealias Placement = Machine.Registration<Job>
 
     /// How a task is created.
     struct Making {
@@ -54,24 +45,66 @@ final class TaskRegistry: Sendable {
         var isDetached = false
     }
 
-    /// Registers a new task without a key, then creates it.
+    /// Registers a new task, then creates it.
     ///
-    /// - Returns: `nil` if the registry is closed.
-    func add(_ making: Making, _ operation: @escaping Operation) -> Job? {
-        let registration = change { books in
-            let answer = books.machine.add()
-            if let id = answer.value { Diagnostics.open(subject(id)) }
-            return answer
+    /// - Parameter behavior: What happens to it and to the tasks of its key; ignored for a task without a key.
+    func add(
+        key: Key? = nil,
+        behavior: TaskStoreDuplicateKeyBehavior = .runConcurrently,
+        _ making: Making,
+        _ operation: @escaping Operation
+    ) -> Placement {
+        let decision = decide { books, effects in
+            let registration = books.machine.add(
+                key: key,
+                behavior: behavior,
+                isCancelled: { $0.isCancelled },
+                &effects
+            )
+            if case .added(let id) = registration { Diagnostics.open(subject(id)) }
+            return registration
         }
-        guard let id = registration else {
-            Diagnostics.emit(source.event(.refused, taskName: making.name))
-            return nil
+        return carryOut(decision) {
+            switch decision.value {
+            case .added(let id):
+                // Before observers are called: others wait for this task, in its lane or for its handle.
+                let job = start(id, making, operation)
+                Diagnostics.emitBeginning(
+                    source.event(
+                        .added,
+                        .began(.waiting),
+                        about: subject(id),
+                        taskName: making.name,
+                        key: key?.text
+                    )
+                )
+                return .added(job)
+            case .existing(let id, let job):
+                Diagnostics.emit(source.event(.duplicate, about: subject(id), key: key?.text))
+                return .existing(id, job)
+            case .refused:
+                Diagnostics.emit(source.event(.refused, taskName: making.name, key: key?.text))
+                return .refused
+            }
         }
-        let job = start(id, making, operation)
-        Diagnostics.emitBeginning(
-            source.event(.added, .began(.waiting), about: subject(id), taskName: making.name)
-        )
+    }
+
+    private func start(_ id: ID, _ making: Making, _ operation: @escaping Operation) -> Job {
+        let body = RegisteredBody(registry: self, id: id, operation: operation)
+        let job =
+            making.isDetached
+            ? spawnDetached(name: making.name, priority: making.priority, body)
+            : spawn(name: making.name, priority: making.priority, isolatedTo: operation.isolation, body)
+        attach(id, job)
         return job
+    }
+
+    /// Attaches the handle of a task that has been created.
+    func attach(_ id: ID, _ job: Job) {
+        let decision = decide { $0.machine.attach(id, job: job, &$1) }
+        let priority = decision.effects.raisingTo
+        if priority > 0 { raise([job], to: TaskPriority(rawValue: priority)) }
+        carryOut(decision) {}
     }
 
     /// Registers a task that the caller is about to create. The caller attaches its handle, decides when it begins, and calls `finish`.
@@ -79,61 +112,11 @@ final class TaskRegistry: Sendable {
     /// - Parameter subject: What events know the task by, if not by its place here.
     /// - Returns: `nil` if the registry is closed.
     func reserve(subject: TaskEvent.Identity? = nil) -> ID? {
-        change { books in
-            let answer = books.machine.add(asksToBegin: false)
-            if let subject, let id = answer.value { books.setSubject(subject, of: id) }
-            return answer
+        change { books, effects in
+            guard case .added(let id) = books.machine.insert(nil, &effects) else { return nil }
+            if let subject { books.setSubject(subject, of: id) }
+            return id
         }
-    }
-
-    /// Registers a new task, then creates it.
-    func add(
-        key: Key,
-        behavior: TaskStoreDuplicateKeyBehavior,
-        _ making: Making,
-        _ operation: @escaping Operation
-    ) -> Placement {
-        let decision = decide { books in
-            let answer = books.machine.add(key: key, behavior: behavior, isCancelled: { $0.isCancelled })
-            if case .added(let id) = answer.value { Diagnostics.open(subject(id)) }
-            return answer
-        }
-        act(on: decision)
-        defer { emitCancelled(decision.retired) }
-        switch decision.answer.value {
-        case .added(let id):
-            // Before observers are called: others wait for this task, in its lane or for its handle.
-            let job = start(id, making, operation)
-            Diagnostics.emitBeginning(
-                source.event(.added, .began(.waiting), about: subject(id), taskName: making.name, key: key.text)
-            )
-            return .added(job)
-        case .existing(let existing):
-            Diagnostics.emit(source.event(.duplicate, about: subject(existing.id), key: key.text))
-            return .existing(existing)
-        case .refused:
-            Diagnostics.emit(source.event(.refused, taskName: making.name, key: key.text))
-            return .refused
-        }
-    }
-
-    private func start(_ id: ID, _ making: Making, _ operation: @escaping Operation) -> Job {
-        let isolation = making.isDetached ? nil : operation.isolation
-        let body = RegisteredBody(registry: self, id: id, operation: operation)
-        let job =
-            making.isDetached
-            ? spawnDetached(name: making.name, priority: making.priority, body)
-            : spawn(name: making.name, priority: making.priority, isolatedTo: isolation, body)
-        attach(id, job)
-        return job
-    }
-
-    /// Attaches the handle of a task that has been created.
-    func attach(_ id: ID, _ job: Job) {
-        let decision = decide { Machine.Answer(value: (), effects: $0.machine.attach(id, job: job)) }
-        let priority = decision.effects.raisingTo
-        if priority > 0 { raise([job], to: TaskPriority(rawValue: priority)) }
-        carryOut(decision)
     }
 
     /// Registers a task that has started already, and whose end its maker will report.
@@ -150,31 +133,26 @@ final class TaskRegistry: Sendable {
         opens: Bool = false,
         ifClosed refuse: () -> Void
     ) -> ID? {
-        let registration = change { books in
-            let answer = books.machine.insert(job, key: key, isCancelled: { $0.isCancelled })
-            if case .added(let id) = answer.value {
+        let registration = change { books, effects in
+            let registration = books.machine.insert(job, key: key, isCancelled: { $0.isCancelled }, &effects)
+            if case .added(let id) = registration {
                 if let subject { books.setSubject(subject, of: id) }
                 if opens { Diagnostics.open(self.subject(id)) }
             }
-            return answer
+            return registration
         }
         switch registration {
         case .added(let id):
             if job.isCancelled { cancel(id) }
             return id
-        case .existing(let existing):
-            Diagnostics.emit(source.event(.duplicate, about: self.subject(existing.id), key: key?.text))
+        case .existing(let id, _):
+            Diagnostics.emit(source.event(.duplicate, about: self.subject(id), key: key?.text))
             return nil
         case .refused:
             refuse()
             Diagnostics.emit(source.event(.refused, key: key?.text))
             return nil
         }
-    }
-
-    /// Sets what events know a task by that has been inserted, if it has not finished.
-    func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
-        state.withLock { $0.setSubject(subject, of: id) }
     }
 
     /// Registers a task of the user's, and watches for its end.
@@ -196,10 +174,15 @@ final class TaskRegistry: Sendable {
         return true
     }
 
+    /// Sets what events know a task by that has been inserted, if it has not finished.
+    func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
+        state.withLock { $0.setSubject(subject, of: id) }
+    }
+
     /// The task has ended, whatever its outcome. A second report, or a late one, has no effect.
     func finish(_ id: ID) {
         // The entry is released at the end of this call, and with it perhaps the last reference to the task and to its key.
-        change { $0.finish(id) }
+        change { $0.finish(id, &$1) }
     }
 
     // MARK: Looking
@@ -223,66 +206,58 @@ final class TaskRegistry: Sendable {
     // MARK: Deciding and acting
 
     /// The decision about an event, with what is known only under the lock.
-    struct Decision<Value> {
-        let answer: Machine.Answer<Value>
+    struct Decision<Value>: ~Copyable {
+        let value: Value
+        let effects: Machine.Effects
         /// Whether the live count has changed, and anybody has ever asked for it.
         let isNews: Bool
         /// The tasks that were cancelled; `nil` if there are none, or if nobody observes.
         let retired: Retired?
-
-        var effects: Machine.Effects { answer.effects }
     }
 
     @inline(__always)
-    func decide<Value>(_ event: (inout Books) -> Machine.Answer<Value>) -> Decision<Value> {
-        state.withLock { books in
-            let answer = event(&books)
-            return Decision(
-                answer: answer,
-                isNews: books.isWatched && answer.effects.liveCountChange != 0,
-                retired: answer.effects.lists.flatMap { retired($0.retired, books) }
-            )
+    func decide<Value>(_ event: (inout Books, inout Machine.Effects) -> Value) -> Decision<Value> {
+        var effects = Machine.Effects()
+        let (value, isNews, retired) = state.withLock { books in
+            let value = event(&books, &effects)
+            let isNews = books.isWatched && effects.liveCountChange != 0
+            return (value, isNews, effects.lists.flatMap { self.retired($0.retired, books) })
         }
+        return Decision(value: value, effects: effects, isNews: isNews, retired: retired)
     }
 
     @inline(__always)
     private func retired(_ ids: [ID], _ books: Books) -> Retired? {
         guard let moment = Diagnostics.moment else { return nil }
-        // A task that was sent through a group while nobody observed has no subject here: its queue has named it.
-        let ids = source.primitive == .cancellableQueue ? ids.filter(books.hasSubject) : ids
-        return Retired(moment: moment, ids: ids, subjects: ids.map { books.subject(of: $0, in: self) })
+        let tasks = ids.compactMap { id -> (ID, TaskEvent.Identity)? in
+            if let subject = books.subjects[id] { return (id, subject) }
+            // A task that was sent through a group while nobody observed has no subject here: its queue has named it.
+            return source.primitive == .cancellableQueue ? nil : (id, subject(id))
+        }
+        return Retired(moment: moment, tasks: tasks)
     }
 
-    /// Resumes and cancels, with the lock free, and calls the watcher of the live count, which may do anything.
+    /// Carries the effects out with the lock free: resumes, cancels, calls the watcher of the live count, which may do anything, and last the
+    /// observers.
+    ///
+    /// - Parameter follow: What else the decision entails. It emits the events of the decision itself, before those of the tasks that were
+    ///   cancelled.
     @inline(__always)
-    private func act<Value>(on decision: Decision<Value>) {
+    func carryOut<Value, Result>(_ decision: borrowing Decision<Value>, then follow: () -> Result) -> Result {
         if let lists = decision.effects.lists {
             for waiter in lists.waking { waiter.resume(returning: .reached) }
             for job in lists.cancelling { job.cancel() }
         }
         if decision.isNews { onChange?() }
-    }
-
-    /// Carries the effects out, and then emits the events.
-    ///
-    /// - Parameter emitEvents: Emits the events of the decision itself, before those of the tasks that it has cancelled.
-    @inline(__always)
-    func carryOut<Value>(_ decision: Decision<Value>, emitting emitEvents: () -> Void = {}) {
-        act(on: decision)
-        emitEvents()
-        emitCancelled(decision.retired)
+        let result = follow()
+        if let retired = decision.retired { emitCancelled(retired) }
+        return result
     }
 
     /// Decides about an event, and carries the effects out.
     @inline(__always)
-    func change<Value>(_ event: (inout Books) -> Machine.Answer<Value>) -> Value {
+    func change<Value>(_ event: (inout Books, inout Machine.Effects) -> Value) -> Value {
         let decision = decide(event)
-        carryOut(decision)
-        return decision.answer.value
-    }
-
-    @inline(__always)
-    func change(_ event: (inout Books) -> Machine.Effects) {
-        change { Machine.Answer(value: (), effects: event(&$0)) }
+        return carryOut(decision) { decision.value }
     }
 }

@@ -1,13 +1,8 @@
-/// The form of the machine's answers: one for all events.
 extension TaskRegistryStateMachine {
-    /// The decision about an event, and its effects.
-    struct Answer<Value> {
-        let value: Value
-        let effects: Effects
-    }
-
-    /// What the storage must do when the lock is free.
-    struct Effects {
+    /// What the storage must do when the lock is free. Each event adds its effects to those that the caller passes.
+    ///
+    /// Not copyable, because a copy retains whatever is in it, and there is one for each event.
+    struct Effects: ~Copyable {
         /// What concerns other tasks, and cancellation.
         struct Lists {
             /// Waiters to resume.
@@ -21,11 +16,11 @@ extension TaskRegistryStateMachine {
         /// `nil` for most events: three empty arrays would be three releases per event.
         private(set) var lists: Lists?
         /// Entries added, without those retired and finished.
-        fileprivate(set) var liveCountChange: Int32 = 0
+        var liveCountChange: Int32 = 0
         /// The priority to which the task that was attached must be raised; 0: none.
         var raisingTo: UInt8 = 0
-        /// Must be released with the lock free, because its task and its key are the user's.
-        var released: Entry?
+        /// A task and a key of the user, which must be released with the lock free.
+        var released: (job: Job?, key: Key?)
 
         mutating func wake(_ waiters: [Waiter]) {
             if !waiters.isEmpty { change { $0.waking += waiters } }
@@ -57,11 +52,5 @@ extension TaskRegistryStateMachine {
             if lists == nil { lists = Lists() }
             body(&lists!)
         }
-    }
-
-    /// Changes the number of live entries.
-    mutating func changeLiveCount(by change: Int32, _ effects: inout Effects) {
-        liveCount += Int(change)
-        effects.liveCountChange += change
     }
 }

@@ -21,82 +21,20 @@
 /// 1. An ID is a slot and a serial, so a late event of a finished task finds nothing.
 /// 2. The first entry in a lane is never `waiting`.
 /// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `starting` and `running`: cancelled is not finished, but it is not live.
-/// 4. All entries of a lane have the one key object that the lane is found by, so that the last of them takes it out of the table, and
-///    no key is released while the lock is held.
+/// 4. A lane lasts until the last entry of its key has finished, and has the one key object that it is found by: so a key is released by
+///    `finish` alone, which passes it on to where the lock is free.
 /// 5. Whatever is before an entry in its lane has been raised to at least what that entry has been raised to.
 /// 6. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
 struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias ID = Ticket
     typealias Slot = Ticket.Slot
-
-    enum Phase: UInt8 {
-        case waiting, quiet
-        /// Free to start; its task has not asked `begin` yet.
-        case starting
-        case running, cancelled, skipped
-        /// Skipped by the cancellation of its own task, which reports that when it is resumed.
-        case left
-
-        var isLive: Bool { rawValue <= Phase.running.rawValue }
-        var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
-    }
-
-    /// Packed, because there may be a million of them.
-    struct Entry {
-        let key: Key?
-        var job: Job?
-        /// Neighbors in the lane.
-        var older = none
-        var newer = none
-        /// 48 bits of serial, 8 of priority, 8 of phase.
-        private var packed: UInt64
-
-        init(serial: UInt64, key: Key?, job: Job?, phase: Phase) {
-            self.key = key
-            self.job = job
-            packed = serial << 16 | UInt64(phase.rawValue)
-        }
-
-        var serial: UInt64 { packed >> 16 }
-
-        /// The priority to which a waiting task has raised the entry and all that is before it in its lane. 0: none.
-        var raisedTo: UInt8 {
-            get { UInt8(truncatingIfNeeded: packed >> 8) }
-            set { packed = packed & ~0xFF00 | UInt64(newValue) << 8 }
-        }
-
-        var phase: Phase {
-            get { Phase(rawValue: UInt8(truncatingIfNeeded: packed))! }
-            set { packed = packed & ~0xFF | UInt64(newValue.rawValue) }
-        }
-    }
-
-    /// The part of an entry that few have.
-    struct Side {
-        /// The task itself, parked until its turn.
-        var parked: Waiter?
-        /// Waiters for the handle of the task, which is being created.
-        var followers: [Waiter] = []
-        var quietTime: Duration?
-
-        var isEmpty: Bool { parked == nil && followers.isEmpty && quietTime == nil }
-    }
-
-    /// No slot.
-    static var none: Slot { -1 }
-
-    /// The entries of one key, linked through `Entry.older` and `Entry.newer`.
-    struct Lane {
-        var oldest: Slot
-        var newest: Slot
-        var liveCount: Int32
-    }
-
     typealias DrainID = WaiterTable<Waiter, WaitOutcome>.ID
 
     var entries = SlotTable<Entry>()
-    var lanes: [Key: Lane] = [:]
-    var side: [Slot: Side] = [:]
+    var lanes = SlotTable<Lane>()
+    /// The lane of each key.
+    var laneSlots: [Key: Slot] = [:]
+    var sides: [Slot: Side] = [:]
     private var drainers = WaiterTable<Waiter, WaitOutcome>()
     private var nextSerial: UInt64 = 0
     private(set) var isClosed = false
@@ -105,113 +43,106 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     // MARK: Registering
 
-    /// A task that goes on in place of a new one.
-    struct Existing {
-        let id: ID
-        /// `nil`: the task is being created at this moment.
-        let job: Job?
-    }
-
-    enum Registration {
-        case added(ID)
-        case existing(Existing)
+    enum Registration<Added> {
+        case added(Added)
+        /// A task with the same key goes on in place of the new one. Without a job, it is being created at this moment.
+        case existing(ID, Job?)
+        /// The registry is closed.
         case refused
-    }
-
-    /// Registers a task without a key that is about to be created.
-    ///
-    /// - Parameter asksToBegin: Whether the task asks `begin`. If not, its maker decides when it begins, and it counts as running.
-    /// - Returns: `nil` if the registry is closed.
-    /// - Complexity: O(1).
-    mutating func add(asksToBegin: Bool = true) -> Answer<ID?> {
-        var effects = Effects()
-        guard !isClosed else { return Answer(value: nil, effects: effects) }
-        let id = enter(key: nil, isFirst: true, job: nil, phase: asksToBegin ? .starting : .running, &effects)
-        return Answer(value: id, effects: effects)
     }
 
     /// Registers a task that is about to be created. Its order among the other tasks of its key is settled here.
     ///
-    /// - Parameter isCancelled: Whether a task was cancelled through its own handle. Must only read that.
+    /// - Parameters:
+    ///   - behavior: Ignored for a task without a key.
+    ///   - isCancelled: Whether a task was cancelled through its own handle. Must only read that.
     /// - Complexity: O(1); under a behavior that cancels, O(*n*) in the number of tasks it cancels.
     mutating func add(
-        key: Key,
+        key: Key?,
         behavior: TaskStoreDuplicateKeyBehavior,
-        isCancelled: (Job) -> Bool
-    ) -> Answer<Registration> {
-        var effects = Effects()
-        guard !isClosed else { return Answer(value: .refused, effects: effects) }
-        var isFirst = true
-        let former = formerKey(key)
-        if former != nil {
-            if behavior == .preferPrevious, let existing = standing(for: key, isCancelled, &effects) {
-                return Answer(value: .existing(existing), effects: effects)
+        isCancelled: (Job) -> Bool,
+        _ effects: inout Effects
+    ) -> Registration<ID> {
+        guard !isClosed else { return .refused }
+        guard let key else { return .added(enter(phase: .starting, &effects)) }
+        let lane = lane(of: key)
+        if case .preferPrevious = behavior.kind, let existing = standing(in: lane, isCancelled, &effects) {
+            return .existing(existing, entries[existing.slot].job)
+        }
+        makeRoom(in: lane, for: behavior, isCancelled, &effects)
+        let phase: Phase =
+            switch behavior.kind {
+            case .debounce: .quiet
+            case .wait, .keepLatest, .cancelPrevious(wait: true): lanes[lane].chain.isEmpty ? .starting : .waiting
+            case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: .starting
             }
-            makeRoom(in: key, for: behavior, isCancelled, &effects)
-            isFirst = lanes[key] == nil
-        }
-        let phase: Phase
-        switch behavior.kind {
-        case .debounce: phase = .quiet
-        case .wait, .keepLatest, .cancelPrevious(wait: true): phase = isFirst ? .starting : .waiting
-        case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: phase = .starting
-        }
-        let id = enter(key: former ?? key, isFirst: isFirst, job: nil, phase: phase, &effects)
-        if case .debounce(let quietTime) = behavior.kind { side[id.slot] = Side(quietTime: quietTime) }
-        if !isFirst { promote(key, &effects) }
-        return Answer(value: .added(id), effects: effects)
+        let id = enter(lane, phase: phase, &effects)
+        if case .debounce(let quietTime) = behavior.kind { sides[id.slot] = Side(quietTime: quietTime) }
+        promote(lane, &effects)
+        return .added(id)
     }
 
-    /// Registers a task that has started already. It is refused in favor of a task that lives under its key.
-    mutating func insert(_ job: Job, key: Key?, isCancelled: (Job) -> Bool) -> Answer<Registration> {
-        var effects = Effects()
-        guard !isClosed else { return Answer(value: .refused, effects: effects) }
-        let former = key.flatMap(formerKey)
-        if let key, former != nil, let existing = standing(for: key, isCancelled, &effects) {
-            return Answer(value: .existing(existing), effects: effects)
+    /// Registers a task that does not ask `begin`: it has started already, or its maker decides when it begins. It is refused in favor of a task
+    /// that lives under its key.
+    ///
+    /// - Parameter job: `nil`: the task is about to be created.
+    mutating func insert(
+        _ job: Job?,
+        key: Key? = nil,
+        isCancelled: (Job) -> Bool = { _ in false },
+        _ effects: inout Effects
+    ) -> Registration<ID> {
+        guard !isClosed else { return .refused }
+        guard let key else { return .added(enter(job: job, phase: .running, &effects)) }
+        let lane = lane(of: key)
+        if let existing = standing(in: lane, isCancelled, &effects) {
+            return .existing(existing, entries[existing.slot].job)
         }
-        let isFirst = key.map { lanes[$0] == nil } ?? true
-        let id = enter(key: former ?? key, isFirst: isFirst, job: job, phase: .running, &effects)
-        return Answer(value: .added(id), effects: effects)
+        return .added(enter(lane, job: job, phase: .running, &effects))
     }
 
     private mutating func enter(
-        key: Key?,
-        isFirst: Bool,
-        job: Job?,
+        _ lane: Slot = Chain.none,
+        job: Job? = nil,
         phase: Phase,
         _ effects: inout Effects
     ) -> ID {
-        defer { nextSerial += 1 }
-        let slot = entries.insert(Entry(serial: nextSerial, key: key, job: job, phase: phase))
-        changeLiveCount(by: 1, &effects)
-        if let key { link(slot, key, isFirst: isFirst) }
-        return ID(serial: nextSerial, slot: slot)
+        let id = ID(
+            serial: nextSerial,
+            slot: entries.insert(Entry(serial: nextSerial, lane: lane, job: job, phase: phase))
+        )
+        nextSerial += 1
+        if lane != Chain.none {
+            lanes[lane].chain.append(id.slot, in: &entries)
+            lanes[lane].entryCount += 1
+        }
+        changeLiveCount(of: id.slot, by: 1, &effects)
+        return id
     }
 
     /// The task exists. It may have ended already.
-    mutating func attach(_ id: ID, job: Job) -> Effects {
-        var effects = Effects()
-        guard let phase = phase(of: id) else { return effects }
+    mutating func attach(_ id: ID, job: Job, _ effects: inout Effects) {
+        guard let phase = phase(of: id) else { return }
         entries[id.slot].job = job
         effects.raisingTo = entries[id.slot].raisedTo
         if !phase.isLive { effects.cancel(job) }
-        if !side.isEmpty { effects.wake(takeFollowers(id.slot)) }
-        return effects
+        guard !sides.isEmpty, let followers = sides[id.slot]?.followers else { return }
+        sides[id.slot]?.followers = []
+        effects.wake(followers)
     }
 
     /// A caller was handed a task that is being created, and waits for its handle.
     ///
     /// - Returns: Whether the waiter is parked; if not, the handle is there, or the task has ended.
     mutating func follow(_ id: ID, _ waiter: Waiter) -> Bool {
-        guard phase(of: id) != nil, entries[id.slot].job == nil else { return false }
-        side[id.slot, default: Side()].followers.append(waiter)
+        guard entries.contains(id), entries[id.slot].job == nil else { return false }
+        sides[id.slot, default: Side()].followers.append(waiter)
         return true
     }
 
     /// `nil`: the task is being created, or has ended.
     func job(of id: ID) -> Job? {
-        phase(of: id) == nil ? nil : entries[id.slot].job
+        entries.contains(id) ? entries[id.slot].job : nil
     }
 
     // MARK: Running
@@ -226,29 +157,29 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     }
 
     /// A task asks whether its body may run: at its start, and when it was woken.
-    mutating func begin(_ id: ID, isCancelled: Bool) -> Answer<Start> {
-        var effects = Effects()
+    mutating func begin(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
         case .starting where !isCancelled:
             entries[id.slot].phase = .running
-            return Answer(value: .run, effects: effects)
-        case .waiting where !isCancelled: return Answer(value: .wait, effects: effects)
-        case .quiet where !isCancelled:
-            return Answer(value: .quiet(side[id.slot]?.quietTime ?? .zero), effects: effects)
+            return .run
+        case .waiting where !isCancelled: return .wait
+        case .quiet where !isCancelled: return .quiet(sides[id.slot]?.quietTime ?? .zero)
         case .starting, .waiting, .quiet: skip(id.slot, &effects)
         case .skipped: break
-        case .left: report(id.slot, &effects)
+        case .left:
+            entries[id.slot].phase = .skipped
+            effects.retire(id)
         case .running, .cancelled, nil: preconditionFailure("A task begins once.")
         }
-        return Answer(value: .skip, effects: effects)
+        return .skip
     }
 
     /// - Returns: Whether the waiter is parked; if not, it must be resumed at once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         switch phase(of: id) {
         case .waiting:
-            precondition(side[id.slot]?.parked == nil, "A task parks once at a time.")
-            side[id.slot, default: Side()].parked = waiter
+            precondition(sides[id.slot]?.parked == nil, "A task parks once at a time.")
+            sides[id.slot, default: Side()].parked = waiter
             return true
         case .starting, .skipped, .left:
             return false
@@ -259,44 +190,52 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     /// The task was cancelled, perhaps while it was parked. This makes no other task the first of its lane, because a waiting task never is. So the
     /// only waiter to be woken is its own.
-    mutating func leave(_ id: ID) -> Effects {
-        var effects = Effects()
-        switch phase(of: id) {
-        case .waiting:
-            leave(id.slot, &effects)
-            effects.wake(takeParked(id.slot))
-        case .skipped: effects.wake(takeParked(id.slot))
-        case .quiet, .starting, .running, .cancelled, .left, nil: break
+    mutating func leave(_ id: ID, _ effects: inout Effects) {
+        let phase = phase(of: id)
+        if phase == .waiting {
+            unlink(id.slot)
+            entries[id.slot].phase = .left
+            changeLiveCount(of: id.slot, by: -1, &effects)
         }
-        return effects
+        if phase == .waiting || phase == .skipped { effects.wake(takeParked(id.slot)) }
     }
 
     /// No newer task of the kind has come: older ones are cancelled now, and this one runs.
-    mutating func quietTimeEnded(_ id: ID, isCancelled: Bool) -> Answer<Start> {
-        var effects = Effects()
+    mutating func quietTimeEnded(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
         case .quiet where !isCancelled:
-            cancelOlder(than: id.slot, &effects)
+            cancelLane(entries[id.slot].lane, before: id.slot, &effects)
             entries[id.slot].phase = .running
-            return Answer(value: .run, effects: effects)
+            return .run
         case .quiet: skip(id.slot, &effects)
         case .skipped: break
         case .waiting, .starting, .running, .cancelled, .left, nil:
             preconditionFailure("Only a task that waits for a quiet time sees its end.")
         }
-        return Answer(value: .skip, effects: effects)
+        return .skip
+    }
+
+    /// A task that was cancelled before its body ran goes on without it.
+    private mutating func skip(_ slot: Slot, _ effects: inout Effects) {
+        retire(slot, &effects)
+        promote(entries[slot].lane, &effects)
     }
 
     /// The task has ended. A second report has no effect.
-    mutating func finish(_ id: ID) -> Effects {
-        var effects = Effects()
-        guard let phase = phase(of: id) else { return effects }
-        if phase.isLinked, unlink(id.slot), let key = entries[id.slot].key { promote(key, &effects) }
-        if phase.isLive { changeLiveCount(by: -1, &effects) }
-        if !side.isEmpty { effects.wake(removeSide(id.slot)?.followers ?? []) }
-        effects.released = entries.remove(id.slot)
+    mutating func finish(_ id: ID, _ effects: inout Effects) {
+        guard let phase = phase(of: id) else { return }
+        if phase.isLive { changeLiveCount(of: id.slot, by: -1, &effects) }
+        if phase.isLinked {
+            unlink(id.slot)
+            promote(entries[id.slot].lane, &effects)
+        }
+        if !sides.isEmpty, let side = sides.removeValue(forKey: id.slot) {
+            sides.shrinkIfMostlyEmpty()
+            effects.wake(side.followers)
+        }
+        let entry = entries.remove(id.slot)
+        effects.released = (entry.job, leaveLane(entry.lane))
         if entries.isEmpty { effects.wake(drainers.wakeAll(with: .reached)) }
-        return effects
     }
 
     // MARK: Raising
@@ -306,14 +245,13 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// - Returns: The tasks that have not been raised that far yet. A task that is being created is raised by `attach`.
     /// - Complexity: O(*n*) in their number: each is raised once to each priority.
     mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
-        guard phase(of: id) == .waiting, entries[id.slot].raisedTo < priority else { return [] }
-        entries[id.slot].raisedTo = priority
+        guard phase(of: id) == .waiting else { return [] }
         var jobs: [Job] = []
-        var slot = entries[id.slot].older
-        while slot != Self.none, entries[slot].raisedTo < priority {
+        var slot = id.slot
+        while slot != Chain.none, entries[slot].raisedTo < priority {
             entries[slot].raisedTo = priority
-            if let job = entries[slot].job { jobs.append(job) }
-            slot = entries[slot].older
+            if slot != id.slot, let job = entries[slot].job { jobs.append(job) }
+            slot = entries[slot].links.older
         }
         return jobs
     }
@@ -355,33 +293,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// `nil`: finished.
     @inline(__always)
     func phase(of id: ID) -> Phase? {
-        guard entries.isOccupied(id.slot), id.has(serial: entries[id.slot].serial) else { return nil }
-        return entries[id.slot].phase
+        entries.contains(id) ? entries[id.slot].phase : nil
     }
 
     /// Takes the waiter of a parked task.
     mutating func takeParked(_ slot: Slot) -> Waiter? {
-        changeSide(slot) { $0.parked.take() } ?? nil
-    }
-
-    private mutating func takeFollowers(_ slot: Slot) -> [Waiter] {
-        changeSide(slot) { side in
-            defer { side.followers = [] }
-            return side.followers
-        } ?? []
-    }
-
-    private mutating func changeSide<Value>(_ slot: Slot, _ change: (inout Side) -> Value) -> Value? {
-        guard !side.isEmpty, let index = side.index(forKey: slot) else { return nil }
-        let value = change(&side.values[index])
-        if side.values[index].isEmpty { removeSide(slot) }
-        return value
-    }
-
-    @discardableResult
-    private mutating func removeSide(_ slot: Slot) -> Side? {
-        guard let removed = side.removeValue(forKey: slot) else { return nil }
-        side.shrinkIfMostlyEmpty()
-        return removed
+        sides[slot]?.parked.take() ?? nil
     }
 }
