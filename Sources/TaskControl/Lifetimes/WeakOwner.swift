@@ -1,7 +1,6 @@
 /// An owner that work is done for and that it does not keep alive: held weakly, and strongly only while a closure is handed it.
 struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
-    // Never changed; `weak let` needs Swift 6.3.
-    private weak var owner: Owner?
+    private weak let owner: Owner?
 
     init(_ owner: Owner) {
         self.owner = owner
