@@ -81,7 +81,7 @@ extension AsyncTask {
     /// since. Where many tasks come and go, ``bind(to:)`` keeps nothing.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
-        _ = decide { $0.decide() }
+        _ = decide { $0.change { $0.decide() } }
         set.insert(
             AnyCancellable { [task, life] in
                 if Diagnostics.whileObserved(life.withLock { $0.machine.isFinished }) == false {

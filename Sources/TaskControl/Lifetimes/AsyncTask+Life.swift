@@ -27,26 +27,11 @@ extension AsyncTask {
 
         private var isSettled: Bool { settled != TaskEvent.Identity(0) }
 
-        mutating func bind(_ binding: Binding) -> Binding? {
-            keepSubject()
-            return machine.bind(binding)
-        }
-
-        mutating func release() -> Binding? {
-            keepSubject()
-            return machine.release()
-        }
-
-        mutating func decide() -> Binding? { machine.decide() }
-
-        mutating func finish() -> Binding? {
-            keepSubject()
-            return machine.finish()
-        }
-
-        /// The task may leave its first place, by which events may have named it.
-        private mutating func keepSubject() {
+        /// Passes an event to the machine. Settles what events know the task by before that, since the task may leave its first place, by which
+        /// they may have named it.
+        mutating func change(_ event: (inout AsyncTaskStateMachine<Binding>) -> Binding?) -> Binding? {
             if !isSettled, let binding = machine.binding { settled = binding.subject }
+            return event(&machine)
         }
     }
 }

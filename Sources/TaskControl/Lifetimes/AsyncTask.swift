@@ -95,7 +95,7 @@ public final class AsyncTask: Sendable {
         var settled: TaskEvent.Identity?
         let obsolete = decide { life in
             defer { settled = life.settledSubject }
-            return life.bind(Binding(registry: lifetime.registry, id: id))
+            return life.change { $0.bind(Binding(registry: lifetime.registry, id: id)) }
         }
         // Earlier events, or the place that it has left, have settled what it is known by.
         if subject == nil, let settled { lifetime.registry.setSubject(settled, of: id) }
@@ -122,7 +122,7 @@ public final class AsyncTask: Sendable {
     @discardableResult
     public func detached() -> Self {
         let moment = Diagnostics.moment
-        if let binding = decide({ $0.release() }) { binding.registry.finish(binding.id) }
+        if let binding = decide({ $0.change { $0.release() } }) { binding.registry.finish(binding.id) }
         Self.emit(.detached, of: life, at: moment)
         return self
     }
@@ -132,7 +132,7 @@ public final class AsyncTask: Sendable {
     /// Cancels the task. It has ended when ``value`` returns.
     public func cancel() {
         // Whoever cancels has the task in hand: it may be dropped from here on without another word.
-        let binding = decide { $0.decide() }
+        let binding = decide { $0.change { $0.decide() } }
         // Cancelled is not finished, but it no longer counts.
         if let binding {
             binding.registry.cancel(binding.id)
@@ -187,7 +187,7 @@ extension AsyncTask {
                 await settle(error, in: .asyncTask) { await handler.handle(error) }
             }
             let moment = Diagnostics.moment
-            let binding = life.withLock { $0.finish() }
+            let binding = life.withLock { $0.change { $0.finish() } }
             if let binding { binding.registry.finish(binding.id) }
             if let moment { AsyncTask.emitEnd(end, life, binding, at: moment) }
         }

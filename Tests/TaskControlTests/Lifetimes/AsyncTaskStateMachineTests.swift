@@ -61,11 +61,11 @@ struct AsyncTaskStateMachineTests {
                 for event in Event.allCases {
                     var life = life
                     switch event {
-                    case .bindA: _ = life.bind(places[0])
-                    case .bindB: _ = life.bind(places[1])
-                    case .release: _ = life.release()
-                    case .decide: _ = life.decide()
-                    case .finish: _ = life.finish()
+                    case .bindA: _ = life.change { $0.bind(places[0]) }
+                    case .bindB: _ = life.change { $0.bind(places[1]) }
+                    case .release: _ = life.change { $0.release() }
+                    case .decide: _ = life.change { $0.decide() }
+                    case .finish: _ = life.change { $0.finish() }
                     }
                     search(life, settled, depth: depth - 1)
                 }
