@@ -68,6 +68,17 @@ struct TaskRegistryStateMachineTests {
         machine.checkInvariants()
     }
 
+    /// A task that is skipped because its own handle was cancelled comes before those that give way to a new one.
+    @Test func aNewTaskCancelsTheOldestFirst() {
+        var machine = RegistryMachine()
+        var effects = RegistryMachine.Effects()
+        for job in 0..<4 { machine.attach(machine.added("a"), job: job, &effects) }
+        _ = machine.add(key: "a", behavior: .keepLatest, isCancelled: { $0 == 0 }, &effects)
+        let cancelling = effects.lists?.cancelling
+        #expect(cancelling == [0, 2, 3])
+        machine.checkInvariants()
+    }
+
     /// However many wait, each is raised once to each priority.
     @Test func aLaneIsRaisedOnceToEachPriority() {
         var machine = RegistryMachine()

@@ -73,7 +73,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         let phase: Phase =
             switch behavior.kind {
             case .debounce: .quiet
-            case .wait, .keepLatest, .cancelPrevious(wait: true): lanes[lane].chain.isEmpty ? .starting : .waiting
+            // The first of its lane is promoted below.
+            case .wait, .keepLatest, .cancelPrevious(wait: true): .waiting
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: .starting
             }
         let id = enter(lane, phase: phase, &effects)
@@ -298,6 +299,6 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     /// Takes the waiter of a parked task.
     mutating func takeParked(_ slot: Slot) -> Waiter? {
-        sides[slot]?.parked.take() ?? nil
+        sides.isEmpty ? nil : sides[slot]?.parked.take() ?? nil
     }
 }
