@@ -5,7 +5,7 @@
 ///     private let saves = FIFOQueue()
 ///
 ///     func save(_ text: String) {
-///         Task(on: saves) { await write(text) }        // never overlaps another save, never overtaken by one
+///         saves.addTask { await write(text) }          // never overlaps another save, never overtaken by one
 ///     }
 ///
 ///     func export() async throws -> File {
@@ -14,7 +14,7 @@
 /// }
 /// ```
 ///
-/// Each operation runs in a `Task` of its own, which the caller is handed: to await, or to cancel. Nothing runs in between that could be
+/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: saves) { }` is another spelling. Nothing runs in between that could be
 /// late, and an idle queue holds nothing.
 ///
 /// Safe to use from any thread and any isolation.
@@ -36,8 +36,8 @@
 /// ## Cancellation
 /// Each task is cancelled by its own handle. A *throwing* one that has not begun leaves at once (or, if it has not been given a thread
 /// yet, when it is): its value is a `CancellationError`, its operation never runs, its place is free, and the others keep their order. One
-/// that cannot throw owes a value: it runs when it is its turn, with `Task.isCancelled` true. So a `try` in an operation decides whether
-/// it may be skipped. Releasing the queue cancels nothing: what was sent still runs.
+/// that cannot throw owes a value: it runs when it is its turn, with `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` says otherwise
+/// for either. Releasing the queue cancels nothing: what was sent still runs.
 public final class FIFOQueue: TaskQueue {
     /// What errors and diagnostics know it by.
     public let name: String?

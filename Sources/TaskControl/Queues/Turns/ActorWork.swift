@@ -2,7 +2,7 @@
 ///
 /// Apart from ``ActorThrowingWork`` for the reason of ``PlainWork``.
 @usableFromInline
-struct ActorWork<ActorType: Actor, Success: Sendable>: TaskBody {
+struct ActorWork<ActorType: Actor, Success: Sendable>: TurnWork {
     @usableFromInline let actor: ActorType
     @usableFromInline let operation: @Sendable (isolated ActorType) async -> Success
 

@@ -2,7 +2,7 @@
 ///
 /// Apart from ``PlainThrowingWork``: with a generic failure its function would be wrapped in a thunk, which allocates and is a frame more.
 @usableFromInline
-struct PlainWork<Success: Sendable>: TaskBody {
+struct PlainWork<Success: Sendable>: TurnWork {
     @usableFromInline let operation: @Sendable @isolated(any) () async -> Success
 
     @inlinable

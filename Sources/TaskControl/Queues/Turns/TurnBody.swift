@@ -1,8 +1,8 @@
-/// What a queue's task does: waits for its turn, runs its operation, and passes the turn on.
+/// The task of a queue: waits for its turn, runs its operation, and passes the turn on.
 ///
-/// One that may fail gives its place up when it is cancelled before its turn; one that may not owes a value, and runs.
+/// If it is cancelled before its turn, skippable work gives its place up, and other work runs.
 @usableFromInline
-struct TurnBody<Work: TaskBody>: TaskBody {
+struct TurnBody<Work: TurnWork>: TaskBody {
     @usableFromInline let turn: Turn
     @usableFromInline let work: Work
 
@@ -12,17 +12,15 @@ struct TurnBody<Work: TaskBody>: TaskBody {
         self.work = work
     }
 
-    @inlinable static var mayFail: Bool { Work.Failure.self != Never.self }
-
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
         var mayRun = turn.begin()
         if !mayRun { mayRun = await waitAndBegin(isolation: #isolation) }
         // A task that was cancelled before its work began does not begin it: here, when the cancellation came with the turn.
-        if Self.mayFail, !mayRun || turn.isCancelled {
+        if Work.isSkippable, !mayRun || turn.isCancelled {
             turn.finish(.skipped)
-            throw Self.cancellation
+            return try Work.skipped()
         }
         do {
             let value = try await runWork()
@@ -59,7 +57,7 @@ struct TurnBody<Work: TaskBody>: TaskBody {
     func waitAndBegin(isolation: isolated (any Actor)?) async -> Bool {
         // Written out in here, and inlined: a task that waits is to fit into the memory that every task has, and each call that it waits in
         // is a frame of that.
-        if Self.mayFail {
+        if Work.isSkippable {
             await withTaskCancellationHandler { [turn] in
                 await turn.waitUntilCalled()
             } onCancel: { [turn] in
@@ -70,13 +68,6 @@ struct TurnBody<Work: TaskBody>: TaskBody {
             await turn.waitUntilCalled()
         }
         return turn.begin()
-    }
-
-    @inlinable static var cancellation: Work.Failure {
-        guard let error = CancellationError() as? Work.Failure else {
-            preconditionFailure("Work that may fail may fail with any error.")
-        }
-        return error
     }
 }
 

@@ -1,0 +1,94 @@
+extension ActorTaskQueue {
+    /// Adds a task, whose operation begins on the queue's actor in the order of the calls.
+    ///
+    /// ```swift
+    /// entries.addTask { log in log.append(line) }
+    /// ```
+    ///
+    /// Traps if the actor has been deallocated: the task must return a value, and has nowhere to run. A task that may throw throws
+    /// `CancellationError` then.
+    ///
+    /// ## Cancellation
+    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must return a value.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
+    /// - Returns: The task, to await or to cancel it.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    @discardableResult
+    @inlinable
+    public func addTask<Value: Sendable>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        operation: @escaping @Sendable (isolated ActorType) async -> Value
+    ) -> Task<Value, Never> {
+        Task(name: name, priority: priority, on: self, operation: operation)
+    }
+
+    /// Adds a task that may throw, whose operation begins on the queue's actor in the order of the calls.
+    ///
+    /// ## Cancellation
+    /// If the task is cancelled before it has begun, it leaves at once with `CancellationError`, and its operation never runs.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
+    /// - Returns: The task, to await or to cancel it. If the actor has been deallocated, the task throws `CancellationError`.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    @discardableResult
+    @inlinable
+    public func addTask<Value: Sendable>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        operation: @escaping @Sendable (isolated ActorType) async throws -> Value
+    ) -> Task<Value, any Error> {
+        Task(name: name, priority: priority, on: self, operation: operation)
+    }
+}
+
+extension ActorTaskQueue where ActorType == MainActor {
+    /// Adds a task, whose operation begins on the main actor in the order of the calls.
+    ///
+    /// ## Cancellation
+    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must return a value.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs on the main actor, with the task-locals of the caller.
+    /// - Returns: The task, to await or to cancel it.
+    /// - Complexity: As for other actors.
+    @discardableResult
+    @inlinable
+    public func addTask<Value: Sendable>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        operation: sending @escaping @MainActor () async -> Value
+    ) -> Task<Value, Never> {
+        Task(name: name, priority: priority, on: self, operation: operation)
+    }
+
+    /// Adds a task that may throw, whose operation begins on the main actor in the order of the calls.
+    ///
+    /// ## Cancellation
+    /// If the task is cancelled before it has begun, it leaves at once with `CancellationError`, and its operation never runs.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs on the main actor, with the task-locals of the caller.
+    /// - Returns: The task, to await or to cancel it.
+    /// - Complexity: As for other actors.
+    @discardableResult
+    @inlinable
+    public func addTask<Value: Sendable>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        operation: sending @escaping @MainActor () async throws -> Value
+    ) -> Task<Value, any Error> {
+        Task(name: name, priority: priority, on: self, operation: operation)
+    }
+}

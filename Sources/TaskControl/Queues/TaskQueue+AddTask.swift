@@ -1,0 +1,86 @@
+extension TaskQueue {
+    /// Adds a task, whose operation runs in its turn.
+    ///
+    /// ```swift
+    /// saves.addTask { await write(text) }
+    /// ```
+    ///
+    /// ## Cancellation
+    /// If the task is cancelled before its turn, the operation still runs, with `Task.isCancelled` true: it must return a value.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that adds it.
+    /// - Returns: The task, to await or to cancel it.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    @discardableResult
+    @inlinable
+    public func addTask<Value: Sendable>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Value
+    ) -> Task<Value, Never> {
+        Task(name: name, priority: priority, on: self, operation: operation)
+    }
+
+    /// Adds a task without a value, and states what becomes of the operation if the task is cancelled before its turn.
+    ///
+    /// ```swift
+    /// previews.addTask(whenCancelledWaiting: .skip) { await render(page) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - behavior: Whether the operation of a task that is cancelled before its turn is skipped or runs.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that adds it.
+    /// - Returns: The task, to await or to cancel it.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    @discardableResult
+    public func addTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        whenCancelledWaiting behavior: CancelledTurnBehavior,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
+    ) -> Task<Void, Never> {
+        let work = PlainWork(received(operation))
+        let (isolation, priority) = (work.operation.isolation, priority ?? _priority)
+        let turn = _turn(name: name, priority: priority)
+        return switch behavior {
+        case .run: TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
+        case .skip:
+            TurnBody.start(turn, SkippableWork(work), isolatedTo: isolation, name: name, priority: priority)
+        }
+    }
+
+    /// Adds a task that may throw, whose operation runs in its turn.
+    ///
+    /// ## Cancellation
+    /// If the task is cancelled before its turn, it leaves at once with `CancellationError`, and its operation never runs. With
+    /// `whenCancelledWaiting: .run` the operation runs, with `Task.isCancelled` true.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - behavior: Whether the operation of a task that is cancelled before its turn is skipped or runs.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that adds it.
+    /// - Returns: The task, to await or to cancel it.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    @discardableResult
+    @inlinable
+    public func addTask<Value: Sendable>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        whenCancelledWaiting behavior: CancelledTurnBehavior = .skip,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
+    ) -> Task<Value, any Error> {
+        let work = PlainThrowingWork(received(operation))
+        let (isolation, priority) = (work.operation.isolation, priority ?? _priority)
+        let turn = _turn(name: name, priority: priority)
+        return switch behavior {
+        case .skip: TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
+        case .run: TurnBody.start(turn, ObligedWork(work), isolatedTo: isolation, name: name, priority: priority)
+        }
+    }
+}

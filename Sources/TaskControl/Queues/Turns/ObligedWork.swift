@@ -1,0 +1,14 @@
+/// Work that may throw and must run also if its task was cancelled before the turn.
+@usableFromInline
+struct ObligedWork<Work: TurnWork>: TurnWork where Work.Failure == any Error {
+    @usableFromInline let work: Work
+
+    @inlinable
+    init(_ work: Work) {
+        self.work = work
+    }
+
+    @inlinable static var isSkippable: Bool { false }
+
+    @inlinable nonisolated(nonsending) func run() async throws -> Work.Success { try await work.run() }
+}
