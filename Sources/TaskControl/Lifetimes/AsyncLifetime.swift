@@ -40,4 +40,46 @@ public final class AsyncLifetime: RegistryOwner {
     deinit {
         registry.release()
     }
+
+    /// Starts a task that belongs to the lifetime.
+    ///
+    /// An operation that uses the object that declares the lifetime keeps it alive: capture it weakly, or see `run(for:)`.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    /// - Returns: The task, to await or to cancel it. If the lifetime is closed, a cancelled task that never runs the operation.
+    /// - Complexity: O(1).
+    @discardableResult
+    public func addTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
+    ) -> Task<Void, Never> { add(name, priority, OwnedOperation(received(operation))) }
+
+    /// Starts a task that belongs to the lifetime, and handles its error.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
+    ///     cancelled.
+    /// - Returns: The task, to await or to cancel it. If the lifetime is closed, a cancelled task that never runs the operation.
+    /// - Complexity: O(1).
+    @discardableResult
+    public func addTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
+        @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
+    ) -> Task<Void, Never> {
+        let handler = ErrorHandler(onError: onError)
+        return add(
+            name,
+            priority,
+            HandledOperation(origin: .asyncLifetime, operation: received(operation), handler: handler)
+        )
+    }
 }

@@ -37,11 +37,11 @@ public final class AsyncTask: Sendable {
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        @_inheritActorContext @_implicitSelfCapture
+        @_inheritActorContext
         operation: sending @escaping @isolated(any) () async throws -> Void
     ) {
         let operation = received(operation)
-        let body = Body(life: life, operation: operation, handler: NoHandler())
+        let body = Body(life: life, operation: operation, handler: NoErrorHandling())
         Diagnostics.open(Self.identity(of: life))
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
         emitCreated(name)
@@ -58,13 +58,13 @@ public final class AsyncTask: Sendable {
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        @_inheritActorContext @_implicitSelfCapture
+        @_inheritActorContext
         operation: sending @escaping @isolated(any) () async throws -> Void,
-        @_inheritActorContext @_implicitSelfCapture
+        @_inheritActorContext
         onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) {
         let operation = received(operation)
-        let body = Body(life: life, operation: operation, handler: Handler(onError: onError))
+        let body = Body(life: life, operation: operation, handler: ErrorHandler(onError: onError))
         Diagnostics.open(Self.identity(of: life))
         task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
         emitCreated(name)
@@ -168,7 +168,7 @@ public final class AsyncTask: Sendable {
 }
 
 extension AsyncTask {
-    fileprivate struct Body<Handling: ErrorHandler>: TaskBody {
+    fileprivate struct Body<Handling: ErrorHandling>: TaskBody {
         let life: Locked<Life>
         let operation: ThrowingOperation
         let handler: Handling
@@ -191,34 +191,5 @@ extension AsyncTask {
             if let binding { binding.registry.finish(binding.id) }
             if let moment { AsyncTask.emitEnd(end, life, binding, at: moment) }
         }
-    }
-}
-
-/// What a task does with an error; a type, so that most tasks, which have no handler, carry none.
-private protocol ErrorHandler: Sendable {
-    /// - Returns: Whether there was somebody to take the error.
-    nonisolated(nonsending) func handle(_ error: any Error) async -> Bool
-}
-
-private struct NoHandler: ErrorHandler {
-    nonisolated(nonsending) func handle(_ error: any Error) async -> Bool { false }
-}
-
-private struct Handler: ErrorHandler {
-    let onError: @isolated(any) @Sendable (any Error) async -> Void
-
-    nonisolated(nonsending) func handle(_ error: any Error) async -> Bool {
-        await Self.hand(error, to: onError, isolation: onError.isolation)
-    }
-
-    /// Looks at the cancellation where the handler runs: one that comes there before the handler counts.
-    private static func hand(
-        _ error: any Error,
-        to onError: @isolated(any) @Sendable (any Error) async -> Void,
-        isolation: isolated (any Actor)?
-    ) async -> Bool {
-        guard !Task.isCancelled else { return false }
-        await onError(error)
-        return true
     }
 }

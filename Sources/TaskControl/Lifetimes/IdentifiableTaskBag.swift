@@ -55,9 +55,33 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
         id: ID,
         name: String? = nil,
         priority: TaskPriority? = nil,
-        @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        add(id, .init(name: name, priority: priority), received(operation))
+        add(id, .init(name: name, priority: priority), OwnedOperation(received(operation)))
+    }
+
+    /// Starts a task, unless one with this ID is there, and handles its error.
+    ///
+    /// - Parameters:
+    ///   - id: Free again when the task has ended or was cancelled.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
+    ///     cancelled.
+    /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
+    /// - Complexity: O(1).
+    @discardableResult
+    public func addTask(
+        id: ID,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
+        @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
+    ) -> Bool {
+        let handler = ErrorHandler(onError: onError)
+        let work = HandledOperation(origin: .identifiableTaskBag, operation: received(operation), handler: handler)
+        return add(id, .init(name: name, priority: priority), work)
     }
 
     /// Starts a task that has nothing of its caller, neither isolation nor priority nor task-locals, unless one with this ID is there.
@@ -76,7 +100,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        add(id, .init(name: name, priority: priority, isDetached: true), received(operation))
+        add(id, .init(name: name, priority: priority, isDetached: true), OwnedOperation(received(operation)))
     }
 
     /// Takes in a task that has been started elsewhere, unless one with this ID is there; the ID is free again when it ends.
@@ -88,11 +112,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     /// - Complexity: O(1).
     @discardableResult
     public func add(_ task: Task<Void, Never>, id: ID) -> Bool {
-        registry.adopt(task, key: ErasedKey(id))
+        registry.adopt(task, key: ErasedKey(id), end: { await task.value })
     }
 
-    private func add(_ id: ID, _ making: TaskRegistry.Making, _ operation: @escaping Operation) -> Bool {
-        if case .added = registry.add(key: ErasedKey(id), behavior: .preferPrevious, making, operation) {
+    private func add(_ id: ID, _ making: TaskRegistry.Making, _ work: some OwnedWork) -> Bool {
+        if case .added = registry.add(key: ErasedKey(id), behavior: .preferPrevious, making, work) {
             true
         } else {
             false

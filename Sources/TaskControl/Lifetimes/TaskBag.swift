@@ -42,9 +42,29 @@ public final class TaskBag: RegistryOwner {
     public func addTask(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        _ = registry.add(.init(name: name, priority: priority), received(operation))
+        _ = registry.add(.init(name: name, priority: priority), OwnedOperation(received(operation)))
+    }
+
+    /// Starts a task that belongs to the bag, and handles its error. If the bag is closed, nothing is started.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
+    ///     cancelled.
+    /// - Complexity: O(1).
+    public func addTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
+        @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
+    ) {
+        let handler = ErrorHandler(onError: onError)
+        let work = HandledOperation(origin: .taskBag, operation: received(operation), handler: handler)
+        _ = registry.add(.init(name: name, priority: priority), work)
     }
 
     /// Starts a task that belongs to the bag and has nothing of its caller: neither isolation nor priority nor task-locals.
@@ -60,7 +80,7 @@ public final class TaskBag: RegistryOwner {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        _ = registry.add(.init(name: name, priority: priority, isDetached: true), received(operation))
+        _ = registry.add(.init(name: name, priority: priority, isDetached: true), OwnedOperation(received(operation)))
     }
 
     /// Takes in a task that has been started elsewhere, and lets go of it when it ends.
@@ -70,7 +90,7 @@ public final class TaskBag: RegistryOwner {
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {
-        _ = registry.adopt(task, ifClosed: task.cancel)
+        _ = registry.adopt(task, end: { await task.value }, ifClosed: task.cancel)
     }
 }
 

@@ -32,6 +32,10 @@ extension TaskEvent.Kind {
 
 extension TaskOrigin {
     static var asyncTask: Self { Self("AsyncTask", .asyncTask) }
+    static var asyncLifetime: Self { Self("AsyncLifetime", .asyncLifetime, isForOwner: true) }
+    static var taskBag: Self { Self("TaskBag", .taskBag, isForOwner: true) }
+    static var identifiableTaskBag: Self { Self("IdentifiableTaskBag", .identifiableTaskBag, isForOwner: true) }
+    static var taskStore: Self { Self("TaskStore", .taskStore, isForOwner: true) }
     static var lifetimeRun: Self { Self("AsyncLifetime.run", .asyncLifetime, isForOwner: true) }
     static var lifetimeForEach: Self { Self("AsyncLifetime.forEach", .asyncLifetime, isForOwner: true) }
     static var storeRun: Self { Self("TaskStore.run", .taskStore, isForOwner: true) }

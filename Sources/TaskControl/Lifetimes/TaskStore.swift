@@ -74,9 +74,54 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
         name: String? = nil,
         priority: TaskPriority? = nil,
-        @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Void
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        add(key, duplicateKeyBehavior, name, priority, received(operation))
+        add(key, duplicateKeyBehavior, name, priority, OwnedOperation(received(operation)))
+    }
+
+    /// Adds a task that may throw to a key, in the way that the behavior says, and handles its error. Otherwise like the form for operations that
+    /// cannot throw, cancellation included.
+    ///
+    /// - Parameters:
+    ///   - key: May have any number of tasks.
+    ///   - duplicateKeyBehavior: What happens to them and to this one; see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
+    ///     cancelled.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the store
+    ///   is closed, a cancelled task that never runs the operation.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    @discardableResult
+    public func addTask(
+        forKey key: Key,
+        duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
+        @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
+    ) -> Task<Void, Never> {
+        let handler = ErrorHandler(onError: onError)
+        let work = HandledOperation(origin: .taskStore, operation: received(operation), handler: handler)
+        return add(key, duplicateKeyBehavior, name, priority, work)
+    }
+
+    /// The signature of the store of the series, where the isolation of the operation is a parameter.
+    @available(
+        *,
+        deprecated,
+        message: "The operation has the isolation of the code that calls this: leave `isolation:` out."
+    )
+    @discardableResult
+    public func addTask(
+        forKey key: Key,
+        duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
+        priority: TaskPriority? = nil,
+        isolation: isolated (any Actor)?,
+        operation: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
+        addTask(forKey: key, duplicateKeyBehavior: duplicateKeyBehavior, priority: priority) { await operation() }
     }
 
     func add(
@@ -84,10 +129,10 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ operation: @escaping Operation
+        _ work: some OwnedWork
     ) -> Task<Void, Never> {
         let making = TaskRegistry.Making(name: name, priority: priority)
-        switch registry.add(key: ErasedKey(key), behavior: behavior, making, operation) {
+        switch registry.add(key: ErasedKey(key), behavior: behavior, making, work) {
         case .added(let task): return task
         case .existing(let id, let task): return task ?? registry.follow(id)
         case .refused: return refusedTask(name: name)
@@ -100,5 +145,13 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func cancelTask(forKey key: Key) {
         registry.cancel(key: ErasedKey(key))
+    }
+
+    /// Cancels the running and waiting tasks of each key that satisfies a predicate, as ``cancelTask(forKey:)`` does for one.
+    ///
+    /// - Parameter predicate: Called without a lock, once per key that has tasks when this is called.
+    /// - Complexity: O(*n*) in the number of keys, and in the number of tasks that are cancelled.
+    public func cancelAll(where predicate: (Key) throws -> Bool) rethrows {
+        for key in registry.liveKeys where try predicate(key.unwrapped(as: Key.self)) { registry.cancel(key: key) }
     }
 }

@@ -56,4 +56,29 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     ///
     /// - Parameter quietTime: Measured by the store's clock. Not positive: the task starts as soon as it is scheduled.
     public static func debounce(for quietTime: Duration) -> Self { Self(kind: .debounce(quietTime)) }
+
+    // MARK: What it says
+
+    /// Whether no new task is created while the key has one.
+    public var preferPrevious: Bool { kind == .preferPrevious }
+
+    /// Whether the key's running task is cancelled: now, or when the new task starts.
+    public var cancelPrevious: Bool {
+        switch kind {
+        case .cancelPrevious, .debounce: true
+        case .wait, .runConcurrently, .preferPrevious, .keepLatest: false
+        }
+    }
+
+    /// Whether the new task, if there is one, starts only when the key's running task has ended.
+    public var waitForPrevious: Bool {
+        switch kind {
+        case .cancelPrevious(let wait): wait
+        case .wait, .keepLatest, .preferPrevious: true
+        case .runConcurrently, .debounce: false
+        }
+    }
+
+    /// Whether a new task is created although the key has one.
+    public var runNewTask: Bool { !preferPrevious }
 }

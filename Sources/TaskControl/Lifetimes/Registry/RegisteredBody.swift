@@ -1,8 +1,8 @@
 /// The body of a registered task: waits until it may run, runs its operation, and leaves the registry.
-struct RegisteredBody: TaskBody {
+struct RegisteredBody<Work: OwnedWork>: TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
-    let operation: Operation
+    let work: Work
 
     nonisolated(nonsending) func run() async {
         let mayRun =
@@ -13,7 +13,7 @@ struct RegisteredBody: TaskBody {
             }
         if mayRun {
             registry.emit(.started, .entered(.running), id)
-            await operation()
+            await work.run()
         }
         let moment = Diagnostics.moment
         registry.finish(id)

@@ -52,7 +52,7 @@ final class TaskRegistry: Sendable {
         key: Key? = nil,
         behavior: TaskStoreDuplicateKeyBehavior = .runConcurrently,
         _ making: Making,
-        _ operation: @escaping Operation
+        _ work: some OwnedWork
     ) -> Placement {
         let decision = decide { books, effects in
             let registration = books.machine.add(
@@ -68,7 +68,7 @@ final class TaskRegistry: Sendable {
             switch decision.value {
             case .added(let id):
                 // Before observers are called: others wait for this task, in its lane or for its handle.
-                let job = start(id, making, operation)
+                let job = start(id, making, work)
                 Diagnostics.emitBeginning(
                     source.event(
                         .added,
@@ -89,12 +89,12 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    private func start(_ id: ID, _ making: Making, _ operation: @escaping Operation) -> Job {
-        let body = RegisteredBody(registry: self, id: id, operation: operation)
+    private func start(_ id: ID, _ making: Making, _ work: some OwnedWork) -> Job {
+        let body = RegisteredBody(registry: self, id: id, work: work)
         let job =
             making.isDetached
             ? spawnDetached(name: making.name, priority: making.priority, body)
-            : spawn(name: making.name, priority: making.priority, isolatedTo: operation.isolation, body)
+            : spawn(name: making.name, priority: making.priority, isolatedTo: work.isolation, body)
         attach(id, job)
         return job
     }
@@ -157,12 +157,19 @@ final class TaskRegistry: Sendable {
 
     /// Registers a task of the user's, and watches for its end.
     ///
-    /// - Parameter refuse: Called if the registry is closed.
-    func adopt(_ job: Job, key: Key? = nil, ifClosed refuse: () -> Void = {}) -> Bool {
+    /// - Parameters:
+    ///   - end: Waits for the end of the task.
+    ///   - refuse: Called if the registry is closed.
+    func adopt(
+        _ job: Job,
+        key: Key? = nil,
+        end: @escaping @Sendable () async -> Void,
+        ifClosed refuse: () -> Void = {}
+    ) -> Bool {
         guard let id = insert(job, key: key, opens: true, ifClosed: refuse) else { return false }
         // A task that awaits another raises it to its own priority. Utility raises hardly any, and still runs soon on a busy system.
         _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in
-            await job.value
+            await end()
             let (moment, isCancelled) = (Diagnostics.moment, job.isCancelled)
             finish(id)
             Diagnostics.emit(

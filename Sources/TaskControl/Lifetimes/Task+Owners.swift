@@ -1,0 +1,26 @@
+extension Task {
+    /// Gives this task to a lifetime, which cancels the task when it ends.
+    ///
+    /// ```swift
+    /// Task { await model.load() }.bind(to: lifetime)
+    /// ```
+    ///
+    /// The task leaves the lifetime when it ends. To see the end, the lifetime awaits the task at utility priority, which raises a task that has a
+    /// lower priority; a task of ``AsyncLifetime/addTask(name:priority:operation:)`` needs no such wait. A closed lifetime cancels the task at once.
+    ///
+    /// - Complexity: O(1).
+    @discardableResult
+    public func bind(to lifetime: AsyncLifetime) -> Self {
+        _ = lifetime.registry.adopt(handle, end: { _ = await self.result }, ifClosed: cancel)
+        return self
+    }
+
+    /// Adds a handle to the set, which cancels the task when the set releases the handle.
+    ///
+    /// The set keeps the handle when the task has ended. Where many tasks come and go, use ``bind(to:)``, which keeps nothing.
+    @discardableResult
+    public func store(in set: inout Set<AnyCancellable>) -> Self {
+        set.insert(AnyCancellable { cancel() })
+        return self
+    }
+}

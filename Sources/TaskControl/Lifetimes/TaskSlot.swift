@@ -1,0 +1,143 @@
+/// Owns the tasks of one purpose, such as the search of a screen, and decides what happens when a new task comes while another runs: a ``TaskStore`` with
+/// one key.
+///
+/// ```swift
+/// @MainActor @Observable final class SearchModel {
+///     private let search = TaskSlot(onDuplicate: .debounce(for: .milliseconds(300)))
+///     var isSearching: Bool { search.isRunning }      // observable
+///
+///     func textChanged(_ text: String) {
+///         search.run(for: self) { [api] in
+///             try await api.search(text)
+///         } deliver: { model, found in
+///             model.results = found
+///         }
+///     }
+/// }
+/// ```
+///
+/// Safe to use from any thread and any isolation. Finished tasks are removed immediately.
+///
+/// ## Cancellation
+/// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones. A slot that is deallocated is closed.
+public final class TaskSlot: RegistryOwner {
+    /// The key of the only tasks.
+    private enum Purpose { case only }
+
+    private let store: TaskStore<Purpose>
+    private let behavior: TaskStoreDuplicateKeyBehavior
+
+    var registry: TaskRegistry { store.registry }
+
+    /// Creates an empty slot.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - behavior: What happens to a new task and to those that run or wait. By default the new task starts at once and the others are cancelled.
+    ///   - clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``.
+    public init(
+        name: String? = nil,
+        onDuplicate behavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        store = TaskStore(name: name, clock: clock)
+        self.behavior = behavior
+    }
+
+    /// Whether a task runs or waits that was not cancelled. Observable.
+    public var isRunning: Bool { store.taskIsRunning(forKey: .only) }
+
+    /// Adds a task, in the way that the slot's behavior says. Cancellation is as for a ``TaskStore``.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the slot
+    ///   is closed, a cancelled task that never runs the operation.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    @discardableResult
+    public func addTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
+    ) -> Task<Void, Never> {
+        store.add(.only, behavior, name, priority, OwnedOperation(received(operation)))
+    }
+
+    /// Adds a task that may throw, in the way that the slot's behavior says, and handles its error. Cancellation is as for a ``TaskStore``.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
+    ///     cancelled.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the slot
+    ///   is closed, a cancelled task that never runs the operation.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    @discardableResult
+    public func addTask(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
+        @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
+    ) -> Task<Void, Never> {
+        let handler = ErrorHandler(onError: onError)
+        let work = HandledOperation(origin: .taskStore, operation: received(operation), handler: handler)
+        return store.add(.only, behavior, name, priority, work)
+    }
+
+    /// Does work that does not retain its owner, in the way that the slot's behavior says, and passes the result to the owner, if that still exists: see
+    /// `run(forKey:for:)` of a ``TaskStore``.
+    ///
+    /// ## Cancellation
+    /// Once the task is cancelled, also by a newer one, neither `deliver` nor `failed` begins.
+    ///
+    /// - Parameters:
+    ///   - owner: Held weakly.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
+    ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
+    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    @discardableResult
+    public func run<Owner: AnyObject & Sendable, Value: Sendable>(
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        work: @escaping @Sendable () async throws -> Value,
+        @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> {
+        let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        return store.add(.only, behavior, name, priority, OwnedOperation(operation))
+    }
+
+    /// Does work that does not retain its owner, an actor, in the way that the slot's behavior says, and passes the result to the owner, if that still
+    /// exists. `deliver` and `failed` run on the owner.
+    ///
+    /// - Parameters:
+    ///   - owner: Held weakly.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
+    ///   - deliver: Runs on the owner, and retains it until it returns.
+    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    @discardableResult
+    public func run<Owner: Actor, Value: Sendable>(
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        work: @escaping @Sendable () async throws -> Value,
+        deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
+        failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> {
+        let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        return store.add(.only, behavior, name, priority, OwnedOperation(operation))
+    }
+}
