@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// The races of the laws, by name, under 10,000 schedules each.
@@ -179,46 +180,6 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// A quiet time and a cancellation: a task that was cancelled in it does not run, and one that was not does, once.
-    @Test func debounceAndCancel() async throws {
-        try await race { sim in
-            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
-            let cancelled = OrderRecorder<Bool>()
-            for number in 0..<3 {
-                store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .milliseconds(2))) {
-                    sim.expect(cancelled.count == 0 || Task.isCancelled, "who was cancelled does not start")
-                    ran.record(number)
-                }
-                try await Task.sleep(for: .milliseconds(1))
-            }
-            sim.somewhere {
-                store.cancelTask(forKey: 1)
-                cancelled.record(true)
-            }
-            try await store.drain()
-            sim.expect(ran.events == [2] || (ran.events == [] && cancelled.count == 1), "\(ran.events) ran")
-        }
-    }
-
-    /// Waiting tasks of which any may be cancelled at any moment: the others run, in order.
-    @Test func waitAndCancel() async throws {
-        try await race { sim in
-            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
-            let tasks = (0..<4).map { number in
-                store.addTask(forKey: 1, duplicateKeyBehavior: .wait) {
-                    ran.record(number)
-                    await Task.yield()
-                }
-            }
-            sim.cancelSomewhere(tasks[1])
-            sim.cancelSomewhere(tasks[2])
-            for task in tasks { await task.value }
-            try await store.drain()
-            sim.expect(ran.events == ran.events.sorted(), "in the order of the calls: \(ran.events)")
-            sim.expect(ran.events.contains(0) && ran.events.contains(3))
-        }
-    }
-
     /// The end of an owner, at any moment of the work that is done for it.
     @Test func theEndOfAnOwnerAndADelivery() async throws {
         final class Model: Sendable {
@@ -312,23 +273,6 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// The end of a quiet time cancels what is older, and not a moment before.
-    @Test func theEndOfAQuietTimeCancelsTheOlder() async throws {
-        try await race { sim in
-            let (store, seen) = (TaskStore<Int>(), OrderRecorder<Bool>())
-            store.addTask(forKey: 1) {
-                try? await Task.sleep(for: .seconds(1_000))
-                seen.record(Task.isCancelled && sim.now == .milliseconds(2))
-            }
-            await Task.yield()
-            store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .milliseconds(2))) {}
-            try await store.drain()
-            // One that had not begun is cancelled all the same, and does not begin.
-            sim.expect(!seen.events.contains(false), "cancelled when the quiet time ended")
-            sim.expect(sim.now < .seconds(1_000), "\(sim.now)")
-        }
-    }
-
     /// Law 4: a drainer that is cancelled leaves, whatever it waits for.
     @Test func aCancelledDrainDoesNotWaitForTheEnd() async throws {
         try await race { sim in
@@ -363,30 +307,6 @@ struct LifetimeRaceSimulationTests {
             )
             for task in tasks { await task.value }
             sim.expect(sim.now < .seconds(1_000))
-        }
-    }
-
-    /// Law 7: what was cancelled by its own handle stands for nobody, and does not hold up those behind it.
-    @Test func preferPreviousAndCancelByHandle() async throws {
-        try await race { sim in
-            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
-            let tasks = (0..<3).map { number in
-                store.addTask(forKey: 1, duplicateKeyBehavior: .wait) {
-                    await Task.yield()
-                    ran.record(number)
-                }
-            }
-            sim.cancelSomewhere(tasks[1])
-            sim.somewhere { store.addTask(forKey: 1, duplicateKeyBehavior: .preferPrevious) { ran.record(3) } }
-            for task in tasks { await task.value }
-            try await store.drain()
-            sim.expect(ran.events.contains(0) && ran.events.contains(2), "\(ran.events) ran")
-            let alone = store.addTask(forKey: 2) { try? await Task.sleep(for: .seconds(1_000)) }
-            await Task.yield()
-            alone.cancel()
-            let next = store.addTask(forKey: 2, duplicateKeyBehavior: .preferPrevious) {}
-            sim.expect(next != alone, "a cancelled task stands for nobody")
-            await next.value
         }
     }
 

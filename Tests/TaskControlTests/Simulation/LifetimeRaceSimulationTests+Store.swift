@@ -1,0 +1,88 @@
+import TaskControl
+import TaskControlTesting
+import TestSupport
+import Testing
+
+/// The behaviors of a `TaskStore` for a key that already has a task.
+extension LifetimeRaceSimulationTests {
+    /// A task that is cancelled during its quiet time does not run. A task that is not cancelled runs once.
+    @Test func debounceAndCancel() async throws {
+        try await race { sim in
+            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
+            let cancelled = OrderRecorder<Bool>()
+            for number in 0..<3 {
+                store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .milliseconds(2))) {
+                    sim.expect(cancelled.count == 0 || Task.isCancelled, "who was cancelled does not start")
+                    ran.record(number)
+                }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            sim.somewhere {
+                store.cancelTask(forKey: 1)
+                cancelled.record(true)
+            }
+            try await store.drain()
+            sim.expect(ran.events == [2] || (ran.events == [] && cancelled.count == 1), "\(ran.events) ran")
+        }
+    }
+
+    /// Waiting tasks may be cancelled at any moment. The others run in order.
+    @Test func waitAndCancel() async throws {
+        try await race { sim in
+            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
+            let tasks = (0..<4).map { number in
+                store.addTask(forKey: 1, duplicateKeyBehavior: .wait) {
+                    ran.record(number)
+                    await Task.yield()
+                }
+            }
+            sim.cancelSomewhere(tasks[1])
+            sim.cancelSomewhere(tasks[2])
+            for task in tasks { await task.value }
+            try await store.drain()
+            sim.expect(ran.events == ran.events.sorted(), "in the order of the calls: \(ran.events)")
+            sim.expect(ran.events.contains(0) && ran.events.contains(3))
+        }
+    }
+
+    /// The older task is cancelled when the quiet time ends, and not earlier.
+    @Test func theEndOfAQuietTimeCancelsTheOlder() async throws {
+        try await race { sim in
+            let (store, seen) = (TaskStore<Int>(), OrderRecorder<Bool>())
+            store.addTask(forKey: 1) {
+                try? await Task.sleep(for: .seconds(1_000))
+                seen.record(Task.isCancelled && sim.now == .milliseconds(2))
+            }
+            await Task.yield()
+            store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .milliseconds(2))) {}
+            try await store.drain()
+            // A task that has not started is cancelled too, and does not start.
+            sim.expect(!seen.events.contains(false), "cancelled when the quiet time ended")
+            sim.expect(sim.now < .seconds(1_000), "\(sim.now)")
+        }
+    }
+
+    /// A task that was cancelled through its handle is not preferred to a new task, and does not delay the tasks behind it.
+    @Test func preferPreviousAndCancelByHandle() async throws {
+        try await race { sim in
+            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
+            let tasks = (0..<3).map { number in
+                store.addTask(forKey: 1, duplicateKeyBehavior: .wait) {
+                    await Task.yield()
+                    ran.record(number)
+                }
+            }
+            sim.cancelSomewhere(tasks[1])
+            sim.somewhere { store.addTask(forKey: 1, duplicateKeyBehavior: .preferPrevious) { ran.record(3) } }
+            for task in tasks { await task.value }
+            try await store.drain()
+            sim.expect(ran.events.contains(0) && ran.events.contains(2), "\(ran.events) ran")
+            let alone = store.addTask(forKey: 2) { try? await Task.sleep(for: .seconds(1_000)) }
+            await Task.yield()
+            alone.cancel()
+            let next = store.addTask(forKey: 2, duplicateKeyBehavior: .preferPrevious) {}
+            sim.expect(next != alone, "a cancelled task stands for nobody")
+            await next.value
+        }
+    }
+}
