@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControlMetrics
 
 /// What measurements are made of which events.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct MetricsStateMachineTests {
     private func measured(_ events: [TaskEvent], hasOwnerNames: Bool = false) -> [[String]] {
         var machine = MetricsStateMachine(hasOwnerNames: hasOwnerNames)

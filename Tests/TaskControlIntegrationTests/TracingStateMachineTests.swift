@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControlTracing
 
 /// Whatever comes in whichever order: each span that is made is ended once, and none is kept for what is not there.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct TracingStateMachineTests {
     @Test func everySpanEndsOnceAndNoneIsKept() async {
         // In a task: who joins is one.

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControlSnapshot
 
 /// Snapshots of random programs, taken at random moments: they show what the programs themselves say that they do.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SnapshotSimulationTests {
     @Test func everySnapshotAgreesWithTheModel() async throws {
         let taken = Locked(0)

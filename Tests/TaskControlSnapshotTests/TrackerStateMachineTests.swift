@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
 @testable import TaskControlSnapshot
 
 /// The books of what lives, event by event.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct TrackerStateMachineTests {
     private typealias Identity = TaskEvent.Identity
     private let queue = TaskEvent.Identity(1)

@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
 @testable import TaskControlSnapshot
 
 /// Who is stuck, and in which circle.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct WaitGraphTests {
     /// - Parameters:
     ///   - edges: For whom each node waits.

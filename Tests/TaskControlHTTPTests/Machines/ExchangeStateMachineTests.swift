@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct ExchangeStateMachineTests {
     /// All sequences of fourteen events, with a transfer that can be paused and with one that cannot.
     @Test(arguments: [nil, 1])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct PartBufferTests {
     @Test(arguments: 0..<10 as Range<UInt64>)
     func agreesWithAnArray(seed: UInt64) {

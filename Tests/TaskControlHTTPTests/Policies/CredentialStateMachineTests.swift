@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct CredentialStateMachineTests {
     @Test func aGoodCredentialIsAttached() {
         let machine = CredentialStateMachine<Int>(7)

@@ -1,5 +1,6 @@
 import Foundation
 import TaskControlTesting
+import TestSupport
 import Testing
 
 // The examples of Documentation/Testing.md, each before its fix and after it. `scripts/check-guide` checks that the guide shows this code and
@@ -16,7 +17,7 @@ private func failure(of simulation: () throws -> Void) throws -> SimulationFailu
 
 // MARK: - A token stampede
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct TokensBefore {
     actor Tokens {
         private(set) var refreshes = 0
@@ -63,7 +64,7 @@ struct TokensBefore {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct TokensAfter {
     actor Tokens {
         private(set) var refreshes = 0
@@ -109,7 +110,7 @@ struct TokensAfter {
 
 // MARK: - A missed wake-up
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct DoorBefore {
     actor Door {
         private(set) var isOpen = false
@@ -163,7 +164,7 @@ struct DoorBefore {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct DoorAfter {
     actor Door {
         private(set) var isOpen = false
@@ -207,7 +208,7 @@ struct DoorAfter {
 
 // MARK: - Left behind for long
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct FeedBefore {
     actor Feed {
         private var lines: [String] = []  // the last 16
@@ -278,7 +279,7 @@ struct FeedBefore {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct FeedAfter {
     actor Feed {
         private var lines: [String] = []  // the last 16
@@ -322,7 +323,7 @@ struct FeedAfter {
 // MARK: - The ordinary tests
 
 /// Counts how often ordinary tests of the three programs fail. The guide shows the numbers.
-@Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: showsWhatTheGuideShows))
+@Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: showsWhatTheGuideShows), .tags(.unsanitized))
 struct OrdinaryTests {
     @Test func tokens() async {
         let red = await withTaskGroup { group in

@@ -81,7 +81,7 @@ private struct DiskDriver: MachineDriver {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct DiskStateMachineTests {
     @Test(arguments: [true, false])
     func everySequenceOfWritesSyncsAndCrashesAgreesWithTheModel(losesUnsyncedWrites: Bool) {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControlTesting
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct FaultPlanTests {
     private static let kinds = SimulatedNetwork.InjectedFault.allCases
 

@@ -115,7 +115,7 @@ private func work(_ process: SimulatedNetwork.Process) async throws {
     process.disk.write(true, for: "isFinished")
 }
 
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct LeaseSimulationTests {
     private static func increment(
         _ sim: Simulation,

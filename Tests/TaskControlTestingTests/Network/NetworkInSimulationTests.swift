@@ -1,10 +1,11 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// The example of `SimulatedNetwork`'s documentation.
 private struct Increment: SimulatedNetwork.Request { typealias Reply = Int }
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct NetworkInSimulationTests {
     @Test func theExampleOfTheDocumentationPasses() throws {
         try simulate(seeds: 0..<200, checksDeterminism: true) { sim in

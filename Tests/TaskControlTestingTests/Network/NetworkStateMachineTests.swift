@@ -183,7 +183,7 @@ private struct NetworkDriver: MachineDriver {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct NetworkStateMachineTests {
     @Test func everySequenceOfStartsCrashesAndPausesAgreesWithTheModel() {
         #expect(NetworkDriver().playEverySequence(upTo: 6) { $0.lifecycle } > 1_000)

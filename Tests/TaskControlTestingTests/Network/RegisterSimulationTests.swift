@@ -99,7 +99,7 @@ private struct Call: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct RegisterSimulationTests {
     /// Two clients read while a third writes.
     private static func readAndWrite(_ sim: Simulation, writesBack: Bool) async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Measures the corpus for the guide. `scripts/planted-bugs` runs it: it takes longer than tests may.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct PlantedBugReport {
     private static let isWanted = ProcessInfo.processInfo.environment["TASKCONTROL_PLANTED_BUGS"] != nil
     private static let (runs, limit, twinRuns, twinSeeds) = (200, UInt64(2_000), 20, UInt64(2_000))

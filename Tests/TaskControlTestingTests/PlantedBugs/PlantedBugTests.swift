@@ -2,7 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct PlantedBugTests {
     @Test(arguments: PlantedBug.all)
     func isFoundWithin2000SchedulesAndReplayedFromItsSeed(_ planted: PlantedBug) async throws {

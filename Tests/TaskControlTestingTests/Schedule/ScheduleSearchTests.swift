@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControlTesting
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct ScheduleSearchTests {
     /// Three tasks of two steps each, of which a preemption is every switch away from a task that has a step left.
     private func schedules(preemptions: Int) -> [[Int]] {
@@ -82,7 +83,7 @@ struct ScheduleShrinkerTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.schedules))
 struct SimulationScheduleTests {
     @Test(arguments: ["7:", "7:12=1,40=3", "0s:", "18446744073709551615se:0=9", "3e:1=1"])
     func aScheduleIsItsText(text: String) throws {

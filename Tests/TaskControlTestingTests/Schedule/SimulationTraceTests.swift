@@ -1,9 +1,10 @@
 import Foundation
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulationTraceTests {
     private func failure() throws -> SimulationFailure {
         try #require(throws: SimulationFailure.self) {

@@ -59,7 +59,7 @@ struct CrashNoteTests {
     }
 
     /// The signal is what it is without a simulation.
-    @Test func aSignalNamesItsSeed() async {
+    @Test(.tags(.unsanitized)) func aSignalNamesItsSeed() async {
         expectNote(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
                 try CrashNoteTests.run { abort() }
@@ -77,7 +77,7 @@ struct CrashNoteTests {
     }
 
     /// On a thread that has no stack for its signals, too.
-    @Test func anEndlessRecursionNamesItsSeed() async {
+    @Test(.tags(.unsanitized)) func anEndlessRecursionNamesItsSeed() async {
         expectNote(
             await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
                 try CrashNoteTests.run { _ = CrashNoteTests.recurse(0) }

@@ -1,12 +1,13 @@
 import Synchronization
 import TaskControl
+import TestSupport
 import Testing
 
 @testable import TaskControlTesting
 
 #if os(Linux)
 /// A simulation for which no function is interposed: what Apple's platforms have.
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.capabilities == .all))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.capabilities == .all), .tags(.schedules))
 struct HooksOnlySimulationTests {
     private func run(
         seed: UInt64 = 1,

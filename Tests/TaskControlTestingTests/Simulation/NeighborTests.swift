@@ -76,7 +76,7 @@ struct NeighborTests {
     }
 
     /// The same seed, the same schedule, in another process too.
-    @Test func aTraceIsTheSameInAnotherProcess() async throws {
+    @Test(.tags(.unsanitized)) func aTraceIsTheSameInAnotherProcess() async throws {
         func trace() async throws -> [UInt8] {
             try #require(
                 await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -94,7 +94,7 @@ struct NeighborTests {
     }
 
     /// Whole schedules leave nothing behind: resident memory is that of the first thousands after many more.
-    @Test func memoryIsFlatOverManySchedules() async {
+    @Test(.tags(.unsanitized)) func memoryIsFlatOverManySchedules() async {
         await #expect(processExitsWith: .success) {
             func run(_ seeds: Range<UInt64>) throws {
                 try simulate(seeds: seeds) { sim in

@@ -1,9 +1,10 @@
 import TaskControl
+import TestSupport
 import Testing
 
 @testable import TaskControlTesting
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.schedules))
 struct SimulationCapabilityTests {
     #if os(Linux)
     @Test func thisPlatformHasAllCapabilities() {
@@ -32,7 +33,7 @@ struct SimulationCapabilityTests {
 }
 
 /// A simulation that lacks a capability says less, and nothing wrong.
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.capabilities == .all))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.capabilities == .all), .tags(.schedules))
 struct SimulationWithoutTaskStatesTests {
     private func run(_ body: @escaping SimulationPlan.Body) -> SimulationResult {
         let call = SimulationCall(maxSteps: 1_000, fileID: #fileID, filePath: #filePath, line: #line)

@@ -1,10 +1,11 @@
 import Foundation
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// What a review of the simulation found, each kept as a test.
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulationCornerTests {
     private final class Spawner: Sendable {
         deinit { Task {} }

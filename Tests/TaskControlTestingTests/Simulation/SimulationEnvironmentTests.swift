@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 /// What environment variables change, without a change of a source.
+@Suite(.tags(.schedules))
 struct SimulationEnvironmentTests {
     private func seeds(_ variables: [String: String], insteadOf seeds: Range<UInt64> = 10..<20) throws -> Range<UInt64>
     {

@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// A seed that fails, as the error that it throws.
@@ -30,7 +31,7 @@ actor Counter {
     func add(_ other: Int) { value += other }
 }
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct VirtualTimeTests {
     @Test func everySpellingOfSleepIsVirtual() throws {
         let run = try simulate(seed: 1) { sim in
@@ -120,7 +121,7 @@ struct VirtualTimeTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct ScheduleTests {
     @Sendable private static func program(_ sim: Simulation) async {
         let counter = Counter()
@@ -255,7 +256,7 @@ struct ScheduleTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulationFailureTests {
     private struct Broken: Error {}
 

@@ -1,9 +1,10 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// The portable tools, on virtual time.
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct ToolsInSimulationTests {
     /// A client that asks again after a second, over a network that loses, breaks and doubles.
     private static func ask(_ sim: Simulation) async throws -> (answer: Int, network: SimulatedNetwork) {

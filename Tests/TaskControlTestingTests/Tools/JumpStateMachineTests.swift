@@ -1,7 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControlTesting
 
+@Suite(.tags(.machine))
 struct JumpStateMachineTests {
     /// All sequences of ten events: a sleeper comes, or a task that moves time has found nobody.
     @Test func oneTaskMovesTimeAndItLooksAfterEverySleeperThatCame() {

@@ -1,4 +1,5 @@
 import TaskControl
+import TestSupport
 import Testing
 
 @testable import TaskControlTesting
@@ -101,7 +102,7 @@ private struct LevelModel {
     }
 }
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct LevelStateMachineTests {
     /// All sequences of five events.
     @Test func agreesWithAListThatIsSearchedThrough() {

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControlTestingTraits
 
 /// Whatever goes wrong under a seed is one issue.
-@Suite(.enabled(if: Simulation.isSupported), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Simulation.isSupported), .timeLimit(.minutes(15)), .tags(.schedules))
 struct SimulatedIssueTests {
     private struct Mistake: Error {}
 

@@ -2,10 +2,11 @@
 import Foundation
 import TaskControlTesting
 import TaskControlTestingTraits
+import TestSupport
 import Testing
 
 /// What a person reads: tests that fail on purpose, in a process of their own.
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulatedProcessTests {
     /// Runs one of the fixtures.
     ///
@@ -60,7 +61,11 @@ struct SimulatedProcessTests {
 }
 
 /// Tests that fail on purpose.
-@Suite(.simulated(seeds: 0..<200), .enabled(if: ProcessInfo.processInfo.environment["TASKCONTROL_FIXTURES"] != nil))
+@Suite(
+    .simulated(seeds: 0..<200),
+    .enabled(if: ProcessInfo.processInfo.environment["TASKCONTROL_FIXTURES"] != nil),
+    .tags(.schedules)
+)
 struct SimulatedFixtures {
     private actor Account {
         var balance = 0

@@ -1,10 +1,11 @@
 import TaskControl
 import TaskControlTesting
 import TaskControlTestingTraits
+import TestSupport
 import Testing
 
 /// The body of an ordinary test, under every seed.
-@Suite(.simulated(seeds: 0..<100), .enabled(if: Simulation.isSupported))
+@Suite(.simulated(seeds: 0..<100), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulatedTraitTests {
     private static let orders = Locked<Set<[Int]>>([])
 

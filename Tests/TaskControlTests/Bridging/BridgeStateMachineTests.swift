@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct BridgeStateMachineTests {
     /// Every sequence of events agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [true, false])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct ChainTests {
     /// Every sequence of up to nine events with up to five elements agrees with an array.
     @Test func everyShortSequenceAgreesWithAnArray() {

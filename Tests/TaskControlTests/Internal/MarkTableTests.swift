@@ -1,9 +1,10 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct MarkTableTests {
     /// Random events, compared with a list that is searched through.
     @Test(arguments: 0..<50 as Range<UInt64>)

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct ParkingTests {
     private enum Event: CaseIterable { case park, reach, leave }
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct TicketTests {
     @Test func itTellsTheSerialsOfOneSlotApart() {
         let ticket = Ticket(serial: 5, slot: 1 << 26 - 1)

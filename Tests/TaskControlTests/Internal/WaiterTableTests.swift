@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct WaiterTableTests {
     @Test func aWaiterThatLeavesBeforeItParksIsToldWhenItParks() {
         var table = WaiterTable<Int, String>()

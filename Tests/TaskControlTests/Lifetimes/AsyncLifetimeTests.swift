@@ -47,7 +47,7 @@ struct AsyncLifetimeTests {
     }
 
     #if SUBPROCESSES
-    @Test func aMillionTasksLeaveNothingBehind() async {
+    @Test(.tags(.unsanitized)) func aMillionTasksLeaveNothingBehind() async {
         // In a process of its own, so that nobody else's memory is measured.
         await #expect(processExitsWith: .success) {
             let lifetime = AsyncLifetime()

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct AsyncTaskStateMachineTests {
     enum Event: CaseIterable { case bindA, bindB, release, decide, finish }
 

@@ -279,7 +279,7 @@ struct FIFOQueueTests {
 
     #if SUBPROCESSES
     /// A million in an optimized build (`scripts/check-schedules`), a tenth of that in a debug build.
-    @Test func aMillionPendingTasksAreNoProblem() async {
+    @Test(.tags(.large, .unsanitized)) func aMillionPendingTasksAreNoProblem() async {
         await #expect(processExitsWith: .success) {
             #if DEBUG
             let tasks = 100_000

@@ -1,9 +1,10 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct FlightNestingTests {
     /// Random waits, departures and ends against a list of waits that is searched through.
     @Test(arguments: 0..<20 as Range<UInt64>)

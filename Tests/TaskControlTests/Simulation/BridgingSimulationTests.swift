@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Callbacks, cancellations, handles and drops in every order: 10,000 schedules for each behavior, each of a program of its own.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct BridgingSimulationTests {
     @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
     func bridgesAgreeWithTheModel(onCancel: ContinuationCancelBehavior) async throws {

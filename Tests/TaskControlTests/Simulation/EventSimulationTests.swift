@@ -6,7 +6,7 @@ import Testing
 
 /// Random programs of all primitives, whose observer calls back into them at each event: nothing is told under a lock, and whatever begins
 /// ends, once.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct EventSimulationTests {
     @Test func everySubjectBeginsAndEndsOnceUnderEverySchedule() async throws {
         let seen = Locked<Set<String>>([])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The races of the laws, by name, under 10,000 schedules each.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct LifetimeRaceSimulationTests {
     /// Ends some steps after it was cancelled, and has something to put in order until then.
     @Sendable private func lingers() async {

@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct OwnerSimulationTests {
     private static let faces: [@Sendable () -> OwnerFace] = [
         { .lifetime() }, { .bag() }, { .identifiableBag() }, { .store() },

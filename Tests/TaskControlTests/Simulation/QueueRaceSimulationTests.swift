@@ -1,9 +1,10 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// The races of queues, by name, under 10,000 schedules each.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct QueueRaceSimulationTests {
     /// A cancellation and a turn: whichever comes first, the body runs or the task is dropped, and the turn goes on.
     @Test func cancelAndTurn() async throws {

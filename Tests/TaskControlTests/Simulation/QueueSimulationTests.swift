@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct QueueSimulationTests {
     /// A random program: three tasks that do three operations each to one queue.
     private struct Program: Sendable {

@@ -1,9 +1,10 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// The races of flights, permits and time limits, by name, under 10,000 schedules each.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SharingRaceSimulationTests {
     /// The last caller leaves while another comes: that one gets a value, never the cancellation of a flight that was dying.
     @Test func joinAndLastLeave() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Random programs against sequential models: flights, permits, and time limits.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SharingSimulationTests {
     /// 100 programs under 1,000 schedules each.
     private func check<Program: Sendable>(

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 
 /// The delays, without a clock.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct RetryScheduleTests {
     private struct Failure: Error, Equatable {
         var number = 0
