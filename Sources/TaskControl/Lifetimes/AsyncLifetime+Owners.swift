@@ -152,12 +152,5 @@ extension AsyncLifetime {
         name: String?,
         priority: TaskPriority?,
         _ operation: @escaping Operation
-    ) -> Task<Void, Never> { add(name, priority, OwnedOperation(operation)) }
-
-    func add(_ name: String?, _ priority: TaskPriority?, _ work: some OwnedWork) -> Task<Void, Never> {
-        guard case .added(let task) = registry.add(.init(name: name, priority: priority), work) else {
-            return refusedTask(name: name)
-        }
-        return task
-    }
+    ) -> Task<Void, Never> { registry.addTask(nil, .runConcurrently, name, priority, OwnedOperation(operation)) }
 }

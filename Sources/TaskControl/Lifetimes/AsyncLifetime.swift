@@ -56,7 +56,9 @@ public final class AsyncLifetime: RegistryOwner {
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
-    ) -> Task<Void, Never> { add(name, priority, OwnedOperation(received(operation))) }
+    ) -> Task<Void, Never> {
+        registry.addTask(nil, .runConcurrently, name, priority, OwnedOperation(received(operation)))
+    }
 
     /// Starts a task that belongs to the lifetime, and handles its error.
     ///
@@ -76,10 +78,7 @@ public final class AsyncLifetime: RegistryOwner {
         @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) -> Task<Void, Never> {
         let handler = ErrorHandler(onError: onError)
-        return add(
-            name,
-            priority,
-            HandledOperation(origin: .asyncLifetime, operation: received(operation), handler: handler)
-        )
+        let work = HandledOperation(origin: .asyncLifetime, operation: received(operation), handler: handler)
+        return registry.addTask(nil, .runConcurrently, name, priority, work)
     }
 }

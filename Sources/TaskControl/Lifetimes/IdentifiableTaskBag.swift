@@ -57,7 +57,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        add(id, .init(name: name, priority: priority), OwnedOperation(received(operation)))
+        registry.addUnique(ErasedKey(id), .init(name: name, priority: priority), OwnedOperation(received(operation)))
     }
 
     /// Starts a task, unless one with this ID is there, and handles its error.
@@ -81,7 +81,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     ) -> Bool {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .identifiableTaskBag, operation: received(operation), handler: handler)
-        return add(id, .init(name: name, priority: priority), work)
+        return registry.addUnique(ErasedKey(id), .init(name: name, priority: priority), work)
     }
 
     /// Starts a task that has nothing of its caller, neither isolation nor priority nor task-locals, unless one with this ID is there.
@@ -100,7 +100,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        add(id, .init(name: name, priority: priority, isDetached: true), OwnedOperation(received(operation)))
+        registry.addUnique(
+            ErasedKey(id),
+            .init(name: name, priority: priority, isDetached: true),
+            OwnedOperation(received(operation))
+        )
     }
 
     /// Takes in a task that has been started elsewhere, unless one with this ID is there; the ID is free again when it ends.
@@ -113,14 +117,6 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     @discardableResult
     public func add(_ task: Task<Void, Never>, id: ID) -> Bool {
         registry.adopt(task, key: ErasedKey(id), end: { await task.value })
-    }
-
-    private func add(_ id: ID, _ making: TaskRegistry.Making, _ work: some OwnedWork) -> Bool {
-        if case .added = registry.add(key: ErasedKey(id), behavior: .preferPrevious, making, work) {
-            true
-        } else {
-            false
-        }
     }
 }
 

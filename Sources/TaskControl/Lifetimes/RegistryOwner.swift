@@ -29,12 +29,3 @@ extension RegistryOwner {
         try? await registry.drain(staysWhenCancelled: true)
     }
 }
-
-extension RegistryOwner {
-    /// The task that a closed owner returns for an operation that it refuses: cancelled, and without the operation.
-    func refusedTask(name: String?) -> Task<Void, Never> {
-        let task = Task<Void, Never>(name: name) {}
-        task.cancel()
-        return task
-    }
-}

@@ -24,6 +24,9 @@ public final class TaskSlot: RegistryOwner {
     /// The key of the only tasks.
     private enum Purpose { case only }
 
+    /// Made once: an erased key is allocated.
+    private static let key = ErasedKey(Purpose.only)
+
     private let store: TaskStore<Purpose>
     private let behavior: TaskStoreDuplicateKeyBehavior
 
@@ -62,7 +65,7 @@ public final class TaskSlot: RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        store.add(.only, behavior, name, priority, OwnedOperation(received(operation)))
+        registry.addTask(Self.key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
     /// Adds a task that may throw, in the way that the slot's behavior says, and handles its error. Cancellation is as for a ``TaskStore``.
@@ -85,7 +88,7 @@ public final class TaskSlot: RegistryOwner {
     ) -> Task<Void, Never> {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .taskStore, operation: received(operation), handler: handler)
-        return store.add(.only, behavior, name, priority, work)
+        return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
     /// Does work that does not retain its owner, in the way that the slot's behavior says, and passes the result to the owner, if that still exists: see
@@ -113,7 +116,7 @@ public final class TaskSlot: RegistryOwner {
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
         let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return store.add(.only, behavior, name, priority, OwnedOperation(operation))
+        return registry.addTask(Self.key, behavior, name, priority, OwnedOperation(operation))
     }
 
     /// Does work that does not retain its owner, an actor, in the way that the slot's behavior says, and passes the result to the owner, if that still
@@ -138,6 +141,6 @@ public final class TaskSlot: RegistryOwner {
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
         let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return store.add(.only, behavior, name, priority, OwnedOperation(operation))
+        return registry.addTask(Self.key, behavior, name, priority, OwnedOperation(operation))
     }
 }

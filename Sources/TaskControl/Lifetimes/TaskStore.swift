@@ -76,7 +76,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        add(key, duplicateKeyBehavior, name, priority, OwnedOperation(received(operation)))
+        registry.addTask(ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(received(operation)))
     }
 
     /// Adds a task that may throw to a key, in the way that the behavior says, and handles its error. Otherwise like the form for operations that
@@ -104,7 +104,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ) -> Task<Void, Never> {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .taskStore, operation: received(operation), handler: handler)
-        return add(key, duplicateKeyBehavior, name, priority, work)
+        return registry.addTask(ErasedKey(key), duplicateKeyBehavior, name, priority, work)
     }
 
     /// The signature of the store of the series, where the isolation of the operation is a parameter.
@@ -122,21 +122,6 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
         operation: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         addTask(forKey: key, duplicateKeyBehavior: duplicateKeyBehavior, priority: priority) { await operation() }
-    }
-
-    func add(
-        _ key: Key,
-        _ behavior: TaskStoreDuplicateKeyBehavior,
-        _ name: String?,
-        _ priority: TaskPriority?,
-        _ work: some OwnedWork
-    ) -> Task<Void, Never> {
-        let making = TaskRegistry.Making(name: name, priority: priority)
-        switch registry.add(key: ErasedKey(key), behavior: behavior, making, work) {
-        case .added(let task): return task
-        case .existing(let id, let task): return task ?? registry.follow(id)
-        case .refused: return refusedTask(name: name)
-        }
     }
 
     /// Cancels what runs and what waits under a key. The key is free at once, except for tasks that are to wait: those still wait for

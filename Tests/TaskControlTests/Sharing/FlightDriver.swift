@@ -151,6 +151,11 @@ struct FlightDriver: MachineDriver {
         let current = key.flatMap { model.current($0) }
         let path = origin.map { paths[$0] } ?? []
         let origins = livePath(path)
+        if current == nil {
+            guard case .absent = machine.join(key, inside: path.map { flights[$0] }, level: 5, nil) else {
+                return #expect(Bool(false), "without a payload no flight begins")
+            }
+        }
         let answer = machine.join(key, inside: path.map { flights[$0] }, level: 5, flights.count)
         switch answer {
         case .begun(let caller, let id):
@@ -165,6 +170,8 @@ struct FlightDriver: MachineDriver {
             #expect(current?.number == payload && current?.level == level)
             #expect(!origins.contains { model.waits(payload, for: $0) }, "no flight waits for itself")
             enter(caller, on: payload, origins.last)
+        case .absent:
+            #expect(Bool(false), "a flight begins with a payload")
         case .reentrant:
             #expect(current.map { current in origins.contains { model.waits(current.number, for: $0) } } == true)
         }

@@ -11,14 +11,16 @@ struct PermitHolding: Sendable {
     @usableFromInline static var scoped: PermitHolding { PermitHolding(isScoped: true) }
     @usableFromInline static var open: PermitHolding { PermitHolding(isScoped: false) }
 
+    /// Whether anybody observed when they were requested.
+    var isObserved: Bool { number != 0 }
+
     fileprivate var subject: TaskEvent.Identity? { number == 0 ? nil : TaskEvent.Identity(number) }
 }
 
 /// The events of permits.
 extension AsyncSemaphore {
     /// Permits were requested: they are there, or the wait for them begins.
-    func emitRequest(_ weight: Int, _ holding: inout PermitHolding, isAcquired: Bool, at moment: EventMoment?) {
-        guard let moment else { return }
+    func emitRequest(_ weight: Int, _ holding: inout PermitHolding, isAcquired: Bool, at moment: EventMoment) {
         // Permits that are acquired at once, and released by an unknown caller, have neither a beginning nor an end.
         if isAcquired, !holding.isScoped {
             return Diagnostics.emit(at: moment, source.event(.acquired, count: weight))

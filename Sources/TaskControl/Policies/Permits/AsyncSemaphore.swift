@@ -117,7 +117,7 @@ public final class AsyncSemaphore: Sendable {
         if Task.isCancelled { throw CancellationError() }
         let (id, moment) = state.withLock { ($0.acquire(weight), Diagnostics.moment) }
         holding.id = id
-        emitRequest(weight, &holding, isAcquired: id == nil, at: moment)
+        if let moment { emitRequest(weight, &holding, isAcquired: id == nil, at: moment) }
         return id == nil
     }
 
@@ -172,6 +172,7 @@ public final class AsyncSemaphore: Sendable {
 
     @usableFromInline
     func release(_ weight: Int, _ holding: PermitHolding) {
+        guard holding.isObserved else { return giveBack(weight) }
         let moment = Diagnostics.moment
         giveBack(weight)
         emitReleased(weight, holding, at: moment)

@@ -74,6 +74,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         case joined(Caller, Payload, level: UInt8)
         /// It would wait for itself.
         case reentrant
+        /// There is no flight to join, and no payload for a new one.
+        case absent
     }
 
     /// Somebody asks for a key's work.
@@ -82,13 +84,13 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///   - key: `nil`: for work of its own.
     ///   - origins: The flights that the caller is inside of, the innermost last.
     ///   - level: The priority that the task of a new flight will have.
-    ///   - payload: What a new flight carries.
+    ///   - payload: What a new flight carries; `nil`: only a flight that is there is joined.
     /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
     mutating func join(
         _ key: Key?,
         inside origins: [ID] = [],
         level: UInt8 = 0,
-        _ payload: Payload
+        _ payload: Payload?
     ) -> Joining {
         let origins = origins.isEmpty ? origins : origins.filter(isThere)
         if let key, let (slot, payload) = current[key] {
@@ -96,6 +98,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             guard origins.isEmpty || !nesting.leads(from: id, to: origins) else { return .reentrant }
             return .joined(enter(id, from: origins.last), payload, level: flights[slot].level)
         }
+        guard let payload else { return .absent }
         let phase: Phase = key == nil ? .forgotten : .current
         let id = ID(serial: nextSerial, slot: flights.insert(Entry(serial: nextSerial, phase: phase, level: level)))
         nextSerial += 1

@@ -56,51 +56,69 @@ final class FlightTable: Sendable {
     ) throws -> FlightCaller<Value>? {
         try Task.checkCancellation()
         let held = FlightPlace.held
+        // Most callers join, so a flight is made only when there is none.
+        if key != nil {
+            switch join(key, inside: held, nil) {
+            case .joined(let flight, let place): return FlightCaller(downcast(flight), at: place)
+            case .reentrant: return nil
+            case .begun, .absent: break
+            }
+        }
         let fresh = TypedFlight<Value>(self, key, inside: held)
-        guard let joined = join(key, inside: held, fresh) else { return nil }
-        // The type of the value is a part of the key, or the same for all keys of a table.
-        let flight = unsafeDowncast(joined.flight, to: TypedFlight<Value>.self)
-        if flight === fresh {
+        switch join(key, inside: held, fresh) {
+        case .joined(let flight, let place): return FlightCaller(downcast(flight), at: place)
+        case .reentrant, .absent: return nil
+        case .begun(let place, let level):
             let name = name ?? callersName
             let task = spawn(
                 name: name,
                 priority: nil,
                 isolatedTo: operation.isolation,
-                FlightBody(flight, operation: operation)
+                FlightBody(fresh, operation: operation)
             )
-            attach(flight, task, level: joined.level, name: name)
+            attach(fresh, task, level: level, name: name)
+            return FlightCaller(fresh, at: place)
         }
-        return FlightCaller(flight, at: joined.caller)
+    }
+
+    /// The type of the value is a part of the key, or the same for all keys of a table.
+    @inlinable
+    func downcast<Value: Sendable>(_ flight: Flight) -> TypedFlight<Value> {
+        unsafeDowncast(flight, to: TypedFlight<Value>.self)
+    }
+
+    @usableFromInline
+    enum Joining {
+        /// The flight that was passed has begun, and its task will have a priority.
+        case begun(CallerPlace, level: UInt8)
+        case joined(Flight, CallerPlace)
+        case reentrant
+        case absent
     }
 
     /// - Parameters:
     ///   - held: The flights that the caller is inside of.
-    ///   - fresh: The flight that begins, unless there is one to join.
-    /// - Returns: The flight, and the priority that it has; `nil` if the caller would wait for itself.
+    ///   - fresh: The flight that begins, unless there is one to join; `nil`: none begins.
     @usableFromInline
-    func join(
-        _ key: ErasedKey?,
-        inside held: [FlightPlace],
-        _ fresh: Flight
-    ) -> (flight: Flight, caller: CallerPlace, level: UInt8)? {
+    func join(_ key: ErasedKey?, inside held: [FlightPlace], _ fresh: Flight?) -> Joining {
         let origins = held.isEmpty ? [] : held.filter { $0.table === self }.map(\.id)
         let level = inheritedPriority.rawValue
         let (joining, moment) = state.withLock { machine in
             let joining = machine.join(key, inside: origins, level: level, fresh)
             if case .begun(_, let id) = joining {
-                fresh.id = id
+                fresh?.id = id
                 Diagnostics.open(subject(id))
             }
             return (joining, Diagnostics.moment)
         }
         switch joining {
         case .begun(let caller, _):
-            return (fresh, CallerPlace(caller: caller), level)
-        case .joined(let caller, let flight, let level):
+            return .begun(CallerPlace(caller: caller), level: level)
+        case .joined(let caller, let flight, _):
             emitJoined(flight.id, key, at: moment)
-            return (flight, CallerPlace(caller: caller), level)
-        case .reentrant:
-            return nil
+            return .joined(flight, CallerPlace(caller: caller))
+        case .reentrant: return .reentrant
+        case .absent: return .absent
         }
     }
 

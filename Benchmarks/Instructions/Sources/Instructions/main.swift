@@ -1,0 +1,201 @@
+// Runs one operation of the library a given number of times, for scripts/instructions, which counts the instructions.
+import TaskControl
+
+@MainActor final class Model {
+    var count = 0
+    let lifetime = AsyncLifetime()
+}
+
+actor Counter {
+    var count = 0
+
+    func add() { count += 1 }
+}
+
+/// The handle of a callback API that answers at once.
+struct Handle: Cancellable {
+    func cancel() {}
+}
+
+/// Calls `body` once per hundred operations.
+@MainActor func inHundreds(_ count: Int, _ body: () async throws -> Void) async rethrows {
+    for _ in 0..<count / 100 { try await body() }
+}
+
+let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
+    (
+        "Task { }, awaited by hundreds",
+        { count in
+            await inHundreds(count) {
+                let tasks = (0..<100).map { _ in Task {} }
+                for task in tasks { await task.value }
+            }
+        }
+    ),
+    ("await Task { }.value", { count in for _ in 0..<count { await Task {}.value } }),
+    (
+        "AsyncTask { }.bind(to:)",
+        { count in
+            let lifetime = AsyncLifetime()
+            try await inHundreds(count) {
+                for _ in 0..<100 { AsyncTask {}.bind(to: lifetime) }
+                try await lifetime.drain()
+            }
+        }
+    ),
+    (
+        "TaskBag.addTask",
+        { count in
+            let bag = TaskBag()
+            try await inHundreds(count) {
+                for _ in 0..<100 { bag.addTask {} }
+                try await bag.drain()
+            }
+        }
+    ),
+    (
+        "IdentifiableTaskBag.addTask",
+        { count in
+            let bag = IdentifiableTaskBag<Int>()
+            try await inHundreds(count) {
+                for id in 0..<100 { bag.addTask(id: id) {} }
+                try await bag.drain()
+            }
+        }
+    ),
+    (
+        "TaskStore.addTask",
+        { count in
+            let store = TaskStore<Int>()
+            try await inHundreds(count) {
+                for key in 0..<100 { store.addTask(forKey: key) {} }
+                try await store.drain()
+            }
+        }
+    ),
+    (
+        "AsyncLifetime.run(for:)",
+        { count in
+            let model = Model()
+            try await inHundreds(count) {
+                for _ in 0..<100 { model.lifetime.run(for: model) { 1 } deliver: { $0.count += $1 } }
+                try await model.lifetime.drain()
+            }
+        }
+    ),
+    (
+        "Task(on: FIFOQueue)",
+        { count in
+            let queue = FIFOQueue()
+            await inHundreds(count) {
+                let tasks = (0..<100).map { _ in Task(on: queue) {} }
+                for task in tasks { await task.value }
+            }
+        }
+    ),
+    (
+        "Task(on: FIFOQueue), throwing",
+        { count in
+            let queue = FIFOQueue()
+            try await inHundreds(count) {
+                let tasks = (0..<100).map { _ in Task(on: queue) { try Task.checkCancellation() } }
+                for task in tasks { try await task.value }
+            }
+        }
+    ),
+    (
+        "Task(on: ActorQueue)",
+        { count in
+            let (counter, queue) = (Counter(), ActorQueue<Counter>())
+            queue.adoptExecutionContext(of: counter)
+            await inHundreds(count) {
+                let tasks = (0..<100).map { _ in Task(on: queue) { counter in counter.count += 1 } }
+                for task in tasks { await task.value }
+            }
+        }
+    ),
+    (
+        "FIFOQueue.run, free",
+        { count in
+            let queue = FIFOQueue()
+            for _ in 0..<count { try await queue.run {} }
+        }
+    ),
+    (
+        "withPermit, free",
+        { count in
+            let semaphore = AsyncSemaphore(value: 1)
+            for _ in 0..<count { try await semaphore.withPermit {} }
+        }
+    ),
+    (
+        "withPermit, contended",
+        { count in
+            let semaphore = AsyncSemaphore(value: 1)
+            try await inHundreds(count) {
+                try await withThrowingTaskGroup { group in
+                    for _ in 0..<100 { group.addTask { try await semaphore.withPermit { await Task.yield() } } }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    ),
+    (
+        "SingleFlight.run, alone",
+        { count in
+            let flights = SingleFlight<Int, Int>()
+            for _ in 0..<count { _ = try await flights.run(1) { 1 } }
+        }
+    ),
+    (
+        "SingleFlight.run, a hundred callers",
+        { count in
+            let flights = SingleFlight<Int, Int>()
+            try await inHundreds(count) {
+                try await withThrowingTaskGroup { group in
+                    for _ in 0..<100 {
+                        group.addTask {
+                            _ = try await flights.run(1) {
+                                await Task.yield()
+                                return 1
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    ),
+    (
+        "retry, first attempt succeeds",
+        { count in for _ in 0..<count { try await retry(attempts: 3) {} } }
+    ),
+    (
+        "withCancellableContinuation",
+        { count in
+            for _ in 0..<count {
+                _ = try await withCancellableContinuation { (continuation: CancellableContinuation<Int>) in
+                    continuation.resume(returning: 1)
+                    return Handle()
+                }
+            }
+        }
+    ),
+    (
+        "withTimeout",
+        { count in for _ in 0..<count { try await withTimeout(.seconds(60)) {} } }
+    ),
+    (
+        "withDetachedTimeout",
+        { count in for _ in 0..<count { try await withDetachedTimeout(.seconds(60)) {} } }
+    ),
+]
+
+let arguments = CommandLine.arguments
+if arguments.count < 3 {
+    for row in rows { print(row.name) }
+} else if let row = rows.first(where: { $0.name == arguments[1] }), let count = Int(arguments[2]) {
+    try await row.run(count)
+} else {
+    fatalError("usage: Instructions [NAME COUNT]")
+}
