@@ -1,7 +1,7 @@
 /// One thing that can be asked of a server, and what comes back.
 ///
 /// ```swift
-/// struct BookListEndpoint: Endpoint, URLRequestBuildable, StatusValidating {
+/// struct BookListEndpoint: Endpoint, URLRequestBuildable {
 ///     typealias Content = [Book]
 ///
 ///     func makeRequest() throws -> URLRequest {
@@ -40,8 +40,12 @@ public protocol Endpoint: Sendable {
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
-    /// Looks at a response before its content is made, and throws if it is not what was asked for. By default every response is: for one
-    /// that only takes some statuses, see ``StatusValidating``.
+    /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other status fails the
+    /// call with ``HTTPError/Reason/status``.
+    var acceptedStatuses: AcceptedStatuses { get }
+
+    /// Validates a response before its content is made, and throws if it is not acceptable. By default it checks the status against
+    /// ``acceptedStatuses``.
     ///
     /// - Parameters:
     ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.
@@ -52,8 +56,15 @@ public protocol Endpoint: Sendable {
 }
 
 extension Endpoint {
-    /// Every response is what was asked for.
-    public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {}
+    /// 200 to 299.
+    public var acceptedStatuses: AcceptedStatuses { .successful }
+
+    /// Checks the status against ``acceptedStatuses``.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
+    public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+        try HTTPError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
+    }
 }
 
 extension Endpoint where Content: Decodable {

@@ -27,13 +27,23 @@ public protocol UploadEndpoint: Sendable {
     /// Makes the content of the body of the response. See ``Endpoint/content(from:with:)``.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
-    /// Looks at a response before its content is made. See ``Endpoint/validate(_:response:data:)``.
+    /// The statuses of the responses that this endpoint accepts. See ``Endpoint/acceptedStatuses``.
+    var acceptedStatuses: AcceptedStatuses { get }
+
+    /// Validates a response before its content is made. See ``Endpoint/validate(_:response:data:)``.
     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws
 }
 
 extension UploadEndpoint {
-    /// Every response is what was asked for.
-    public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {}
+    /// 200 to 299.
+    public var acceptedStatuses: AcceptedStatuses { .successful }
+
+    /// Checks the status against ``acceptedStatuses``.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
+    public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+        try HTTPError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
+    }
 }
 
 extension UploadEndpoint where Content: Decodable {

@@ -22,7 +22,7 @@ public struct HTTPError: Error, Sendable {
         /// The exchange broke off, or did not come about. ``HTTPError/underlyingError`` is the transport's: a `URLError`, an
         /// `HTTPClientError` and the like.
         case transport
-        /// The status says so.
+        /// The endpoint does not accept the status of the response.
         case status
         /// The credential was rejected, and so was the one that took its place; or there was none, since the body could be sent only once.
         case unauthorized
@@ -75,15 +75,14 @@ public struct HTTPError: Error, Sendable {
 }
 
 extension HTTPError {
-    /// Throws unless a response has one of the accepted statuses, by default 200 to 299: for endpoints, to be called in
-    /// ``Endpoint/validate(_:response:data:)``.
+    /// Throws unless a response has an accepted status. For endpoints that implement ``Endpoint/validate(_:response:data:)``.
     ///
     /// - Throws: ``HTTPError`` with the reason ``Reason/status``.
     public static func validateStatus(
         of response: HTTPURLResponse,
         to request: URLRequest?,
         data: Data?,
-        accepted: some Collection<Int> = 200..<300
+        accepted: AcceptedStatuses = .successful
     ) throws {
         if accepted.contains(response.statusCode) { return }
         throw HTTPError(.status).completed(request: request, response: response, data: data)

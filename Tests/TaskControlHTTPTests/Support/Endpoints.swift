@@ -1,12 +1,13 @@
 import TaskControlHTTP
 
-/// An endpoint whose content is text, with nothing to say of the status.
+/// An endpoint whose content is text, and that accepts every status.
 struct Text: Endpoint, URLRequestBuildable {
     typealias Content = String
 
     var path = "text"
     var method = "GET"
     var headers: [String: String] = [:]
+    var acceptedStatuses: AcceptedStatuses { .all }
 
     func makeRequest() throws -> URLRequest {
         var request = URLRequest(url: URL(string: path)!)
@@ -16,8 +17,8 @@ struct Text: Endpoint, URLRequestBuildable {
     }
 }
 
-/// An endpoint that wants 2xx.
-struct Checked: Endpoint, URLRequestBuildable, StatusValidating {
+/// An endpoint that accepts 2xx.
+struct Checked: Endpoint, URLRequestBuildable {
     typealias Content = String
 
     var path = "checked"

@@ -1,7 +1,7 @@
 import TaskControlHTTP
 
 /// What a shelf can be asked.
-protocol BookEndpoint: Endpoint, URLRequestBuildable, StatusValidating {}
+protocol BookEndpoint: Endpoint, URLRequestBuildable {}
 
 extension BookEndpoint {
     func url(_ path: String) -> URL { URL(string: path)! }
@@ -59,7 +59,7 @@ struct ChangesEndpoint: BookEndpoint {
     }
 }
 
-struct CoverUploadEndpoint: UploadEndpoint, URLRequestBuildable, StatusValidating {
+struct CoverUploadEndpoint: UploadEndpoint, URLRequestBuildable {
     typealias Content = Book
 
     let book: Book.ID

@@ -6,8 +6,8 @@ struct Answer: Codable, Sendable {
     let edition: Int
 }
 
-/// A question about a subject, as the server wants it asked. Whatever is not an answer is an error.
-struct Question: Endpoint, URLRequestBuildable, StatusValidating {
+/// A question about a subject, as the server wants it asked.
+struct Question: Endpoint, URLRequestBuildable {
     typealias Content = Answer
 
     let subject: String

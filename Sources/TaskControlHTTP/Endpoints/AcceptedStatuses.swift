@@ -1,0 +1,40 @@
+/// The statuses of the responses that an endpoint accepts.
+///
+/// ```swift
+/// var acceptedStatuses: AcceptedStatuses { [200, 404] }          // only these
+/// var acceptedStatuses: AcceptedStatuses { .successful.or(404) } // 200 to 299, and 404
+/// var acceptedStatuses: AcceptedStatuses { .all }                // every response reaches content(from:with:)
+/// ```
+public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
+    private var range: Range<Int>
+    private var others: Set<Int> = []
+
+    /// The statuses of a range.
+    ///
+    /// - Parameter range: For example `200..<400`.
+    public init(_ range: Range<Int>) {
+        self.range = range
+    }
+
+    /// The given statuses, and no others.
+    public init(arrayLiteral statuses: Int...) {
+        range = 0..<0
+        others = Set(statuses)
+    }
+
+    /// 200 to 299, the statuses of success (RFC 9110, 15.3).
+    public static let successful = AcceptedStatuses(200..<300)
+
+    /// All statuses.
+    public static let all = AcceptedStatuses(Int.min..<Int.max)
+
+    /// Returns these statuses and the given ones.
+    public func or(_ statuses: Int...) -> AcceptedStatuses {
+        var union = self
+        union.others.formUnion(statuses)
+        return union
+    }
+
+    /// Returns whether a status is accepted. O(1).
+    public func contains(_ status: Int) -> Bool { range.contains(status) || others.contains(status) }
+}
