@@ -2,12 +2,14 @@
 package final class CallEvents: Sendable {
     private let primitive: TaskEvent.Primitive
     private let owner: TaskEvent.Identity?
+    private let ownerName: String?
     private let begun: Duration
     package let subject = TaskEvent.Identity(Diagnostics.nextNumber())
 
-    private init(_ primitive: TaskEvent.Primitive, owner: TaskEvent.Identity?) {
+    private init(_ primitive: TaskEvent.Primitive, owner: TaskEvent.Identity?, ownerName: String?) {
         self.primitive = primitive
         self.owner = owner
+        self.ownerName = ownerName
         begun = Observation.current.time
     }
 
@@ -20,13 +22,24 @@ package final class CallEvents: Sendable {
         _ kind: @autoclosure () -> TaskEvent.Kind,
         _ phase: TaskEvent.Phase,
         owner: @autoclosure () -> TaskEvent.Identity? = nil,
+        ownerName: @autoclosure () -> String? = nil,
         error: (any Error)? = nil,
         detail: @autoclosure () -> String? = nil,
         attempt: Int? = nil,
         delay: Duration? = nil
     ) -> CallEvents? {
         Diagnostics.whileObserved(
-            begun(primitive(), kind(), phase, owner(), error: error, detail: detail(), attempt: attempt, delay: delay)
+            begun(
+                primitive(),
+                kind(),
+                phase,
+                owner(),
+                ownerName(),
+                error: error,
+                detail: detail(),
+                attempt: attempt,
+                delay: delay
+            )
         )
     }
 
@@ -36,12 +49,13 @@ package final class CallEvents: Sendable {
         _ kind: TaskEvent.Kind,
         _ phase: TaskEvent.Phase,
         _ owner: TaskEvent.Identity?,
+        _ ownerName: String?,
         error: (any Error)?,
         detail: String?,
         attempt: Int?,
         delay: Duration?
     ) -> CallEvents {
-        let call = CallEvents(primitive, owner: owner)
+        let call = CallEvents(primitive, owner: owner, ownerName: ownerName)
         call.emit(kind, .began(phase), error: error, detail: detail, attempt: attempt, delay: delay)
         return call
     }
@@ -70,6 +84,7 @@ package final class CallEvents: Sendable {
             change,
             owner: owner,
             subject: subject,
+            ownerName: ownerName,
             error: error,
             detail: detail,
             attempt: attempt,

@@ -18,6 +18,9 @@ public typealias URLSessionClient = EndpointClient
 /// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client
 /// made is invalidated when the client goes.
 public final class EndpointClient: Client {
+    /// The name of the client in diagnostics.
+    public var name: String? { pipeline.name }
+
     /// Where completion handlers are called.
     public let completionQueue: DispatchQueue
 
@@ -26,23 +29,31 @@ public final class EndpointClient: Client {
     /// A client over any transport.
     ///
     /// - Parameters:
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - requestAdapter: Completes requests: often a ``BaseRequestAdapter``.
     ///   - transport: Carries them.
     ///   - policies: What it does beyond sending.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Called after each attempt.
     public init(
+        name: String? = nil,
         requestAdapter: any RequestAdapter,
         transport: any HTTPTransport,
         policies: ClientPolicies = ClientPolicies(),
+        decoder: JSONDecoder = JSONDecoder(),
+        encoder: JSONEncoder = JSONEncoder(),
         completionQueue: DispatchQueue = .main,
         responseObserver: ResponseObserver? = nil
     ) {
         self.completionQueue = completionQueue
         pipeline = RequestPipeline(
+            name: name,
             adapter: requestAdapter,
             transport: transport,
             policies: policies,
+            coding: CallCoding(decoder: decoder, encoder: encoder),
             observer: responseObserver
         )
     }
@@ -52,7 +63,7 @@ public final class EndpointClient: Client {
     /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see
     /// ``download(_:to:onProgress:)`` and ``withResponse(to:_:)``.
     public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
-        try await pipeline.content(of: endpoint, onProgress: nil)
+        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: nil)
     }
 
     /// Sends a request and gets its content, and tells how far it has come.
@@ -66,12 +77,12 @@ public final class EndpointClient: Client {
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void
     ) async throws -> E.Content {
-        try await pipeline.content(of: endpoint, onProgress: onProgress)
+        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: onProgress)
     }
 
     /// Uploads something and gets the content of the response.
     public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
-        try await pipeline.content(of: endpoint, onProgress: nil)
+        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: nil)
     }
 
     /// Uploads something and gets the content of the response, and tells how far it has come.
@@ -85,7 +96,7 @@ public final class EndpointClient: Client {
         _ endpoint: E,
         onProgress: @escaping @Sendable (TransferProgress) -> Void
     ) async throws -> E.Content {
-        try await pipeline.content(of: endpoint, onProgress: onProgress)
+        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: onProgress)
     }
 }
 
@@ -93,26 +104,35 @@ extension EndpointClient {
     /// A client of a server, over URLSession.
     ///
     /// - Parameters:
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - baseURL: Where the server is; see ``BaseRequestAdapter``.
     ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
+        name: String? = nil,
         baseURL: URL,
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil,
         policies: ClientPolicies = ClientPolicies(),
+        decoder: JSONDecoder = JSONDecoder(),
+        encoder: JSONEncoder = JSONEncoder(),
         completionQueue: DispatchQueue = .main,
         responseObserver: ResponseObserver? = nil
     ) {
         self.init(
+            name: name,
             requestAdapter: BaseRequestAdapter(baseURL: baseURL),
             configuration: configuration,
             delegate: delegate,
             policies: policies,
+            decoder: decoder,
+            encoder: encoder,
             completionQueue: completionQueue,
             responseObserver: responseObserver
         )
@@ -121,25 +141,34 @@ extension EndpointClient {
     /// A client over URLSession.
     ///
     /// - Parameters:
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - requestAdapter: Completes requests.
     ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
+        name: String? = nil,
         requestAdapter: any RequestAdapter,
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil,
         policies: ClientPolicies = ClientPolicies(),
+        decoder: JSONDecoder = JSONDecoder(),
+        encoder: JSONEncoder = JSONEncoder(),
         completionQueue: DispatchQueue = .main,
         responseObserver: ResponseObserver? = nil
     ) {
         self.init(
+            name: name,
             requestAdapter: requestAdapter,
             transport: URLSessionTransport(configuration: configuration, delegate: delegate),
             policies: policies,
+            decoder: decoder,
+            encoder: encoder,
             completionQueue: completionQueue,
             responseObserver: responseObserver
         )

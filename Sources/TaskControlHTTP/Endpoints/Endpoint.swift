@@ -33,12 +33,19 @@ public protocol Endpoint: Sendable {
 
     /// Makes the content of the body.
     ///
-    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` need not say how. `Decodable` is read as JSON.
+    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` need not say how. `Decodable` is decoded from JSON,
+    /// with ``decoder``.
     ///
     /// - Parameters:
     ///   - response: The head of the response.
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
+
+    /// The decoder of this endpoint's contents. By default `nil`: the client's.
+    var decoder: JSONDecoder? { get }
+
+    /// The encoder of this endpoint's bodies. By default `nil`: the client's.
+    var encoder: JSONEncoder? { get }
 
     /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other status fails the
     /// call with ``HTTPError/Reason/status``.
@@ -56,6 +63,20 @@ public protocol Endpoint: Sendable {
 }
 
 extension Endpoint {
+    /// `nil`: the client's.
+    public var decoder: JSONDecoder? { nil }
+
+    /// `nil`: the client's.
+    public var encoder: JSONEncoder? { nil }
+
+    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a client. For
+    /// endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
+    public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
+    }
+
     /// 200 to 299.
     public var acceptedStatuses: AcceptedStatuses { .successful }
 
@@ -68,11 +89,11 @@ extension Endpoint {
 }
 
 extension Endpoint where Content: Decodable {
-    /// Reads the body as JSON, with a decoder as Foundation makes it.
+    /// Decodes the body as JSON, as ``decode(_:from:)`` does.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
     public func content(from response: URLResponse?, with body: Data) throws -> Content {
-        try HTTPError.decode(Content.self, from: body)
+        try decode(Content.self, from: body)
     }
 }
 

@@ -23,11 +23,12 @@ extension HTTPBody {
 
     /// JSON: `application/json`.
     ///
+    /// - Parameters:
+    ///   - value: The value to encode.
+    ///   - encoder: The encoder. By default, in the `makeRequest()` of an endpoint, the endpoint's or the client's; elsewhere a new one.
     /// - Throws: What the encoder throws.
-    public static func json(encoding value: some Encodable, with encoder: JSONEncoder = JSONEncoder()) throws
-        -> HTTPBody
-    {
-        try json(encoder.encode(value))
+    public static func json(encoding value: some Encodable, with encoder: JSONEncoder? = nil) throws -> HTTPBody {
+        try json((encoder ?? CallCoding.encoder).encode(value))
     }
 
     /// A form, already encoded: `application/x-www-form-urlencoded`.

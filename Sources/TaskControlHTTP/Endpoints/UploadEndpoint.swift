@@ -27,6 +27,12 @@ public protocol UploadEndpoint: Sendable {
     /// Makes the content of the body of the response. See ``Endpoint/content(from:with:)``.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
+    /// The decoder of this endpoint's contents. By default `nil`: the client's.
+    var decoder: JSONDecoder? { get }
+
+    /// The encoder that `HTTPBody.json(encoding:)` uses in ``makeRequest()``. By default `nil`: the client's.
+    var encoder: JSONEncoder? { get }
+
     /// The statuses of the responses that this endpoint accepts. See ``Endpoint/acceptedStatuses``.
     var acceptedStatuses: AcceptedStatuses { get }
 
@@ -35,6 +41,20 @@ public protocol UploadEndpoint: Sendable {
 }
 
 extension UploadEndpoint {
+    /// `nil`: the client's.
+    public var decoder: JSONDecoder? { nil }
+
+    /// `nil`: the client's.
+    public var encoder: JSONEncoder? { nil }
+
+    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a client. For
+    /// endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
+    public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
+    }
+
     /// 200 to 299.
     public var acceptedStatuses: AcceptedStatuses { .successful }
 
@@ -47,11 +67,11 @@ extension UploadEndpoint {
 }
 
 extension UploadEndpoint where Content: Decodable {
-    /// Reads the body as JSON, with a decoder as Foundation makes it.
+    /// Decodes the body as JSON, as ``decode(_:from:)`` does.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
     public func content(from response: URLResponse?, with body: Data) throws -> Content {
-        try HTTPError.decode(Content.self, from: body)
+        try decode(Content.self, from: body)
     }
 }
 

@@ -88,9 +88,13 @@ extension HTTPError {
         throw HTTPError(.status).completed(request: request, response: response, data: data)
     }
 
-    static func decode<Content: Decodable>(_ type: Content.Type, from body: Data) throws -> Content {
+    static func decode<Content: Decodable>(
+        _ type: Content.Type,
+        from body: Data,
+        with decoder: JSONDecoder
+    ) throws -> Content {
         do {
-            return try JSONDecoder().decode(type, from: body)
+            return try decoder.decode(type, from: body)
         } catch {
             throw HTTPError(.content, underlyingError: error)
         }

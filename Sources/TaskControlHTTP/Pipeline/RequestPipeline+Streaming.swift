@@ -2,14 +2,15 @@ extension RequestPipeline {
     /// How many bytes of a response without a 2xx status are read for the endpoint's `validate` and for errors.
     private static let excerpt = 65_536
 
-    func withResponse<E: Endpoint, Value>(
-        to endpoint: E,
+    /// Sends the request of an endpoint, and hands over the response as it arrives.
+    func withResponse<Content, Value>(
+        to endpoint: EndpointCall<Content>,
         onProgress: (@Sendable (TransferProgress) -> Void)?,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         let reporter = onProgress.map(ProgressReporter.init)
         return try await run {
-            (try endpoint.makeRequest(), nil)
+            try endpoint.makeRequest()
         } exchange: { request, attempt in
             let progress = reporter?.begin()
             defer { progress?.end() }
@@ -22,7 +23,7 @@ extension RequestPipeline {
                 if !isSuccess { attempt.response.body = try await reader.peek(Self.excerpt) }
                 attempt.stage = .reading
                 try check(attempt, to: request) {
-                    try endpoint.validate(request, response: head, data: attempt.response.body)
+                    try endpoint.validate(request, head, attempt.response.body)
                 }
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))
             }

@@ -3,19 +3,27 @@
 final class RequestPipeline: Sendable {
     let transport: any HTTPTransport
     let policies: ClientPolicies
+    /// The decoder and the encoder for endpoints that have none of their own.
+    let coding: CallCoding
     let sharing = ExchangeSharing()
     private let adapter: any RequestAdapter
     private let observer: ResponseObserver?
     private let budgets = HostBudgets()
     /// The identity of the client in events.
     private let identity = TaskEvent.Identity(Diagnostics.nextNumber())
+    /// The name of the client in events.
+    let name: String?
 
     init(
+        name: String?,
         adapter: any RequestAdapter,
         transport: any HTTPTransport,
         policies: ClientPolicies,
+        coding: CallCoding,
         observer: ResponseObserver?
     ) {
+        self.name = name
+        self.coding = coding
         self.adapter = adapter
         self.transport = transport
         self.policies = policies
@@ -106,6 +114,7 @@ final class RequestPipeline: Sendable {
             .started,
             .running,
             owner: identity,
+            ownerName: name,
             detail: Redaction.text(of: request),
             attempt: attempt
         )
@@ -114,7 +123,14 @@ final class RequestPipeline: Sendable {
     func emitRejected(_ request: URLRequest, attempt: Int) {
         Diagnostics.emit(
             isInside: true,
-            TaskEvent(.http, .rejected, owner: identity, detail: Redaction.text(of: request), attempt: attempt)
+            TaskEvent(
+                .http,
+                .rejected,
+                owner: identity,
+                ownerName: name,
+                detail: Redaction.text(of: request),
+                attempt: attempt
+            )
         )
     }
 }

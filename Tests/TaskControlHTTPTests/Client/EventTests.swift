@@ -44,6 +44,20 @@ struct EventTests {
         #expect(!events.contains { $0.description.contains("secret body") })
     }
 
+    @Test func eventsHaveTheNameOfTheClient() async throws {
+        let transport = ScriptedTransport { sent in sent.authorization == "Bearer new" ? .ok("in") : .status(401) }
+        let policies = ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" })
+        let client = EndpointClient(transport, name: "books", policies: policies)
+        #expect(client.name == "books")
+        let events = try await events { _ = try await client.request(Text()) }.filter {
+            $0.primitive == .http && $0.owner != nil
+        }
+        #expect(Set(events.map(\.kind)) == [.started, .failed, .rejected, .completed])
+        #expect(events.allSatisfy { $0.ownerName == "books" })
+        let unnamed = EndpointClient(ScriptedTransport(.ok("in")))
+        #expect(try await self.events { _ = try await unnamed.request(Text()) }.allSatisfy { $0.ownerName == nil })
+    }
+
     @Test func aRejectionAndItsRefreshAreTold() async throws {
         let transport = ScriptedTransport { sent in
             sent.authorization == "Bearer new-secret-token" ? .ok("in") : .status(401, "out")

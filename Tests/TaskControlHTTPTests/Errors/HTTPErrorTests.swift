@@ -71,7 +71,11 @@ struct HTTPErrorTests {
             let books: [Book]
         }
         let error = #expect(throws: HTTPError.self) {
-            try HTTPError.decode(Shelf.self, from: Data(#"{"books": [{"title": "a"}, {"name": "hush"}]}"#.utf8))
+            try HTTPError.decode(
+                Shelf.self,
+                from: Data(#"{"books": [{"title": "a"}, {"name": "hush"}]}"#.utf8),
+                with: JSONDecoder()
+            )
         }
         #expect(error?.description == #"the body is not what was expected: the key "title" is missing at books.[1]"#)
         #expect(error?.underlyingError is DecodingError)

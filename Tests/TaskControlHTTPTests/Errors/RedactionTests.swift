@@ -78,7 +78,7 @@ struct RedactionTests {
     @Test func aKeyInAnErrorOfTheDecoderIsNotShown() throws {
         let body = Data(#"{"eyJhbGciOiJIUzI1NiJ9.hush": {"a": "not a number"}}"#.utf8)
         let error = try #require(throws: HTTPError.self) {
-            try HTTPError.decode([String: [String: Int]].self, from: body)
+            try HTTPError.decode([String: [String: Int]].self, from: body, with: JSONDecoder())
         }
         #expect(!"\(error)".contains("hush"))
     }

@@ -50,14 +50,20 @@ extension EndpointClient {
     /// A client of a server that is not there, over a scripted transport.
     convenience init(
         _ transport: any HTTPTransport,
+        name: String? = nil,
         policies: ClientPolicies = ClientPolicies(),
+        decoder: JSONDecoder = JSONDecoder(),
+        encoder: JSONEncoder = JSONEncoder(),
         completionQueue: DispatchQueue = .main,
         observer: ResponseObserver? = nil
     ) {
         self.init(
+            name: name,
             requestAdapter: BaseRequestAdapter(baseURL: URL(string: "http://h/api")!),
             transport: transport,
             policies: policies,
+            decoder: decoder,
+            encoder: encoder,
             completionQueue: completionQueue,
             responseObserver: observer
         )
