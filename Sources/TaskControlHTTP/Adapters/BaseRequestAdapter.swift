@@ -32,6 +32,19 @@ public struct BaseRequestAdapter: RequestAdapter {
         base = JoinedURL.Base(baseURL)
     }
 
+    /// An adapter for the requests to one server.
+    ///
+    /// - Parameters:
+    ///   - baseURL: Where the server is: with a scheme and a host, such as `"https://books.example/v1"`. Without them, or with a text that
+    ///     is no URL, each request fails with ``HTTPError/Reason/request``.
+    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`.
+    public init(baseURL: RequestURL, allowsOtherServers: Bool = false) {
+        self.init(
+            baseURL: baseURL.url ?? URL(string: baseURL.description.percentEncoded) ?? URL(fileURLWithPath: "/"),
+            allowsOtherServers: allowsOtherServers
+        )
+    }
+
     /// Puts ``baseURL`` before the request's URL.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``, if the URL leads out of ``baseURL`` or is of no use.
@@ -44,7 +57,13 @@ public struct BaseRequestAdapter: RequestAdapter {
                     + "https://example.com/api"
             )
         }
-        guard let url = request.url else { throw HTTPError(.request, detail: "the endpoint's request has no URL") }
+        guard let url = request.url else {
+            throw HTTPError(
+                .request,
+                detail:
+                    "the endpoint's request has no URL: the text of its URL is not valid, or an interpolated value is \".\", \"..\", or empty"
+            )
+        }
         var request = request
         request.url = try JoinedURL.join(url, to: base, allowsOtherServers: allowsOtherServers)
         return request

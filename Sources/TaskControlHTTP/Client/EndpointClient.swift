@@ -5,7 +5,7 @@ public typealias URLSessionClient = EndpointClient
 ///
 /// ```swift
 /// let client = EndpointClient(
-///     baseURL: URL(string: "https://books.example/v1")!,
+///     baseURL: "https://books.example/v1",
 ///     policies: ClientPolicies(authenticator: .bearer { _ in try await login() }, retry: HTTPRetryPolicy(), timeLimit: .seconds(30))
 /// )
 /// let books = try await client.request(BookListEndpoint())
@@ -117,6 +117,43 @@ extension EndpointClient {
     public convenience init(
         name: String? = nil,
         baseURL: URL,
+        configuration: URLSessionConfiguration = .default,
+        delegate: (any URLSessionDelegate)? = nil,
+        policies: ClientPolicies = ClientPolicies(),
+        decoder: JSONDecoder = JSONDecoder(),
+        encoder: JSONEncoder = JSONEncoder(),
+        completionQueue: DispatchQueue = .main,
+        responseObserver: ResponseObserver? = nil
+    ) {
+        self.init(
+            name: name,
+            requestAdapter: BaseRequestAdapter(baseURL: baseURL),
+            configuration: configuration,
+            delegate: delegate,
+            policies: policies,
+            decoder: decoder,
+            encoder: encoder,
+            completionQueue: completionQueue,
+            responseObserver: responseObserver
+        )
+    }
+
+    /// A client of a server, over URLSession.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
+    ///   - baseURL: Where the server is, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
+    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
+    ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
+    ///   - delegate: The session's; see ``URLSessionTransport``.
+    ///   - policies: What it does beyond sending.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
+    ///   - completionQueue: Where completion handlers are called.
+    ///   - responseObserver: Called after each attempt.
+    public convenience init(
+        name: String? = nil,
+        baseURL: RequestURL,
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil,
         policies: ClientPolicies = ClientPolicies(),

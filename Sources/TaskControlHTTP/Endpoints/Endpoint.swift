@@ -5,7 +5,7 @@
 ///     typealias Content = [Book]
 ///
 ///     func makeRequest() throws -> URLRequest {
-///         get(URL(string: "books")!)
+///         get("books")
 ///     }
 /// }
 ///

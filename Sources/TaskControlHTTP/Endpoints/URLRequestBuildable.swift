@@ -1,44 +1,117 @@
-/// Makes the usual requests: for endpoints, which inherit the methods.
+/// Makes the usual requests. For endpoints, which inherit the methods.
 ///
 /// ```swift
-/// struct SearchEndpoint: Endpoint, URLRequestBuildable {
-///     let text: String
+/// struct CoverEndpoint: Endpoint, URLRequestBuildable {
+///     typealias Content = Data
+///     let book: Book.ID
 ///
 ///     func makeRequest() throws -> URLRequest {
-///         get(URL(string: "books/search")!, queryItems: [URLQueryItem(name: "q", value: text)])
+///         get("books/\(book)/cover", headers: ["Accept": "image/png"])
 ///     }
-///     …
 /// }
 /// ```
+///
+/// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a bare one as a
+/// space. A header that is invalid, and a text that is no URL, fail the call with ``HTTPError/Reason/request``.
 public protocol URLRequestBuildable {}
 
 extension URLRequestBuildable {
-    /// A GET request. The items come after those that the URL has; a `+` in a value is sent as `%2B`, since servers read a bare
-    /// one as a space.
-    public func get(_ url: URL, queryItems: [URLQueryItem]? = nil) -> URLRequest {
-        request("GET", url.appending(queryItems ?? []), body: nil)
+    /// A GET request.
+    public func get(
+        _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:]
+    ) -> URLRequest {
+        URLRequest("GET", url.url, queryItems, headers, nil)
     }
 
-    /// A POST request. Without a body it has an empty one.
-    public func post(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("POST", url, body: body) }
+    /// A POST request. Without a body its body is empty.
+    public func post(
+        _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("POST", url.url, queryItems, headers, body)
+    }
 
-    /// A PATCH request. Without a body it has an empty one.
-    public func patch(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("PATCH", url, body: body) }
+    /// A PATCH request. Without a body its body is empty.
+    public func patch(
+        _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("PATCH", url.url, queryItems, headers, body)
+    }
 
-    /// A PUT request. Without a body it has an empty one, or what an upload sends.
-    public func put(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("PUT", url, body: body) }
+    /// A PUT request. Without a body its body is empty, or the body of an upload.
+    public func put(
+        _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("PUT", url.url, queryItems, headers, body)
+    }
 
     /// A DELETE request, which may have a body.
-    public func delete(_ url: URL, body: HTTPBody? = nil) -> URLRequest { request("DELETE", url, body: body) }
+    public func delete(
+        _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("DELETE", url.url, queryItems, headers, body)
+    }
 
-    private func request(_ method: String, _ url: URL, body: HTTPBody?) -> URLRequest {
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        if let body {
-            request.httpBody = body.data
-            // Not `setValue`, which drops an invalid value without an error: so the client finds it.
-            request.allHTTPHeaderFields = ["Content-Type": body.contentType]
+    /// A GET request.
+    public func get(_ url: URL, queryItems: [URLQueryItem]? = nil, headers: [String: String] = [:]) -> URLRequest {
+        URLRequest("GET", url, queryItems ?? [], headers, nil)
+    }
+
+    /// A POST request. Without a body its body is empty.
+    public func post(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
+        URLRequest("POST", url, [], headers, body)
+    }
+
+    /// A PATCH request. Without a body its body is empty.
+    public func patch(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
+        URLRequest("PATCH", url, [], headers, body)
+    }
+
+    /// A PUT request. Without a body its body is empty, or the body of an upload.
+    public func put(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
+        URLRequest("PUT", url, [], headers, body)
+    }
+
+    /// A DELETE request, which may have a body.
+    public func delete(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
+        URLRequest("DELETE", url, [], headers, body)
+    }
+}
+
+extension URLRequest {
+    /// A request of any method.
+    ///
+    /// - Parameter url: `nil`: the request has no URL, and the client fails the call.
+    init(
+        _ method: String,
+        _ url: URL?,
+        _ queryItems: [URLQueryItem],
+        _ headers: [String: String],
+        _ body: HTTPBody?
+    ) {
+        let placeholder = URL(fileURLWithPath: "/")
+        self.init(url: url?.appending(queryItems) ?? placeholder)
+        if url == nil { self.url = nil }
+        httpMethod = method
+        httpBody = body?.data
+        var headers = headers
+        if let body, !headers.keys.contains(where: { $0.lowercased() == "content-type" }) {
+            headers["Content-Type"] = body.contentType
         }
-        return request
+        // Not `setValue`, which drops an invalid value without an error: so the client finds it.
+        if !headers.isEmpty { allHTTPHeaderFields = headers }
     }
 }

@@ -7,7 +7,7 @@
 ///     let file: URL
 ///
 ///     func makeRequest() throws -> (URLRequest, UploadEndpointBody) {
-///         (put(URL(string: "books/\(book)/cover")!), .file(file))
+///         (put("books/\(book)/cover"), .file(file))
 ///     }
 /// }
 ///

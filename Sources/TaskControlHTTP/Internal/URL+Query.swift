@@ -17,7 +17,7 @@ extension URL {
 
 extension String {
     /// Everything but letters, digits and `-._~` of ASCII as `%XX` (RFC 3986, 2.3).
-    fileprivate var percentEncoded: String {
+    var percentEncoded: String {
         var unreserved = CharacterSet(charactersIn: "-._~")
         unreserved.insert(charactersIn: "a"..."z")
         unreserved.insert(charactersIn: "A"..."Z")

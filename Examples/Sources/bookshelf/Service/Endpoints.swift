@@ -3,16 +3,12 @@ import TaskControlHTTP
 /// What a shelf can be asked.
 protocol BookEndpoint: Endpoint, URLRequestBuildable {}
 
-extension BookEndpoint {
-    func url(_ path: String) -> URL { URL(string: path)! }
-}
-
 struct LoginEndpoint: BookEndpoint {
     typealias Content = Login
 
     let account: Account
 
-    func makeRequest() throws -> URLRequest { post(url("login"), body: try .json(encoding: account)) }
+    func makeRequest() throws -> URLRequest { post("login", body: try .json(encoding: account)) }
 }
 
 struct PageEndpoint: BookEndpoint {
@@ -21,7 +17,7 @@ struct PageEndpoint: BookEndpoint {
     let page: Int
 
     func makeRequest() throws -> URLRequest {
-        get(url("books"), queryItems: [URLQueryItem(name: "page", value: "\(page)")])
+        get("books", queryItems: [URLQueryItem(name: "page", value: "\(page)")])
     }
 }
 
@@ -31,7 +27,7 @@ struct SearchEndpoint: BookEndpoint {
     let text: String
 
     func makeRequest() throws -> URLRequest {
-        get(url("books/search"), queryItems: [URLQueryItem(name: "q", value: text)])
+        get("books/search", queryItems: [URLQueryItem(name: "q", value: text)])
     }
 }
 
@@ -42,9 +38,7 @@ struct AddEndpoint: BookEndpoint {
 
     /// Made once a call: all attempts have one key, by which the server knows them for one.
     func makeRequest() throws -> URLRequest {
-        var request = post(url("books"), body: try .json(encoding: book))
-        request.setValue(UUID().uuidString, forHTTPHeaderField: "Idempotency-Key")
-        return request
+        try post("books", headers: ["Idempotency-Key": UUID().uuidString], body: .json(encoding: book))
     }
 }
 
@@ -55,7 +49,7 @@ struct ChangesEndpoint: BookEndpoint {
     let after: Int?
 
     func makeRequest() throws -> URLRequest {
-        get(url("changes"), queryItems: after.map { [URLQueryItem(name: "after", value: "\($0)")] })
+        get("changes", queryItems: after.map { [URLQueryItem(name: "after", value: "\($0)")] } ?? [])
     }
 }
 
@@ -66,6 +60,6 @@ struct CoverUploadEndpoint: UploadEndpoint, URLRequestBuildable {
     let file: URL
 
     func makeRequest() throws -> (URLRequest, UploadEndpointBody) {
-        (put(URL(string: "books/\(book)/cover")!), .file(file))
+        (put("books/\(book)/cover"), .file(file))
     }
 }

@@ -14,7 +14,7 @@ struct Question: Endpoint, URLRequestBuildable {
     var token: Int?
 
     func makeRequest() -> URLRequest {
-        var request = get(URL(string: "search")!, queryItems: [URLQueryItem(name: "q", value: subject)])
+        var request = get("search", queryItems: [URLQueryItem(name: "q", value: subject)])
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         return request
     }

@@ -1,0 +1,280 @@
+// Requests that need no endpoint type.
+
+extension Client {
+    /// Sends a request of Foundation.
+    ///
+    /// ```swift
+    /// let (data, response) = try await client.data(for: URLRequest(url: link))
+    /// ```
+    ///
+    /// The adapter and the policies of the client apply: a relative URL is joined to the base URL, and one that leads out of it fails the
+    /// call.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with its body if it has one.
+    ///   - acceptedStatuses: The statuses of the responses that the call returns. By default 200 to 299.
+    /// - Throws: As ``request(_:)``; ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
+    public func data(
+        for request: URLRequest,
+        accepting acceptedStatuses: AcceptedStatuses = .successful
+    ) async throws -> (Data, HTTPURLResponse) {
+        try await self.request(
+            RequestEndpoint(accepting: acceptedStatuses) {
+                request
+            } read: { _, response, body in
+                guard let response = response as? HTTPURLResponse else {
+                    throw HTTPError(.content, detail: "the client has no response of HTTP")
+                }
+                return (body, response)
+            }
+        )
+    }
+
+    /// Sends a GET request, and decodes the content.
+    ///
+    /// ```swift
+    /// let books = try await client.get("books", as: [Book].self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
+    ///   - headers: Headers of the request.
+    ///   - type: The type of the content. `Data` is the body, `String` its text in UTF-8; any other type is decoded with the client's
+    ///     decoder.
+    public func get<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(RequestEndpoint { URLRequest("GET", url.url, queryItems, headers, nil) })
+    }
+
+    /// Sends a POST request with an encoded body, and decodes the content.
+    ///
+    /// ```swift
+    /// let book = try await client.post("books", body: NewBook(title: "Emma"), as: Book.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: Encoded with the client's encoder, as JSON.
+    ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    public func post<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: some Encodable & Sendable,
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(
+            RequestEndpoint { URLRequest("POST", url.url, [], headers, try .json(encoding: body)) }
+        )
+    }
+
+    /// Sends a POST request with an encoded body, and returns the body of the response.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: Encoded with the client's encoder, as JSON.
+    @discardableResult
+    public func post(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: some Encodable & Sendable
+    ) async throws -> Data {
+        try await post(url, headers: headers, body: body, as: Data.self)
+    }
+
+    /// Sends a POST request, and decodes the content.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    public func post<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil,
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(RequestEndpoint { URLRequest("POST", url.url, [], headers, body) })
+    }
+
+    /// Sends a POST request, and returns the body of the response.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    @discardableResult
+    public func post(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) async throws -> Data {
+        try await post(url, headers: headers, body: body, as: Data.self)
+    }
+
+    /// Sends a PUT request with an encoded body, and decodes the content.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: Encoded with the client's encoder, as JSON.
+    ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    public func put<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: some Encodable & Sendable,
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(
+            RequestEndpoint { URLRequest("PUT", url.url, [], headers, try .json(encoding: body)) }
+        )
+    }
+
+    /// Sends a PUT request with an encoded body, and returns the body of the response.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: Encoded with the client's encoder, as JSON.
+    @discardableResult
+    public func put(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: some Encodable & Sendable
+    ) async throws -> Data {
+        try await put(url, headers: headers, body: body, as: Data.self)
+    }
+
+    /// Sends a PUT request, and decodes the content.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    public func put<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil,
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(RequestEndpoint { URLRequest("PUT", url.url, [], headers, body) })
+    }
+
+    /// Sends a PUT request, and returns the body of the response.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    @discardableResult
+    public func put(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) async throws -> Data {
+        try await put(url, headers: headers, body: body, as: Data.self)
+    }
+
+    /// Sends a PATCH request with an encoded body, and decodes the content.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: Encoded with the client's encoder, as JSON.
+    ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    public func patch<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: some Encodable & Sendable,
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(
+            RequestEndpoint { URLRequest("PATCH", url.url, [], headers, try .json(encoding: body)) }
+        )
+    }
+
+    /// Sends a PATCH request with an encoded body, and returns the body of the response.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: Encoded with the client's encoder, as JSON.
+    @discardableResult
+    public func patch(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: some Encodable & Sendable
+    ) async throws -> Data {
+        try await patch(url, headers: headers, body: body, as: Data.self)
+    }
+
+    /// Sends a PATCH request, and decodes the content.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    public func patch<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil,
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(RequestEndpoint { URLRequest("PATCH", url.url, [], headers, body) })
+    }
+
+    /// Sends a PATCH request, and returns the body of the response.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    @discardableResult
+    public func patch(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) async throws -> Data {
+        try await patch(url, headers: headers, body: body, as: Data.self)
+    }
+
+    /// Sends a DELETE request, and decodes the content.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    public func delete<Content: Decodable & Sendable>(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil,
+        as type: Content.Type
+    ) async throws -> Content {
+        try await request(RequestEndpoint { URLRequest("DELETE", url.url, [], headers, body) })
+    }
+
+    /// Sends a DELETE request, and returns the body of the response.
+    ///
+    /// - Parameters:
+    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - headers: Headers of the request.
+    ///   - body: The body; `nil`: an empty one.
+    @discardableResult
+    public func delete(
+        _ url: RequestURL,
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) async throws -> Data {
+        try await delete(url, headers: headers, body: body, as: Data.self)
+    }
+}

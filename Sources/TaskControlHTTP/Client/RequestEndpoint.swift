@@ -1,0 +1,33 @@
+/// The endpoint of a request that has no type of its own.
+struct RequestEndpoint<Content: Sendable>: Endpoint {
+    let acceptedStatuses: AcceptedStatuses
+    private let request: @Sendable () throws -> URLRequest
+    private let read: @Sendable (RequestEndpoint, URLResponse?, Data) throws -> Content
+
+    init(
+        accepting acceptedStatuses: AcceptedStatuses = .successful,
+        _ request: @escaping @Sendable () throws -> URLRequest,
+        read: @escaping @Sendable (RequestEndpoint, URLResponse?, Data) throws -> Content
+    ) {
+        self.acceptedStatuses = acceptedStatuses
+        self.request = request
+        self.read = read
+    }
+
+    func makeRequest() throws -> URLRequest { try request() }
+
+    func content(from response: URLResponse?, with body: Data) throws -> Content { try read(self, response, body) }
+}
+
+extension RequestEndpoint where Content: Decodable {
+    /// An endpoint whose content is `Data` or text as it is, and any other decoded: as for endpoints with a type.
+    init(_ request: @escaping @Sendable () throws -> URLRequest) {
+        self.init(request) { endpoint, _, body in
+            if let content = body as? Content { return content }
+            if Content.self == String.self, let content = String(decoding: body, as: UTF8.self) as? Content {
+                return content
+            }
+            return try endpoint.decode(Content.self, from: body)
+        }
+    }
+}

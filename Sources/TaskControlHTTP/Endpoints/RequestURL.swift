@@ -1,0 +1,104 @@
+/// The URL of a request as text: a path below the client's base URL, or a whole URL.
+///
+/// ```swift
+/// get("books")
+/// get("books/\(id)/cover")                // "a/b" becomes books/a%2Fb/cover
+/// get("books/search?q=\(text)")
+/// ```
+///
+/// Interpolated values are escaped: each is a part of one path segment, or of one query item. The text around them is
+/// used as it is, except characters that no URL can contain.
+///
+/// A value that would change the path has no URL: `.`, `..`, or an empty text for a whole segment. The call then fails
+/// with ``HTTPError/Reason/request``, and nothing is sent.
+public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
+    /// The text, escaped.
+    public let description: String
+
+    private let isValid: Bool
+
+    /// A URL of a text that is one already, such as a link of a server.
+    ///
+    /// - Parameter text: Characters that no URL can contain are escaped, all others are used as they are.
+    public init(_ text: String) {
+        description = text.urlEscaped
+        isValid = true
+    }
+
+    /// A URL of a literal.
+    public init(stringLiteral text: String) { self.init(text) }
+
+    /// A URL of a literal with values.
+    public init(stringInterpolation: StringInterpolation) {
+        description = stringInterpolation.text
+        isValid = stringInterpolation.isValid
+    }
+
+    /// The URL; `nil` if the text is none.
+    public var url: URL? { isValid ? URL(string: description) : nil }
+
+    /// Collects the literals and the values of a ``RequestURL``.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+        fileprivate var isValid = true
+
+        /// Creates an empty text.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        /// Appends a part of the URL.
+        public mutating func appendLiteral(_ literal: String) { text += literal.urlEscaped }
+
+        /// Appends the description of a value, escaped.
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            let value = value.description
+            if !text.utf8.contains(where: { "?#".utf8.contains($0) }) {
+                // Servers and proxies resolve such segments, escaped or not.
+                if value.isEmpty ? text.hasSuffix("/") : value.allSatisfy({ $0 == "." }) { isValid = false }
+            }
+            text += value.percentEncoded
+        }
+    }
+}
+
+extension String {
+    /// The text with `%XX` for the characters that no URL contains (RFC 3986, 2), and for each `%` that begins no such
+    /// code.
+    fileprivate var urlEscaped: String {
+        let bytes = Array(utf8)
+        var escaped: [UInt8] = []
+        var isInQuery = false
+        for (index, byte) in bytes.enumerated() {
+            if byte == UInt8(ascii: "?") { isInQuery = true }
+            let stays =
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                case UInt8(ascii: "%"):
+                    index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
+                // Of a host only (an IPv6 address).
+                case UInt8(ascii: "["), UInt8(ascii: "]"): !isInQuery
+                default: "-._~:/?#@!$&'()*+,;=".utf8.contains(byte)
+                }
+            if stays {
+                escaped.append(byte)
+            } else {
+                escaped += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))".utf8
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}
