@@ -70,6 +70,14 @@ private class AlamofireClient: Client, @unchecked Sendable {
     func upload<T>(_ endpoint: T) async throws -> T.Content where T: UploadEndpoint {
         try endpoint.content(from: nil, with: answer ?? Data())
     }
+
+    // What the document leaves out: the two requirements of a client here.
+
+    func request<T>(_ endpoint: T, onProgress: (@Sendable (TransferProgress) -> Void)?) async throws -> T.Content
+    where T: Endpoint { try await request(endpoint) }
+
+    func upload<T>(_ endpoint: T, onProgress: (@Sendable (TransferProgress) -> Void)?) async throws -> T.Content
+    where T: UploadEndpoint { try await upload(endpoint) }
 }
 
 // MARK: "URLSession": what the document writes by hand is what the client does

@@ -147,9 +147,15 @@ func awaited<Value: Sendable>(_ call: (@escaping Completion<Value>) -> Progress)
 private final class NoClient: Client {
     let completionQueue = DispatchQueue(label: "test")
 
-    func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content { try await forever() }
+    func request<E: Endpoint>(
+        _ endpoint: E,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws -> E.Content { try await forever() }
 
-    func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content { try await forever() }
+    func upload<E: UploadEndpoint>(
+        _ endpoint: E,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws -> E.Content { try await forever() }
 
     private func forever<Value>() async throws -> Value {
         try await Gate().wait()

@@ -1,26 +1,20 @@
-// What a client of one's own need not have.
+// The members of a client that every client has, and those that a client need not implement.
 
 extension Client {
-    /// As the form without progress, of which nothing is told.
-    public func request<E: Endpoint>(
-        _ endpoint: E,
-        onProgress: @escaping @Sendable (TransferProgress) -> Void
-    ) async throws -> E.Content {
-        try await request(endpoint)
+    /// Sends a request and gets its content. The form of ``request(_:onProgress:)`` without progress.
+    public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
+        try await request(endpoint, onProgress: nil)
     }
 
-    /// As the form without progress, of which nothing is told.
-    public func upload<E: UploadEndpoint>(
-        _ endpoint: E,
-        onProgress: @escaping @Sendable (TransferProgress) -> Void
-    ) async throws -> E.Content {
-        try await upload(endpoint)
+    /// Uploads something and gets the content of the response. The form of ``upload(_:onProgress:)`` without progress.
+    public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
+        try await upload(endpoint, onProgress: nil)
     }
 
     /// The main queue.
     public var completionQueue: DispatchQueue { .main }
 
-    /// By the async form with progress, in a task of its own.
+    /// Calls the async form, in a task of its own.
     @discardableResult
     public func request<E: Endpoint>(
         _ endpoint: E,
@@ -33,7 +27,7 @@ extension Client {
         }
     }
 
-    /// By the async form with progress, in a task of its own.
+    /// Calls the async form, in a task of its own.
     @discardableResult
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,

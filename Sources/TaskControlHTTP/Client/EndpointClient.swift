@@ -62,39 +62,29 @@ public final class EndpointClient: Client {
     ///
     /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see
     /// ``download(_:to:onProgress:)`` and ``withResponse(to:_:)``.
-    public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
-        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: nil)
-    }
-
-    /// Sends a request and gets its content, and tells how far it has come.
     ///
     /// - Parameters:
-    ///   - endpoint: What to ask for.
-    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A
-    ///     request that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it
-    ///     may run on the queue of the session, so that one that blocks holds up every exchange of the transport.
+    ///   - endpoint: The endpoint.
+    ///   - onProgress: Called when more has been sent or received, one call after another, from any thread. A request
+    ///     that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run
+    ///     on the queue of the session, so that one that blocks delays every exchange of the transport.
     public func request<E: Endpoint>(
         _ endpoint: E,
-        onProgress: @escaping @Sendable (TransferProgress) -> Void
+        onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content {
         try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: onProgress)
     }
 
     /// Uploads something and gets the content of the response.
-    public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
-        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: nil)
-    }
-
-    /// Uploads something and gets the content of the response, and tells how far it has come.
     ///
     /// - Parameters:
-    ///   - endpoint: What to upload.
-    ///   - onProgress: Called when more has been sent or has arrived, one call after another, from any thread. A
-    ///     request that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it
-    ///     may run on the queue of the session, so that one that blocks holds up every exchange of the transport.
+    ///   - endpoint: The endpoint.
+    ///   - onProgress: Called when more has been sent or received, one call after another, from any thread. A request
+    ///     that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run
+    ///     on the queue of the session, so that one that blocks delays every exchange of the transport.
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
-        onProgress: @escaping @Sendable (TransferProgress) -> Void
+        onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content {
         try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: onProgress)
     }

@@ -80,15 +80,19 @@ struct CompletionHandlerTests {
     }
 
     @Test func aClientOfOnesOwnGetsTheHandlersForFree() async throws {
-        final class Canned: Client {
+        struct Canned: Client {
             let completionQueue: DispatchQueue
-            init(_ queue: DispatchQueue) { completionQueue = queue }
-            func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
-                try endpoint.content(from: nil, with: Data("canned".utf8))
-            }
-            func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content { throw Mishap() }
+            func request<E: Endpoint>(_ endpoint: E, onProgress: (@Sendable (TransferProgress) -> Void)?)
+                async throws -> E.Content
+            { try endpoint.content(from: nil, with: Data("canned".utf8)) }
+            func upload<E: UploadEndpoint>(_ endpoint: E, onProgress: (@Sendable (TransferProgress) -> Void)?)
+                async throws -> E.Content
+            { throw Mishap() }
         }
-        let client: any Client = Canned(queue)
+        let client: any Client = Canned(completionQueue: queue)
+        #expect(try await client.request(Text()) == "canned")
+        #expect(try await client.get("text", as: String.self) == "canned")
+        await #expect(throws: Mishap()) { try await client.upload(Upload(body: .data(Data()))) }
         let results = OrderRecorder<String>()
         client.request(Text()) { results.record((try? $0.get()) ?? "–") }
         try await results.waitForEvents(count: 1)
@@ -102,15 +106,16 @@ struct CompletionHandlerTests {
     @Test func aClientOfOnesOwnThatTellsHowFarItIsShowsThat() async throws {
         final class Telling: Client {
             let mayGo = Gate()
-            func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content { throw Mishap() }
-            func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content { throw Mishap() }
+            func upload<E: UploadEndpoint>(_ endpoint: E, onProgress: (@Sendable (TransferProgress) -> Void)?)
+                async throws -> E.Content
+            { throw Mishap() }
             func request<E: Endpoint>(
                 _ endpoint: E,
-                onProgress: @escaping @Sendable (TransferProgress) -> Void
+                onProgress: (@Sendable (TransferProgress) -> Void)?
             ) async throws -> E.Content {
                 var progress = TransferProgress()
                 (progress.received, progress.expectedToReceive) = (3, 6)
-                onProgress(progress)
+                onProgress?(progress)
                 try await mayGo.wait()
                 return try endpoint.content(from: nil, with: Data("told".utf8))
             }
