@@ -91,6 +91,39 @@ public final class EndpointClient: Client {
 }
 
 extension EndpointClient {
+    /// A client of a server, over any transport.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
+    ///   - baseURL: Where the server is, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
+    ///   - transport: Carries the requests; in tests, a ``MockTransport``.
+    ///   - policies: What the client does beyond sending.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
+    ///   - completionQueue: The queue of completion handlers.
+    ///   - responseObserver: Called after each attempt.
+    public convenience init(
+        name: String? = nil,
+        baseURL: RequestURL,
+        transport: any HTTPTransport,
+        policies: ClientPolicies = ClientPolicies(),
+        decoder: JSONDecoder = JSONDecoder(),
+        encoder: JSONEncoder = JSONEncoder(),
+        completionQueue: DispatchQueue = .main,
+        responseObserver: ResponseObserver? = nil
+    ) {
+        self.init(
+            name: name,
+            requestAdapter: BaseRequestAdapter(baseURL: baseURL),
+            transport: transport,
+            policies: policies,
+            decoder: decoder,
+            encoder: encoder,
+            completionQueue: completionQueue,
+            responseObserver: responseObserver
+        )
+    }
+
     /// A client of a server, over URLSession.
     ///
     /// - Parameters:

@@ -1,18 +1,7 @@
 /// What carries a client's requests to servers: one exchange at a time, with nothing above it.
 ///
 /// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is
-/// also `AsyncHTTPClientTransport`, for servers. A test's own needs one method:
-///
-/// ```swift
-/// struct Offline: HTTPTransport {
-///     nonisolated(nonsending) func withResponse<Value>(
-///         to request: HTTPTransportRequest,
-///         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
-///     ) async throws -> Value {
-///         throw URLError(.notConnectedToInternet)
-///     }
-/// }
-/// ```
+/// also `AsyncHTTPClientTransport`, for servers. For tests there is ``MockTransport``.
 ///
 /// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's:
 /// it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and port), also if it
