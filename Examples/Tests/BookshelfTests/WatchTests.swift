@@ -59,11 +59,4 @@ struct WatchTests {
         let error = try #require(result.failure)
         #expect(Complaint(error, server: address).text.hasPrefix("no server at \(address): start one with"))
     }
-
-    @Test func linesAreWholeWhateverThePieces() {
-        var buffer = LineBuffer()
-        let pieces = ["a", "b\nc", "", "\n\n", "d\ne"]
-        let lines = pieces.flatMap { buffer.add(Data($0.utf8)) }.map { String(decoding: $0, as: UTF8.self) }
-        #expect(lines == ["ab", "c", "", "d"])
-    }
 }

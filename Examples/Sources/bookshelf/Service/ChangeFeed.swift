@@ -34,14 +34,11 @@ struct ChangeFeed: Sendable {
     private func follow(after number: Int?, _ take: (Change) -> Void) async throws -> Int? {
         try await client.withResponse(to: ChangesEndpoint(after: number)) { response in
             var last = number
-            var lines = LineBuffer()
             do {
-                for try await piece in response.body {
-                    for line in lines.add(piece) where !line.isEmpty {
-                        let change = try JSONDecoder().decode(Change.self, from: line)
-                        last = change.number
-                        take(change)
-                    }
+                for try await line in response.lines where !line.isEmpty {
+                    let change = try JSONDecoder().decode(Change.self, from: Data(line.utf8))
+                    last = change.number
+                    take(change)
                 }
             } catch let error as DecodingError {
                 throw HTTPError(.content, underlyingError: error)
@@ -51,21 +48,5 @@ struct ChangeFeed: Sendable {
             }
             return last
         }
-    }
-}
-
-/// Lines, from pieces that end anywhere.
-struct LineBuffer: Sendable {
-    private var rest = Data()
-
-    /// - Returns: The lines that are whole now, without their ends.
-    mutating func add(_ piece: Data) -> [Data] {
-        var lines: [Data] = []
-        rest.append(piece)
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            lines.append(Data(rest[..<end]))
-            rest = Data(rest[(end + 1)...])
-        }
-        return lines
     }
 }

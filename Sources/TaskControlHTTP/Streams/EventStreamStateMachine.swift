@@ -1,0 +1,65 @@
+/// Interprets the lines of an event stream (WHATWG HTML, 9.2.6).
+struct EventStreamStateMachine {
+    /// The data of an event is longer than the limit.
+    struct EventTooLong: Error, Hashable {}
+
+    private var data: [UInt8] = []
+    private var type = ""
+    /// Persists: an event without an ID has that of the last one.
+    private var id = ""
+    private var retry: Duration?
+    private var isAtBeginning = true
+    private let limit: Int
+
+    /// Creates a machine that has received nothing.
+    ///
+    /// - Parameter limit: The longest data of an event, in bytes; `nil`: no limit.
+    init(limit: Int?) {
+        self.limit = limit ?? .max
+    }
+
+    /// Receives a line, without its end, and returns the event that it completes.
+    mutating func receive(_ line: [UInt8]) throws(EventTooLong) -> ServerSentEvent? {
+        var line = line[...]
+        if isAtBeginning, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+        isAtBeginning = false
+        guard let first = line.first else { return dispatch() }
+        let colon = UInt8(ascii: ":")
+        if first == colon { return nil }
+        let name = line.prefix { $0 != colon }
+        var value = line.dropFirst(name.count + 1)
+        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        try set(String(decoding: name, as: UTF8.self), value)
+        return nil
+    }
+
+    private mutating func set(_ name: String, _ value: ArraySlice<UInt8>) throws(EventTooLong) {
+        switch name {
+        case "data":
+            guard data.count + value.count <= limit else { throw EventTooLong() }
+            data += value
+            data.append(UInt8(ascii: "\n"))
+        case "event": type = String(decoding: value, as: UTF8.self)
+        case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
+        case "retry":
+            let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+            guard !value.isEmpty, value.allSatisfy(digits.contains) else { break }
+            // More digits than a number has are a long time: a hundred years.
+            let longest: Int64 = 3_155_760_000_000
+            retry = .milliseconds(min(Int64(String(decoding: value, as: UTF8.self)) ?? longest, longest))
+        default: break
+        }
+    }
+
+    private mutating func dispatch() -> ServerSentEvent? {
+        defer { (data, type) = ([], "") }
+        guard !data.isEmpty else { return nil }
+        return ServerSentEvent(
+            type: type.isEmpty ? "message" : type,
+            // Without the line feed of its last line.
+            data: String(decoding: data.dropLast(), as: UTF8.self),
+            id: id.isEmpty ? nil : id,
+            retry: retry
+        )
+    }
+}

@@ -1,0 +1,33 @@
+extension HTTPTransportResponse {
+    /// The lines of the body, as they arrive, at most 1 MiB each.
+    ///
+    /// ```swift
+    /// try await client.withResponse(to: Export()) { response in
+    ///     for try await line in response.lines { try add(JSONDecoder().decode(Row.self, from: Data(line.utf8))) }
+    /// }
+    /// ```
+    ///
+    /// A line that is longer throws ``HTTPError/Reason/bodyTooLarge``: a server that sends no line ends fills no memory.
+    public var lines: ResponseLines { lines(limit: 1 << 20) }
+
+    /// The lines of the body, as they arrive.
+    ///
+    /// - Parameter limit: The longest line, in bytes; `nil`: no limit.
+    public func lines(limit: Int?) -> ResponseLines { ResponseLines(body: body, limit: limit) }
+
+    /// The server-sent events of the body, as they arrive, at most 1 MiB each.
+    ///
+    /// ```swift
+    /// try await client.withResponse(to: Changes()) { response in
+    ///     for try await event in response.events where event.type == "added" { add(event.data) }
+    /// }
+    /// ```
+    public var events: ResponseEvents { events(limit: 1 << 20) }
+
+    /// The server-sent events of the body, as they arrive.
+    ///
+    /// - Parameter limit: The longest data of an event, and the longest line, in bytes; `nil`: no limit.
+    public func events(limit: Int?) -> ResponseEvents {
+        ResponseEvents(body: body, contentType: head.value(forHTTPHeaderField: "Content-Type"), limit: limit)
+    }
+}

@@ -1,0 +1,75 @@
+/// The server-sent events of a response, as they arrive (WHATWG HTML, 9.2).
+///
+/// An event that is incomplete when the stream ends is dropped, as the standard says. A stream that breaks off throws; so the end of the
+/// sequence is that of the stream. Nothing connects again: send another request, with the ``ServerSentEvent/id`` of the last event as
+/// `Last-Event-ID`.
+///
+/// ## Cancellation
+/// As for ``HTTPResponseBody``: a reader that is cancelled while it waits gets an error.
+public struct ResponseEvents: AsyncSequence {
+    /// An event.
+    public typealias Element = ServerSentEvent
+    /// As for ``HTTPResponseBody``.
+    public typealias Failure = any Error
+
+    let body: HTTPResponseBody
+    let contentType: String?
+    let limit: Int?
+
+    /// Begins to read. The body can be read once.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(
+            lines: ByteLines(body, limit: limit),
+            machine: EventStreamStateMachine(limit: limit),
+            contentType: contentType,
+            limit: limit
+        )
+    }
+
+    /// Reads the events of a response.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var lines: ByteLines
+        fileprivate var machine: EventStreamStateMachine
+        /// `nil`: it has been checked, or the response does not name it.
+        fileprivate var contentType: String?
+        fileprivate let limit: Int?
+        private var isAtEnd = false
+
+        fileprivate init(lines: ByteLines, machine: EventStreamStateMachine, contentType: String?, limit: Int?) {
+            self.lines = lines
+            self.machine = machine
+            self.contentType = contentType
+            self.limit = limit
+        }
+
+        /// Returns the next event; `nil` after the last one.
+        ///
+        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason ``HTTPError/Reason/content`` for a response
+        ///   whose `Content-Type` is not `text/event-stream`, and with ``HTTPError/Reason/bodyTooLarge`` for a line or an event
+        ///   that is longer than the limit.
+        public mutating func next() async throws -> ServerSentEvent? {
+            if isAtEnd { return nil }
+            // Stays if this throws.
+            isAtEnd = true
+            try checkType()
+            while let line = try await lines.next() {
+                do {
+                    guard let event = try machine.receive(line) else { continue }
+                    isAtEnd = false
+                    return event
+                } catch {
+                    throw HTTPError.streamTooLarge("an event", limit ?? 0)
+                }
+            }
+            return nil
+        }
+
+        private mutating func checkType() throws {
+            guard let contentType = contentType.take() else { return }
+            let mediaType = contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+            guard mediaType == "text/event-stream" else {
+                throw HTTPError(.content, detail: "the response is not an event stream: its type is \(mediaType)")
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// The lines of a response, as they arrive.
+///
+/// A line ends in LF, CR or CRLF, and has its end no more; an empty line is a line too. The last one needs no end. The text is read
+/// as UTF-8, and bytes that are none are replaced by U+FFFD.
+///
+/// ## Cancellation
+/// As for ``HTTPResponseBody``: a reader that is cancelled while it waits gets an error.
+public struct ResponseLines: AsyncSequence {
+    /// A line.
+    public typealias Element = String
+    /// As for ``HTTPResponseBody``.
+    public typealias Failure = any Error
+
+    let body: HTTPResponseBody
+    let limit: Int?
+
+    /// Begins to read. The body can be read once.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(bytes: ByteLines(body, limit: limit))
+    }
+
+    /// Reads the lines of a response.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var bytes: ByteLines
+
+        /// Returns the next line; `nil` after the last one.
+        ///
+        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason ``HTTPError/Reason/bodyTooLarge`` for a line
+        ///   that is longer than the limit.
+        public mutating func next() async throws -> String? {
+            try await bytes.next().map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}
+
+/// The lines of a body as bytes, without their ends.
+struct ByteLines {
+    private var body: HTTPResponseBody.AsyncIterator
+    private var machine: LineStateMachine
+    private var ready: ArraySlice<[UInt8]> = []
+    private var isAtEnd = false
+    private let limit: Int?
+
+    init(_ body: HTTPResponseBody, limit: Int?) {
+        self.body = body.makeAsyncIterator()
+        self.limit = limit
+        machine = LineStateMachine(limit: limit)
+    }
+
+    mutating func next() async throws -> [UInt8]? {
+        while true {
+            if let line = ready.popFirst() { return line }
+            if isAtEnd { return nil }
+            // Stays if this throws.
+            isAtEnd = true
+            guard let chunk = try await body.next() else { return machine.finish() }
+            do {
+                ready = try machine.receive(chunk)[...]
+            } catch {
+                throw HTTPError.streamTooLarge("a line", limit ?? 0)
+            }
+            isAtEnd = false
+        }
+    }
+}
+
+extension HTTPError {
+    static func streamTooLarge(_ part: String, _ limit: Int) -> HTTPError {
+        HTTPError(
+            .bodyTooLarge,
+            detail:
+                "\(part) of the response is longer than \(limit) bytes: give lines(limit:) or events(limit:) a larger limit"
+        )
+    }
+}

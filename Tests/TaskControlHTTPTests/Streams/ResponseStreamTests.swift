@@ -1,0 +1,77 @@
+import TaskControlHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(15)))
+struct ResponseStreamTests {
+    private func client(_ chunks: [String], type: String? = nil, failure: (any Error)? = nil) -> EndpointClient {
+        let headers = type.map { ["Content-Type": $0] } ?? [:]
+        let chunks = chunks.map { Data($0.utf8) }
+        return EndpointClient(
+            ScriptedTransport(ScriptedTransport.Reply(headers: headers, chunks: chunks, failure: failure))
+        )
+    }
+
+    @Test func linesAreReadAcrossChunks() async throws {
+        let lines = try await client(["a\r", "\nb", "", "c\n\nlä", "st"]).withResponse(to: Checked()) { response in
+            var lines: [String] = []
+            for try await line in response.lines { lines.append(line) }
+            return lines
+        }
+        #expect(lines == ["a", "bc", "", "läst"])
+    }
+
+    @Test func eventsAreReadAcrossChunks() async throws {
+        let client = client(
+            ["event: added\nda", "ta: 1\r", "\n\n", "data: 2"],
+            type: "Text/Event-Stream; charset=utf-8"
+        )
+        let events = try await client.withResponse(to: Checked()) { response in
+            var events: [ServerSentEvent] = []
+            for try await event in response.events { events.append(event) }
+            return events
+        }
+        #expect(events == [ServerSentEvent(type: "added", data: "1")])
+    }
+
+    @Test func aResponseOfAnotherTypeIsNoEventStream() async throws {
+        let error = await #expect(throws: HTTPError.self) {
+            try await client(["data: 1\n\n"], type: "text/html").withResponse(to: Checked()) { response in
+                for try await _ in response.events { Issue.record("an event") }
+            }
+        }
+        #expect(error?.reason == .content)
+    }
+
+    @Test func aStreamThatBreaksOffThrows() async throws {
+        let client = client(["data: 1\n\ndata: 2\n"], failure: URLError(.networkConnectionLost))
+        var seen = 0
+        let error = await thrown {
+            try await client.withResponse(to: Checked()) { response in
+                for try await _ in response.events { seen += 1 }
+            }
+        }
+        #expect((error as? HTTPError)?.reason == .transport)
+        #expect(seen == 1)
+    }
+
+    @Test func aLineOrAnEventOverTheLimitThrowsAndEnds() async throws {
+        try await client(["abc\nabcd\nabc\n"]).withResponse(to: Checked()) { response in
+            var lines = response.lines(limit: 3).makeAsyncIterator()
+            let error = await thrown { _ = try await lines.next() } as? HTTPError
+            #expect(error?.reason == .bodyTooLarge)
+            let next = try await lines.next()
+            #expect(next == nil)
+        }
+        try await client(["data: ab\n", "data: cd\n\n"]).withResponse(to: Checked()) { response in
+            var events = response.events(limit: 8).makeAsyncIterator()
+            let event = try await events.next()
+            #expect(event?.data == "ab\ncd")
+        }
+        try await client(["data: abcd\n", "data: efgh\n", "data: i\n\n"]).withResponse(to: Checked()) { response in
+            var events = response.events(limit: 10).makeAsyncIterator()
+            #expect(await (thrown { _ = try await events.next() } as? HTTPError)?.reason == .bodyTooLarge)
+            let next = try await events.next()
+            #expect(next == nil)
+        }
+    }
+}
