@@ -24,7 +24,7 @@ extension EndpointClient {
         to endpoint: E,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
-        try await pipeline.withResponse(to: EndpointCall(endpoint, pipeline.coding), onProgress: nil, receive)
+        try await EndpointCall(endpoint, pipeline).withResponse(onProgress: nil, receive)
     }
 
     /// Sends a request, and writes the body of its response to a file, as it arrives.
@@ -50,7 +50,7 @@ extension EndpointClient {
         to file: URL,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> HTTPURLResponse {
-        try await pipeline.withResponse(to: EndpointCall(endpoint, pipeline.coding), onProgress: onProgress) {
+        try await EndpointCall(endpoint, pipeline).withResponse(onProgress: onProgress) {
             response in
             guard (200..<300).contains(response.head.statusCode) else { throw HTTPError(.status) }
             do {

@@ -72,7 +72,7 @@ public final class EndpointClient: Client {
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content {
-        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: onProgress)
+        try await EndpointCall(endpoint, pipeline).content(onProgress: onProgress)
     }
 
     /// Uploads something and gets the content of the response.
@@ -86,7 +86,7 @@ public final class EndpointClient: Client {
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content {
-        try await pipeline.content(of: EndpointCall(endpoint, pipeline.coding), onProgress: onProgress)
+        try await EndpointCall(endpoint, pipeline).content(onProgress: onProgress)
     }
 }
 

@@ -47,6 +47,21 @@ public protocol Endpoint: Sendable {
     /// The encoder of this endpoint's bodies. By default `nil`: the client's.
     var encoder: JSONEncoder? { get }
 
+    /// Changes the policies of the client for this endpoint. By default it changes nothing.
+    ///
+    /// ```swift
+    /// func adjust(_ policies: inout ClientPolicies) {
+    ///     policies.timeLimit = .seconds(120)
+    ///     policies.retry?.attempts = 1
+    /// }
+    /// ```
+    ///
+    /// Called once per call of the client, before ``makeRequest()``. The host's retry budget stays the client's: a budget is made for the first
+    /// request to a host.
+    ///
+    /// - Parameter policies: The client's.
+    func adjust(_ policies: inout ClientPolicies)
+
     /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other status fails the
     /// call with ``HTTPError/Reason/status``.
     var acceptedStatuses: AcceptedStatuses { get }
@@ -76,6 +91,9 @@ extension Endpoint {
     public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
+
+    /// Changes nothing.
+    public func adjust(_ policies: inout ClientPolicies) {}
 
     /// 200 to 299.
     public var acceptedStatuses: AcceptedStatuses { .successful }

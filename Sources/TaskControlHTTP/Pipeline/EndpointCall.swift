@@ -1,39 +1,33 @@
-/// The parts of an endpoint, or of an upload endpoint, that a call uses.
+/// The parts of an endpoint, or of an upload endpoint, that a call uses, and the pipeline of the call.
 struct EndpointCall<Content> {
-    private let coding: CallCoding
+    let pipeline: RequestPipeline
     private let request: () throws -> (URLRequest, UploadEndpointBody?)
     private let validation: (URLRequest?, HTTPURLResponse, Data?) throws -> Void
     private let decoding: (URLResponse?, Data) throws -> Content
 
-    init<E: Endpoint>(_ endpoint: E, _ coding: CallCoding) where E.Content == Content {
-        self.coding = CallCoding(
-            decoder: endpoint.decoder ?? coding.decoder,
-            encoder: endpoint.encoder ?? coding.encoder
-        )
+    init<E: Endpoint>(_ endpoint: E, _ pipeline: RequestPipeline) where E.Content == Content {
+        self.pipeline = pipeline.call(endpoint.adjust, endpoint.decoder, endpoint.encoder)
         request = { (try endpoint.makeRequest(), nil) }
         validation = endpoint.validate
         decoding = endpoint.content
     }
 
-    init<E: UploadEndpoint>(_ endpoint: E, _ coding: CallCoding) where E.Content == Content {
-        self.coding = CallCoding(
-            decoder: endpoint.decoder ?? coding.decoder,
-            encoder: endpoint.encoder ?? coding.encoder
-        )
+    init<E: UploadEndpoint>(_ endpoint: E, _ pipeline: RequestPipeline) where E.Content == Content {
+        self.pipeline = pipeline.call(endpoint.adjust, endpoint.decoder, endpoint.encoder)
         request = { try endpoint.makeRequest() }
         validation = endpoint.validate
         decoding = endpoint.content
     }
 
     func makeRequest() throws -> (URLRequest, UploadEndpointBody?) {
-        try coding.bind(request)
+        try pipeline.coding.bind(request)
     }
 
     func validate(_ request: URLRequest, _ response: HTTPURLResponse, _ data: Data?) throws {
-        try coding.bind { try validation(request, response, data) }
+        try pipeline.coding.bind { try validation(request, response, data) }
     }
 
     func content(from response: HTTPURLResponse?, with body: Data) throws -> Content {
-        try coding.bind { try decoding(response, body) }
+        try pipeline.coding.bind { try decoding(response, body) }
     }
 }

@@ -8,13 +8,17 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let timeoutInterval: TimeInterval
     /// Changes with `Authenticator.forget()`, also where the headers do not.
     private let credential: CredentialSerial?
+    /// Endpoints may have their own.
+    private let authenticator: ObjectIdentifier?
+    /// The exchange ends at its limit.
+    private let bodyLimit: Int?
     /// The cookies that the transport adds below the client.
     let cookies: String?
     /// How many requests that may have changed something had ended.
     private let writes: Int
 
     /// Creates the key of a request; `nil` if its exchange must not be shared.
-    init?(_ prepared: PreparedRequest, cookies: String?, writes: Int) {
+    init?(_ prepared: PreparedRequest, _ policies: ClientPolicies, cookies: String?, writes: Int) {
         let request = prepared.request
         guard request.httpMethod ?? "GET" == "GET", prepared.body == nil, request.httpBody == nil,
             request.httpBodyStream == nil,
@@ -26,6 +30,8 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
         cachePolicy = request.cachePolicy
         timeoutInterval = request.timeoutInterval
         credential = prepared.credential
+        authenticator = policies.authenticator.map(ObjectIdentifier.init)
+        bodyLimit = policies.bodyLimit
         self.cookies = cookies
         self.writes = writes
     }

@@ -15,9 +15,13 @@ final class ExchangeSharing: Sendable {
     private let writes = Locked(0)
 
     /// Returns the key of a request; `nil` if its exchange must not be shared.
-    func key(of request: PreparedRequest, over transport: any HTTPTransport) -> ExchangeKey? {
+    func key(
+        of request: PreparedRequest,
+        _ policies: ClientPolicies,
+        over transport: any HTTPTransport
+    ) -> ExchangeKey? {
         let cookies = transport.cookies(for: request.request)
-        return ExchangeKey(request, cookies: cookies, writes: writes.withLock(\.self))
+        return ExchangeKey(request, policies, cookies: cookies, writes: writes.withLock(\.self))
     }
 
     /// Joins the exchange with this key, or begins it, and waits for the response.

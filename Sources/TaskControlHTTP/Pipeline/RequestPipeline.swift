@@ -1,10 +1,11 @@
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of
 /// its endpoint, the adapter. ``Call`` takes the inner steps.
-final class RequestPipeline: Sendable {
+///
+/// A value: a call has a copy, with the policies and the coding of its endpoint. What calls share are the references.
+struct RequestPipeline: Sendable {
     let transport: any HTTPTransport
-    let policies: ClientPolicies
-    /// The decoder and the encoder for endpoints that have none of their own.
-    let coding: CallCoding
+    private(set) var policies: ClientPolicies
+    private(set) var coding: CallCoding
     let sharing = ExchangeSharing()
     private let adapter: any RequestAdapter
     private let observer: ResponseObserver?
@@ -28,6 +29,19 @@ final class RequestPipeline: Sendable {
         self.transport = transport
         self.policies = policies
         self.observer = observer
+    }
+
+    /// Returns the pipeline of a call to an endpoint.
+    func call(
+        _ adjust: (inout ClientPolicies) -> Void,
+        _ decoder: JSONDecoder?,
+        _ encoder: JSONEncoder?
+    ) -> RequestPipeline {
+        var pipeline = self
+        adjust(&pipeline.policies)
+        if let decoder { pipeline.coding.decoder = decoder }
+        if let encoder { pipeline.coding.encoder = encoder }
+        return pipeline
     }
 
     /// Makes a request, and sends it as the policies say.
@@ -88,7 +102,7 @@ final class RequestPipeline: Sendable {
         _ progress: ProgressReporter.Transfer?
     ) async throws {
         let limit = policies.bodyLimit
-        guard policies.coalescesGets, let key = sharing.key(of: request, over: transport) else {
+        guard policies.coalescesGets, let key = sharing.key(of: request, policies, over: transport) else {
             return try await transport.collect(request, into: &attempt.response, limit: limit, progress)
         }
         attempt.sharingKey = key

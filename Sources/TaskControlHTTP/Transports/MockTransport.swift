@@ -86,7 +86,11 @@ public final class MockTransport: HTTPTransport {
     /// The requests so far, in the order in which they were sent.
     public var requests: [URLRequest] { recorded.withLock(\.self) }
 
-    /// Answers a request by the closure.
+    /// Answers a request with the closure.
+    ///
+    /// ## Cancellation
+    /// A caller that was cancelled before gets `CancellationError`, and the closure is not called. The closure runs in the caller's task, so a
+    /// cancellation reaches what it awaits.
     public nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value

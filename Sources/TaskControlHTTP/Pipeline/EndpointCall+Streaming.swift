@@ -1,20 +1,19 @@
-extension RequestPipeline {
+extension EndpointCall {
     /// How many bytes of a response without a 2xx status are read for the endpoint's `validate` and for errors.
-    private static let excerpt = 65_536
+    private static var excerpt: Int { 65_536 }
 
     /// Sends the request of an endpoint, and hands over the response as it arrives.
-    func withResponse<Content, Value>(
-        to endpoint: EndpointCall<Content>,
+    func withResponse<Value>(
         onProgress: (@Sendable (TransferProgress) -> Void)?,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         let reporter = onProgress.map(ProgressReporter.init)
-        return try await run {
-            try endpoint.makeRequest()
+        return try await pipeline.run {
+            try makeRequest()
         } exchange: { request, attempt in
             let progress = reporter?.begin()
             defer { progress?.end() }
-            return try await transport.withResponse(to: request.transportRequest(progress)) { response in
+            return try await pipeline.transport.withResponse(to: request.transportRequest(progress)) { response in
                 let (head, request) = (response.head, request.requestWithoutCredentials)
                 attempt.response.head = head
                 progress?.expect(head)
@@ -22,8 +21,8 @@ extension RequestPipeline {
                 let isSuccess = (200..<300).contains(head.statusCode)
                 if !isSuccess { attempt.response.body = try await reader.peek(Self.excerpt) }
                 attempt.stage = .reading
-                try check(attempt, to: request) {
-                    try endpoint.validate(request, head, attempt.response.body)
+                try pipeline.check(attempt, to: request) {
+                    try validate(request, head, attempt.response.body)
                 }
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))
             }
