@@ -1,7 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControlHTTP
 
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct EventStreamStateMachineTests {
     private func events(_ chunks: [[UInt8]], limit: Int? = nil) throws -> [ServerSentEvent] {
         var (lines, machine) = (LineStateMachine(limit: limit), EventStreamStateMachine(limit: limit))

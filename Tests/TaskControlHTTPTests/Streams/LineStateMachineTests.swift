@@ -1,7 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TaskControlHTTP
 
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct LineStateMachineTests {
     /// The lines of all of the bytes at once, by another way: CRLF and CR become LF first.
     private func expected(_ text: [UInt8]) -> [[UInt8]] {
