@@ -38,7 +38,7 @@ final class BookServer: Sendable {
             try await server.run()
         }
         try await withThrowingTaskGroup { group in
-            group.addTask { try await server.waitUntilListening() }
+            group.addTask { try await server.waitUntilListening(timeout: 120) }
             group.addTask {
                 for await _ in end {}
                 try Task.checkCancellation()

@@ -39,7 +39,7 @@ final class TourServer: Sendable {
             return try await stages.value[number].handle(request, subject: subject, pool: pool)
         }
         async let running: Void = server.run()
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 120)
         guard case .ip4(let host, let port) = await server.listeningAddress else { throw NoAddress() }
         let result = try await body(TourServer(server: server, stages: stages, address: "http://\(host):\(port)"))
         await server.stop()
