@@ -6,7 +6,7 @@ public typealias URLSessionClient = EndpointClient
 /// ```swift
 /// let client = EndpointClient(
 ///     baseURL: "https://books.example/v1",
-///     policies: ClientPolicies(authenticator: .bearer { _ in try await login() }, retry: HTTPRetryPolicy(), timeLimit: .seconds(30))
+///     policies: ClientPolicies(authenticator: .bearer { try await login() }, retry: HTTPRetryPolicy(), timeLimit: .seconds(30))
 /// )
 /// let books = try await client.request(BookListEndpoint())
 /// ```

@@ -102,17 +102,16 @@ struct RequestPipeline: Sendable {
         _ progress: ProgressReporter.Transfer?
     ) async throws {
         let limit = policies.bodyLimit
-        guard policies.coalescesGets, let key = sharing.key(of: request, policies, over: transport) else {
+        guard policies.coalescesGETRequests, let key = sharing.key(of: request, policies, over: transport) else {
             return try await transport.collect(request, into: &attempt.response, limit: limit, progress)
         }
         attempt.sharingKey = key
         try await sharing.collect(request, key, over: transport, into: &attempt.response, limit: limit, progress)
     }
 
-    /// Returns the retry budget of the request's host.
+    /// Returns the retry budget of a request.
     func budget(for request: URLRequest) -> RetryBudget? {
-        guard let host = request.url?.host, let make = policies.retry?.budgetPerHost else { return nil }
-        return budgets.budget(of: host, make: make)
+        policies.retry?.budget.budget(for: request.url?.host, in: budgets)
     }
 
     /// Calls the observer with an attempt that has ended, and its error if it failed.

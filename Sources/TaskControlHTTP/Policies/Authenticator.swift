@@ -1,7 +1,7 @@
 /// Attaches a credential to requests, and gets a new one when the server rejects it.
 ///
 /// ```swift
-/// let authenticator = Authenticator.bearer { _ in
+/// let authenticator = Authenticator.bearer {
 ///     try await login.request(LoginEndpoint(user: user, password: password)).token     // `login`: a client without authenticator
 /// }
 /// let client = EndpointClient(baseURL: url, policies: ClientPolicies(authenticator: authenticator))
@@ -61,6 +61,18 @@ public final class Authenticator: Sendable {
         } refresh: { rejected in
             try await refresh(rejected)
         }
+    }
+
+    /// Attaches tokens as `Authorization: Bearer …` (RFC 6750), with a refresh that does not use the rejected one.
+    ///
+    /// - Parameters:
+    ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
+    ///   - refresh: Gets a new token. Not by a client that has this authenticator.
+    public static func bearer(
+        initial: String? = nil,
+        refresh: @escaping @Sendable () async throws -> String
+    ) -> Authenticator {
+        bearer(initial: initial) { _ in try await refresh() }
     }
 
     /// Lets go of the credential: the next request gets a new one. For somebody who signs out.

@@ -1,7 +1,7 @@
 /// What a client does beyond sending. All of it is off by default.
 ///
 /// From the outside in: ``timeLimit`` for all of a call, the adapter, ``retry``, ``attemptTimeLimit`` for an attempt,
-/// the ``authenticator``, ``coalescesGets``, the exchange. It is the order of the standard HTTP pipeline of .NET.
+/// the ``authenticator``, ``coalescesGETRequests``, the exchange. It is the order of the standard HTTP pipeline of .NET.
 public struct ClientPolicies: Sendable {
     /// Who attaches credentials.
     public var authenticator: Authenticator?
@@ -38,7 +38,7 @@ public struct ClientPolicies: Sendable {
     /// Each caller's endpoint makes its own content, and the observer is called for each. Progress is only known at the
     /// end of the exchange. A response that is streamed or written to a file is not shared. A caller that is cancelled
     /// leaves; the exchange is cancelled with its last caller.
-    public var coalescesGets: Bool
+    public var coalescesGETRequests: Bool
 
     /// The largest body of a response that ``Client/request(_:)`` and ``Client/upload(_:)`` collect, in bytes, as it
     /// comes out of its content encoding. A larger one ends the exchange, and the call throws
@@ -59,7 +59,7 @@ public struct ClientPolicies: Sendable {
     ///   - retry: When a request is sent again.
     ///   - timeLimit: How long a call may take.
     ///   - attemptTimeLimit: How long an attempt may take.
-    ///   - coalescesGets: Whether GET requests that are alike share one exchange.
+    ///   - coalescesGETRequests: Whether GET requests that are alike share one exchange.
     ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
     ///   - clock: Measures the limits and the delays.
     public init(
@@ -67,7 +67,7 @@ public struct ClientPolicies: Sendable {
         retry: HTTPRetryPolicy? = nil,
         timeLimit: Duration? = nil,
         attemptTimeLimit: Duration? = nil,
-        coalescesGets: Bool = false,
+        coalescesGETRequests: Bool = false,
         bodyLimit: Int? = 32 << 20,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -75,7 +75,7 @@ public struct ClientPolicies: Sendable {
         self.retry = retry
         self.timeLimit = timeLimit
         self.attemptTimeLimit = attemptTimeLimit
-        self.coalescesGets = coalescesGets
+        self.coalescesGETRequests = coalescesGETRequests
         self.bodyLimit = bodyLimit
         self.clock = clock
     }

@@ -27,9 +27,8 @@ public struct HTTPRetryPolicy: Sendable {
     /// How long to wait after a failure. By default 50 ms, doubled each time, 20 s at most, and of that a random part: as in the AWS SDKs.
     public var backoff: RetryBackoff
 
-    /// Makes the budget of a host, when a client's first request goes there. A client keeps 64 of them, and rather those that
-    /// were drawn on; one that it has let go is made anew. `nil`: retries are not limited. By default each host has a bucket as in the AWS SDKs.
-    public var budgetPerHost: (@Sendable (_ host: String) -> RetryBudget)?
+    /// The budget that limits retries. By default each host has a bucket as in the AWS SDKs.
+    public var budget: HTTPRetryBudget
 
     /// From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
     public var maxElapsed: Duration?
@@ -45,21 +44,21 @@ public struct HTTPRetryPolicy: Sendable {
     /// - Parameters:
     ///   - attempts: How many attempts there may be, the first included: 1 or more, or the call traps.
     ///   - backoff: How long to wait after a failure.
-    ///   - budgetPerHost: Makes the budget of a host. `{ _ in shared }`: one pays for all hosts. `nil`: retries are not limited.
+    ///   - budget: The budget that limits retries.
     ///   - maxElapsed: From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
     ///   - methods: What can be repeated without harm.
     ///   - statuses: Which statuses are worth another attempt.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
-        budgetPerHost: (@Sendable (_ host: String) -> RetryBudget)? = { _ in RetryBudget() },
+        budget: HTTPRetryBudget = .perHost(),
         maxElapsed: Duration? = nil,
         methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"],
         statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
     ) {
         self.attempts = attempts
         self.backoff = backoff
-        self.budgetPerHost = budgetPerHost
+        self.budget = budget
         self.maxElapsed = maxElapsed
         self.methods = methods
         self.statuses = statuses

@@ -35,7 +35,7 @@ public protocol HTTPTransport: Sendable {
 
     /// Returns the cookies that the transport would add to a request, of a jar for example. By default `nil`: none.
     ///
-    /// A client with ``ClientPolicies/coalescesGets`` lets requests share an exchange only if these are equal, since
+    /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if these are equal, since
     /// they may be those of different users. A transport that adds credentials of another kind includes them, and one
     /// that wraps another transport returns that one's. The text is compared, kept for as long as the exchange lasts,
     /// and shown nowhere.

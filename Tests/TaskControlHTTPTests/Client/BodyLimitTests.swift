@@ -47,7 +47,7 @@ struct BodyLimitTests {
     }
 
     @Test func itHoldsForSharedExchanges() async throws {
-        let policies = ClientPolicies(coalescesGets: true, bodyLimit: 10)
+        let policies = ClientPolicies(coalescesGETRequests: true, bodyLimit: 10)
         let error = await #expect(throws: HTTPError.self) {
             try await EndpointClient(ScriptedTransport(Self.reply), policies: policies).request(Text())
         }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct CoalescingTests {
-    private let policies = ClientPolicies(coalescesGets: true)
+    private let policies = ClientPolicies(coalescesGETRequests: true)
 
     @Test func requestsThatAreAlikeShareOneExchange() async throws {
         let gate = Gate()

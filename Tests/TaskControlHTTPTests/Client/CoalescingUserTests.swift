@@ -6,7 +6,7 @@ import Testing
 /// A shared exchange belongs to one user, and is not older than what its callers have written.
 @Suite(.timeLimit(.minutes(15)))
 struct CoalescingUserTests {
-    private let policies = ClientPolicies(coalescesGets: true)
+    private let policies = ClientPolicies(coalescesGETRequests: true)
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func anExchangeIsNotSharedBetweenSessionsThatAreInCookies() async throws {

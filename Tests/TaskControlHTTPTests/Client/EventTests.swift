@@ -85,7 +85,7 @@ struct EventTests {
                 retry: .atOnce,
                 timeLimit: .seconds(3_600),
                 attemptTimeLimit: .seconds(3_600),
-                coalescesGets: true
+                coalescesGETRequests: true
             )
         )
         let endpoint = Text(path: "a?token=query-secret", headers: ["Cookie": "session=cookie-secret"])

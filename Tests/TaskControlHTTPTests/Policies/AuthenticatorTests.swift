@@ -9,6 +9,15 @@ struct AuthenticatorTests {
         ScriptedTransport { sent in sent.authorization == "Bearer \(good)" ? .ok("in") : .status(401, "out") }
     }
 
+    @Test func aRefreshNeedNotTakeTheRejectedToken() async throws {
+        let transport = ScriptedTransport { sent in sent.authorization == "Bearer new" ? .ok("in") : .status(401) }
+        let client = EndpointClient(
+            transport,
+            policies: ClientPolicies(authenticator: .bearer(initial: "old") { "new" })
+        )
+        #expect(try await client.request(Text()) == "in")
+    }
+
     @Test func aTokenIsAttached() async throws {
         let transport = Self.server(good: "a")
         let client = EndpointClient(
@@ -191,7 +200,7 @@ struct AuthenticatorTests {
         let transport = Self.server(good: "new")
         let client = EndpointClient(
             transport,
-            policies: ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" }, coalescesGets: true)
+            policies: ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" }, coalescesGETRequests: true)
         )
         #expect(try await client.request(Checked()) == "in")
         #expect(transport.sent.count == 2)

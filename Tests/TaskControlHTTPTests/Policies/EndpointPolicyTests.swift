@@ -80,7 +80,7 @@ struct EndpointPolicyTests {
             try await gate.wait()
             return .ok("12345678")
         }
-        let client = EndpointClient(transport, policies: ClientPolicies(coalescesGets: true))
+        let client = EndpointClient(transport, policies: ClientPolicies(coalescesGETRequests: true))
         let small = Task { try await client.request(Adjusted { $0.bodyLimit = 4 }) }
         let large = Task { try await client.request(Adjusted { _ in }) }
         try await gate.waitForWaiters(count: 2)

@@ -176,7 +176,7 @@ struct HTTPRetryPolicyTests {
         let clock = TestClock()
         var policies = Self.policies()
         policies.attemptTimeLimit = .seconds(10)
-        policies.coalescesGets = true
+        policies.coalescesGETRequests = true
         policies.clock = clock
         let client = EndpointClient(transport, policies: policies)
         let call = Task { try await client.request(Text()) }
@@ -192,7 +192,7 @@ struct HTTPRetryPolicyTests {
         let transport = ScriptedTransport(.status(503))
         let retry = HTTPRetryPolicy(
             backoff: .none,
-            budgetPerHost: { host in
+            budget: .perHost { host in
                 made.record(host)
                 return RetryBudget(capacity: 28)
             }
@@ -206,7 +206,7 @@ struct HTTPRetryPolicyTests {
 
     @Test func withoutABudgetRetriesAreNotLimitedAndByDefaultTheyAre() async throws {
         for (retry, expected) in [
-            (HTTPRetryPolicy(backoff: .none, budgetPerHost: nil), 60),
+            (HTTPRetryPolicy(backoff: .none, budget: .unlimited), 60),
             // Twenty first attempts, and what a bucket of 500 pays for at 14 a retry.
             (HTTPRetryPolicy(backoff: .none), 20 + 35),
         ] {

@@ -103,7 +103,7 @@ struct PermanentFailureTests {
             requestAdapter: Unchanged(),
             transport: kind.make(),
             policies: ClientPolicies(
-                retry: HTTPRetryPolicy(attempts: 3, backoff: .none, budgetPerHost: { _ in budget })
+                retry: HTTPRetryPolicy(attempts: 3, backoff: .none, budget: .shared(budget))
             ),
             responseObserver: { _, _, _, _ in attempts.record(1) }
         )

@@ -18,8 +18,8 @@ struct ServerConnection: Sendable {
         // Without authenticator: it is the one that gets the token.
         let login = client(policies(retrying: ["POST"]))
         var policies = policies(retrying: [])
-        policies.authenticator = .bearer { _ in try await login.request(LoginEndpoint(account: account)).token }
-        policies.coalescesGets = true
+        policies.authenticator = .bearer { try await login.request(LoginEndpoint(account: account)).token }
+        policies.coalescesGETRequests = true
         return client(policies)
     }
 

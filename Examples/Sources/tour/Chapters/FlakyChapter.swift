@@ -16,7 +16,7 @@ struct FlakyChapter: Chapter {
         let loader = RetryLoader(seed: tour.seed)
         let retried = try await play(loader, as: "retry", faults, on: tour)
         let budget = RetryBudget()
-        let policy = HTTPRetryPolicy(attempts: Self.attempts, budgetPerHost: { _ in budget })
+        let policy = HTTPRetryPolicy(attempts: Self.attempts, budget: .shared(budget))
         let client = try await play(
             OneTryLoader(),
             as: "HTTPRetryPolicy",

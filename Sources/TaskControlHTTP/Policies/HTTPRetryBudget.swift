@@ -1,0 +1,35 @@
+/// How the retries of a client are limited: by a budget per host, by one for all hosts, or not.
+public struct HTTPRetryBudget: Sendable {
+    private enum Kind {
+        case perHost(@Sendable (_ host: String) -> RetryBudget)
+        case shared(RetryBudget)
+        case unlimited
+    }
+
+    private let kind: Kind
+
+    /// A budget per host.
+    ///
+    /// A client keeps the budgets of 64 hosts, and evicts unused ones first. An evicted budget is created again on demand.
+    ///
+    /// - Parameter make: Creates the budget of a host, for a client's first request to it. By default a bucket as in the AWS SDKs.
+    public static func perHost(
+        _ make: @escaping @Sendable (_ host: String) -> RetryBudget = { _ in RetryBudget() }
+    ) -> HTTPRetryBudget {
+        HTTPRetryBudget(kind: .perHost(make))
+    }
+
+    /// One budget for all hosts, which other clients and calls of `retry` may share.
+    public static func shared(_ budget: RetryBudget) -> HTTPRetryBudget { HTTPRetryBudget(kind: .shared(budget)) }
+
+    /// Retries are not limited.
+    public static let unlimited = HTTPRetryBudget(kind: .unlimited)
+
+    func budget(for host: String?, in budgets: HostBudgets) -> RetryBudget? {
+        switch kind {
+        case .perHost(let make): host.map { budgets.budget(of: $0, make: make) }
+        case .shared(let budget): budget
+        case .unlimited: nil
+        }
+    }
+}
