@@ -35,8 +35,8 @@ public struct BaseRequestAdapter: RequestAdapter {
     /// An adapter for the requests to one server.
     ///
     /// - Parameters:
-    ///   - baseURL: Where the server is: with a scheme and a host, such as `"https://books.example/v1"`. Without them, or with a text that
-    ///     is no URL, each request fails with ``HTTPError/Reason/request``.
+    ///   - baseURL: Where the server is: with a scheme and a host, such as `"https://books.example/v1"`. Without them,
+    ///     or with a text that is no URL, each request fails with ``HTTPError/Reason/request``.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`.
     public init(baseURL: RequestURL, allowsOtherServers: Bool = false) {
         self.init(

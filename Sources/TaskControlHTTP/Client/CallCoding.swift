@@ -1,7 +1,7 @@
 /// The decoder and the encoder of a call.
 ///
-/// The requirements of ``Endpoint`` have no parameter for them. A client binds them around each of its synchronous calls
-/// to an endpoint, so the binding ends with the call.
+/// The requirements of ``Endpoint`` have no parameter for them. A client binds them around each of its synchronous
+/// calls to an endpoint, so the binding ends with the call.
 struct CallCoding: Sendable {
     @TaskLocal private static var current: CallCoding?
 

@@ -7,8 +7,8 @@ extension Client {
     /// let (data, response) = try await client.data(for: URLRequest(url: link))
     /// ```
     ///
-    /// The adapter and the policies of the client apply: a relative URL is joined to the base URL, and one that leads out of it fails the
-    /// call.
+    /// The adapter and the policies of the client apply: a relative URL is joined to the base URL, and one that leads
+    /// out of it fails the call.
     ///
     /// - Parameters:
     ///   - request: The request, with its body if it has one.
@@ -40,8 +40,8 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - type: The type of the content. `Data` is the body, `String` its text in UTF-8; any other type is decoded with the client's
-    ///     decoder.
+    ///   - type: The type of the content. `Data` is the body, `String` its text in UTF-8; any other type is decoded
+    ///     with the client's decoder.
     public func get<Content: Decodable & Sendable>(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],

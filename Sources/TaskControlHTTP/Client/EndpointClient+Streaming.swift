@@ -27,6 +27,25 @@ extension EndpointClient {
         try await EndpointCall(endpoint, pipeline).withResponse(onProgress: nil, receive)
     }
 
+    /// Uploads something, and hands over the response as it arrives.
+    ///
+    /// The response arrives after the upload: no transport here hands over a response while it still sends.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint. It validates the response; its `content(from:with:)` is not called.
+    ///   - onProgress: Called when more has been sent or received, one call after another, from any thread.
+    ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more
+    ///     to read.
+    /// - Returns: What `receive` returns.
+    /// - Throws: As ``upload(_:onProgress:)``, and what `receive` throws, as it is.
+    public func withResponse<E: UploadEndpoint, Value>(
+        toUpload endpoint: E,
+        onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        _ receive: (HTTPTransportResponse) async throws -> Value
+    ) async throws -> Value {
+        try await EndpointCall(endpoint, pipeline).withResponse(onProgress: onProgress, receive)
+    }
+
     /// Sends a request, and writes the body of its response to a file, as it arrives.
     ///
     /// The file appears when all is there: until then the body is in a hidden file in the same folder, which is removed if the call fails. A

@@ -6,7 +6,8 @@ public typealias URLSessionClient = EndpointClient
 /// ```swift
 /// let client = EndpointClient(
 ///     baseURL: "https://books.example/v1",
-///     policies: ClientPolicies(authenticator: .bearer { try await login() }, retry: HTTPRetryPolicy(), timeLimit: .seconds(30))
+///     policies: ClientPolicies(authenticator: .bearer { try await login() }, retry: HTTPRetryPolicy(), timeLimit:
+///     .seconds(30))
 /// )
 /// let books = try await client.request(BookListEndpoint())
 /// ```
@@ -33,8 +34,10 @@ public final class EndpointClient: Client {
     ///   - requestAdapter: Completes requests: often a ``BaseRequestAdapter``.
     ///   - transport: Carries them.
     ///   - policies: What it does beyond sending.
-    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
-    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
+    ///     afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
+    ///     afterwards.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Called after each attempt.
     public init(
@@ -98,8 +101,10 @@ extension EndpointClient {
     ///   - baseURL: Where the server is, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
     ///   - transport: Carries the requests; in tests, a ``MockTransport``.
     ///   - policies: What the client does beyond sending.
-    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
-    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
+    ///     afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
+    ///     afterwards.
     ///   - completionQueue: The queue of completion handlers.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
@@ -133,8 +138,10 @@ extension EndpointClient {
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
-    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
-    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
+    ///     afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
+    ///     afterwards.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
@@ -170,8 +177,10 @@ extension EndpointClient {
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
-    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
-    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
+    ///     afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
+    ///     afterwards.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
@@ -207,8 +216,10 @@ extension EndpointClient {
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
     ///   - policies: What it does beyond sending.
-    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed afterwards.
-    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed afterwards.
+    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
+    ///     afterwards.
+    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
+    ///     afterwards.
     ///   - completionQueue: Where completion handlers are called.
     ///   - responseObserver: Called after each attempt.
     public convenience init(

@@ -33,8 +33,8 @@ public protocol Endpoint: Sendable {
 
     /// Makes the content of the body.
     ///
-    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` need not say how. `Decodable` is decoded from JSON,
-    /// with ``decoder``.
+    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` need not say how. `Decodable` is decoded
+    /// from JSON, with ``decoder``.
     ///
     /// - Parameters:
     ///   - response: The head of the response.
@@ -56,18 +56,18 @@ public protocol Endpoint: Sendable {
     /// }
     /// ```
     ///
-    /// Called once per call of the client, before ``makeRequest()``. The host's retry budget stays the client's: a budget is made for the first
-    /// request to a host.
+    /// Called once per call of the client, before ``makeRequest()``. The host's retry budget stays the client's: a
+    /// budget is made for the first request to a host.
     ///
     /// - Parameter policies: The client's.
     func adjust(_ policies: inout ClientPolicies)
 
-    /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other status fails the
-    /// call with ``HTTPError/Reason/status``.
+    /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other
+    /// status fails the call with ``HTTPError/Reason/status``.
     var acceptedStatuses: AcceptedStatuses { get }
 
-    /// Validates a response before its content is made, and throws if it is not acceptable. By default it checks the status against
-    /// ``acceptedStatuses``.
+    /// Validates a response before its content is made, and throws if it is not acceptable. By default it checks the
+    /// status against ``acceptedStatuses``.
     ///
     /// - Parameters:
     ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.
@@ -84,10 +84,11 @@ extension Endpoint {
     /// `nil`: the client's.
     public var encoder: JSONEncoder? { nil }
 
-    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a client. For
-    /// endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
+    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a
+    /// client. For endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
+    ///   `underlyingError`.
     public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
@@ -109,7 +110,8 @@ extension Endpoint {
 extension Endpoint where Content: Decodable {
     /// Decodes the body as JSON, as ``decode(_:from:)`` does.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
+    ///   `underlyingError`.
     public func content(from response: URLResponse?, with body: Data) throws -> Content {
         try decode(Content.self, from: body)
     }

@@ -42,8 +42,8 @@ public protocol UploadEndpoint: Sendable {
     /// }
     /// ```
     ///
-    /// Called once per call of the client, before ``makeRequest()``. The host's retry budget stays the client's: a budget is made for the first
-    /// request to a host.
+    /// Called once per call of the client, before ``makeRequest()``. The host's retry budget stays the client's: a
+    /// budget is made for the first request to a host.
     ///
     /// - Parameter policies: The client's.
     func adjust(_ policies: inout ClientPolicies)
@@ -62,10 +62,11 @@ extension UploadEndpoint {
     /// `nil`: the client's.
     public var encoder: JSONEncoder? { nil }
 
-    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a client. For
-    /// endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
+    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a
+    /// client. For endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
+    ///   `underlyingError`.
     public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
@@ -87,7 +88,8 @@ extension UploadEndpoint {
 extension UploadEndpoint where Content: Decodable {
     /// Decodes the body as JSON, as ``decode(_:from:)`` does.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its `underlyingError`.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
+    ///   `underlyingError`.
     public func content(from response: URLResponse?, with body: Data) throws -> Content {
         try decode(Content.self, from: body)
     }

@@ -13,6 +13,8 @@
 /// a refresh. A second rejection is not answered: the call fails with ``HTTPError/Reason/unauthorized``, unless the
 /// endpoint's `validate` has its own words for it.
 ///
+/// With a ``CredentialExpiration``, a credential is renewed before it expires.
+///
 /// A refresh that fails fails all who wait for it with its error; the next request tries again.
 ///
 /// It can be shared by several clients of one server. It keeps the credential in memory, and logs nothing.
@@ -28,18 +30,21 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
+    ///   - expiration: When credentials expire, to renew them before. By default they are renewed when the server
+    ///     rejects them.
     ///   - attach: Puts the credential into a request. What it throws fails the call, as it is. A request that it
     ///     leaves unchanged is not sent: the call throws ``HTTPError/Reason/request``, since Foundation drops a header
     ///     whose value contains a line break or NUL without an error. Only an authenticator whose credential is `Void`,
     ///     such as one whose session is in cookies, may attach nothing.
-    ///   - refresh: Gets a new credential, given the rejected one, or `nil` if there was none. Not by a client that has
-    ///     this authenticator: that would wait for itself, and throws. Runs in a task of its own.
+    ///   - refresh: Gets a new credential, given the rejected or expiring one, or `nil` if there was none. Not by a
+    ///     client that has this authenticator: that would wait for itself, and throws. Runs in a task of its own.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
+        expiration: CredentialExpiration<Credential>? = nil,
         attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (_ rejected: Credential?) async throws -> Credential
     ) {
-        source = CredentialStorage(initial, attach: attach, refresh: refresh)
+        source = CredentialStorage(initial, expiration: expiration, attach: attach, refresh: refresh)
     }
 
     /// Attaches tokens as `Authorization: Bearer …` (RFC 6750).
@@ -49,13 +54,16 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
+    ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
+    ///     them.
     ///   - refresh: Gets a new token, given the rejected one, or `nil` if there was none. Not by a client that has this
     ///     authenticator.
     public static func bearer(
         initial: String? = nil,
+        expiration: CredentialExpiration<String>? = nil,
         refresh: @escaping @Sendable (_ rejected: String?) async throws -> String
     ) -> Authenticator {
-        Authenticator(initial: initial) { token, request in
+        Authenticator(initial: initial, expiration: expiration) { token, request in
             guard HeaderField.isValid(value: token) else { throw HeaderField.invalidValue(of: "Authorization") }
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         } refresh: { rejected in
@@ -67,12 +75,15 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
+    ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
+    ///     them.
     ///   - refresh: Gets a new token. Not by a client that has this authenticator.
     public static func bearer(
         initial: String? = nil,
+        expiration: CredentialExpiration<String>? = nil,
         refresh: @escaping @Sendable () async throws -> String
     ) -> Authenticator {
-        bearer(initial: initial) { _ in try await refresh() }
+        bearer(initial: initial, expiration: expiration) { _ in try await refresh() }
     }
 
     /// Lets go of the credential: the next request gets a new one. For somebody who signs out.

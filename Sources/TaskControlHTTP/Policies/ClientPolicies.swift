@@ -1,7 +1,8 @@
 /// What a client does beyond sending. All of it is off by default.
 ///
 /// From the outside in: ``timeLimit`` for all of a call, the adapter, ``retry``, ``attemptTimeLimit`` for an attempt,
-/// the ``authenticator``, ``coalescesGETRequests``, the exchange. It is the order of the standard HTTP pipeline of .NET.
+/// the ``authenticator``, ``coalescesGETRequests``, the exchange. It is the order of the standard HTTP pipeline of
+/// .NET.
 public struct ClientPolicies: Sendable {
     /// Who attaches credentials.
     public var authenticator: Authenticator?

@@ -11,25 +11,48 @@ typealias CredentialSerial = Int
 ///             forget                refreshed(current)
 /// ```
 ///
+/// A good credential may have a validity. From its renewal time on it is renewed before it is used; until its end it is
+/// still attached if that fails.
+///
 /// Events about a credential that is no longer the current one change nothing.
 struct CredentialStateMachine<Credential> {
+    /// The time from which a credential is renewed, and the time at which it expires.
+    struct Validity: Hashable, Sendable {
+        let renewal: Date
+        let end: Date
+
+        /// The validity of a credential that is obtained now. A credential that lives less than twice the margin is
+        /// renewed after half of its life: otherwise each request would renew it.
+        init(until end: Date, from now: Date, margin: TimeInterval) {
+            self.end = end
+            renewal = end - max(0, min(margin, end.timeIntervalSince(now) / 2))
+        }
+    }
+
     private var credential: Credential?
     private var isGood: Bool
+    /// `nil`: the credential does not expire, as far as is known.
+    private var validity: Validity?
     private(set) var serial: CredentialSerial = 0
 
-    init(_ initial: Credential?) {
+    init(_ initial: Credential?, _ validity: Validity? = nil) {
         credential = initial
+        self.validity = validity
         isGood = initial != nil
     }
 
     enum Use {
         case attach(Credential, CredentialSerial)
+        /// Refresh; if that fails and the credential has not expired, attach it.
+        case renew(Credential, CredentialSerial, isExpired: Bool)
         case refresh(CredentialSerial)
     }
 
-    /// Somebody wants to send something.
-    func use() -> Use {
-        if isGood, let credential { .attach(credential, serial) } else { .refresh(serial) }
+    /// A request needs a credential.
+    func use(at now: Date = .distantPast) -> Use {
+        guard isGood, let credential else { return .refresh(serial) }
+        guard let validity, now >= validity.renewal else { return .attach(credential, serial) }
+        return .renew(credential, serial, isExpired: now >= validity.end)
     }
 
     enum Begin {
@@ -37,15 +60,21 @@ struct CredentialStateMachine<Credential> {
         case done
     }
 
-    /// A refresh begins that somebody asked for because of this one.
-    func begin(_ serial: CredentialSerial) -> Begin {
-        serial == self.serial && !isGood ? .refresh(rejected: credential) : .done
+    /// A refresh of this credential begins.
+    func begin(_ serial: CredentialSerial, at now: Date = .distantPast) -> Begin {
+        let isDue = validity.map { now >= $0.renewal } ?? false
+        return serial == self.serial && (!isGood || isDue) ? .refresh(rejected: credential) : .done
     }
 
     /// A refresh that began because of this one has succeeded. Returns what to let go of, outside the lock.
-    mutating func refreshed(_ serial: CredentialSerial, _ new: Credential) -> Credential? {
+    mutating func refreshed(
+        _ serial: CredentialSerial,
+        _ new: Credential,
+        _ validity: Validity? = nil
+    ) -> Credential? {
         guard serial == self.serial else { return new }
         defer { credential = new }
+        self.validity = validity
         isGood = true
         self.serial += 1
         return credential

@@ -4,37 +4,66 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private let refreshes = SingleFlight<RefreshKey, Void>(abandonment: .runToCompletion)
     private let attach: @Sendable (Credential, inout URLRequest) throws -> Void
     private let refresh: @Sendable (Credential?) async throws -> Credential
+    private let expiration: CredentialExpiration<Credential>?
 
     init(
         _ initial: Credential?,
+        expiration: CredentialExpiration<Credential>?,
         attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (Credential?) async throws -> Credential
     ) {
-        state = Locked(CredentialStateMachine(initial))
+        state = Locked(CredentialStateMachine(initial, initial.flatMap { expiration?.validity(of: $0) }))
+        self.expiration = expiration
         self.attach = attach
         self.refresh = refresh
     }
 
     func attach(to request: inout URLRequest) async throws -> CredentialSerial {
+        var mayRenew = true
         while true {
-            switch state.withLock({ $0.use() }) {
+            let now = now
+            switch state.withLock({ $0.use(at: now) }) {
             case .attach(let credential, let serial):
-                let bare = request
-                try attach(credential, &request)
-                if request.isSent(like: bare), Credential.self != Void.self { throw Self.attachedNothing }
+                try attach(credential, to: &request)
+                return serial
+            case .renew(let credential, let serial, let isExpired):
+                if mayRenew {
+                    // Once: a credential whose life is over by then is tried.
+                    mayRenew = false
+                    do {
+                        try await refreshOnce(serial)
+                        continue
+                    } catch {
+                        // The event of the refresh reports the error.
+                        if isExpired || Task.isCancelled { throw error }
+                    }
+                }
+                try attach(credential, to: &request)
                 return serial
             case .refresh(let serial):
-                do {
-                    try await refreshes.run(RefreshKey(serial: serial)) { [self] in try await renew(serial) }
-                } catch SingleFlightError.reentrant(let key) where key is RefreshKey {
-                    throw HTTPError(
-                        .request,
-                        detail:
-                            "the authenticator's refresh used a client that has this authenticator, and would have waited for itself: "
-                            + "use one without it"
-                    )
-                }
+                try await refreshOnce(serial)
             }
+        }
+    }
+
+    private var now: Date { expiration?.now() ?? .distantPast }
+
+    private func attach(_ credential: Credential, to request: inout URLRequest) throws {
+        let bare = request
+        try attach(credential, &request)
+        if request.isSent(like: bare), Credential.self != Void.self { throw Self.attachedNothing }
+    }
+
+    private func refreshOnce(_ serial: CredentialSerial) async throws {
+        do {
+            try await refreshes.run(RefreshKey(serial: serial)) { [self] in try await renew(serial) }
+        } catch SingleFlightError.reentrant(let key) where key is RefreshKey {
+            throw HTTPError(
+                .request,
+                detail:
+                    "the authenticator's refresh used a client that has this authenticator, and would have waited for itself: "
+                    + "use one without it"
+            )
         }
     }
 
@@ -50,11 +79,15 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
 
     private func renew(_ serial: CredentialSerial) async throws {
         // A caller that comes when a refresh has just ended does not begin another.
-        guard case .refresh(let rejected) = state.withLock({ $0.begin(serial) }) else { return }
+        let now = now
+        guard case .refresh(let rejected) = state.withLock({ $0.begin(serial, at: now) }) else { return }
         let events = CallEvents.begin(.http, .refreshing, .running)
         do {
             let new = try await refresh(rejected)
-            let old = state.withLock { $0.refreshed(serial, new) }
+            let obtained = self.now
+            // One that comes expired shows that the clocks differ: then only the server knows.
+            let validity = expiration?.validity(of: new).flatMap { $0.end > obtained ? $0 : nil }
+            let old = state.withLock { $0.refreshed(serial, new, validity) }
             withExtendedLifetime(old) {}
             events?.end(.refreshed, .completed)
         } catch {

@@ -10,9 +10,11 @@ public struct HTTPRetryBudget: Sendable {
 
     /// A budget per host.
     ///
-    /// A client keeps the budgets of 64 hosts, and evicts unused ones first. An evicted budget is created again on demand.
+    /// A client keeps the budgets of 64 hosts, and evicts unused ones first. An evicted budget is created again on
+    /// demand.
     ///
-    /// - Parameter make: Creates the budget of a host, for a client's first request to it. By default a bucket as in the AWS SDKs.
+    /// - Parameter make: Creates the budget of a host, for a client's first request to it. By default a bucket as in
+    ///   the AWS SDKs.
     public static func perHost(
         _ make: @escaping @Sendable (_ host: String) -> RetryBudget = { _ in RetryBudget() }
     ) -> HTTPRetryBudget {

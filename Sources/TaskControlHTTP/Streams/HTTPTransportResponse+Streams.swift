@@ -7,7 +7,8 @@ extension HTTPTransportResponse {
     /// }
     /// ```
     ///
-    /// A line that is longer throws ``HTTPError/Reason/bodyTooLarge``: a server that sends no line ends fills no memory.
+    /// A line that is longer throws ``HTTPError/Reason/bodyTooLarge``: a server that sends no line ends fills no
+    /// memory.
     public var lines: ResponseLines { lines(limit: 1 << 20) }
 
     /// The lines of the body, as they arrive.

@@ -1,8 +1,8 @@
 /// The server-sent events of a response, as they arrive (WHATWG HTML, 9.2).
 ///
-/// An event that is incomplete when the stream ends is dropped, as the standard says. A stream that breaks off throws; so the end of the
-/// sequence is that of the stream. Nothing connects again: send another request, with the ``ServerSentEvent/id`` of the last event as
-/// `Last-Event-ID`.
+/// An event that is incomplete when the stream ends is dropped, as the standard says. A stream that breaks off throws;
+/// so the end of the sequence is that of the stream. Nothing connects again: send another request, with the
+/// ``ServerSentEvent/id`` of the last event as `Last-Event-ID`.
 ///
 /// ## Cancellation
 /// As for ``HTTPResponseBody``: a reader that is cancelled while it waits gets an error.
@@ -44,9 +44,9 @@ public struct ResponseEvents: AsyncSequence {
 
         /// Returns the next event; `nil` after the last one.
         ///
-        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason ``HTTPError/Reason/content`` for a response
-        ///   whose `Content-Type` is not `text/event-stream`, and with ``HTTPError/Reason/bodyTooLarge`` for a line or an event
-        ///   that is longer than the limit.
+        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
+        ///   ``HTTPError/Reason/content`` for a response whose `Content-Type` is not `text/event-stream`, and with
+        ///   ``HTTPError/Reason/bodyTooLarge`` for a line or an event that is longer than the limit.
         public mutating func next() async throws -> ServerSentEvent? {
             if isAtEnd { return nil }
             // Stays if this throws.

@@ -1,7 +1,7 @@
 /// The lines of a response, as they arrive.
 ///
-/// A line ends in LF, CR or CRLF, and has its end no more; an empty line is a line too. The last one needs no end. The text is read
-/// as UTF-8, and bytes that are none are replaced by U+FFFD.
+/// A line ends in LF, CR or CRLF, and has its end no more; an empty line is a line too. The last one needs no end. The
+/// text is read as UTF-8, and bytes that are none are replaced by U+FFFD.
 ///
 /// ## Cancellation
 /// As for ``HTTPResponseBody``: a reader that is cancelled while it waits gets an error.
@@ -25,8 +25,8 @@ public struct ResponseLines: AsyncSequence {
 
         /// Returns the next line; `nil` after the last one.
         ///
-        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason ``HTTPError/Reason/bodyTooLarge`` for a line
-        ///   that is longer than the limit.
+        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
+        ///   ``HTTPError/Reason/bodyTooLarge`` for a line that is longer than the limit.
         public mutating func next() async throws -> String? {
             try await bytes.next().map { String(decoding: $0, as: UTF8.self) }
         }

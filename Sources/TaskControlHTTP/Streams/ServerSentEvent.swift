@@ -6,8 +6,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The data; its lines are separated by `\n`.
     public var data: String
 
-    /// The last ID that the server has sent. A client that connects again sends it as `Last-Event-ID`, and the server continues
-    /// after it. `nil`: there was none.
+    /// The last ID that the server has sent. A client that connects again sends it as `Last-Event-ID`, and the server
+    /// continues after it. `nil`: there was none.
     public var id: String?
 
     /// The last delay before a new connection that the server has asked for. `nil`: there was none.

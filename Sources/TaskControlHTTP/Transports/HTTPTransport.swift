@@ -35,10 +35,10 @@ public protocol HTTPTransport: Sendable {
 
     /// Returns the cookies that the transport would add to a request, of a jar for example. By default `nil`: none.
     ///
-    /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if these are equal, since
-    /// they may be those of different users. A transport that adds credentials of another kind includes them, and one
-    /// that wraps another transport returns that one's. The text is compared, kept for as long as the exchange lasts,
-    /// and shown nowhere.
+    /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if these are equal,
+    /// since they may be those of different users. A transport that adds credentials of another kind includes them, and
+    /// one that wraps another transport returns that one's. The text is compared, kept for as long as the exchange
+    /// lasts, and shown nowhere.
     ///
     /// - Parameter request: A request that is about to be sent. Its URL is absolute.
     /// - Returns: Names and values, in an order that depends on them alone.

@@ -7,11 +7,11 @@
 /// #expect(transport.requests.first?.url?.path == "/books")
 /// ```
 ///
-/// The closure runs in the task of the caller, which may be several at once. An error that it throws is an error of the transport:
-/// `throw URLError(.notConnectedToInternet)`.
+/// The closure runs in the task of the caller, which may be several at once. An error that it throws is an error of the
+/// transport: `throw URLError(.notConnectedToInternet)`.
 ///
-/// Redirects are not followed, and nothing of a real transport is simulated except the exchange: for connections that break off
-/// and servers that are slow, use a real transport and a local server.
+/// Redirects are not followed, and nothing of a real transport is simulated except the exchange: for connections that
+/// break off and servers that are slow, use a real transport and a local server.
 public final class MockTransport: HTTPTransport {
     /// A response with headers, or with a body that arrives in parts.
     public struct Response: Sendable {
@@ -62,7 +62,8 @@ public final class MockTransport: HTTPTransport {
 
     /// A transport that answers each request with a status and a body.
     ///
-    /// - Parameter answer: Receives the request as it would be sent, with the credential, and with the body of an upload as its `httpBody`.
+    /// - Parameter answer: Receives the request as it would be sent, with the credential, and with the body of an
+    ///   upload as its `httpBody`.
     public convenience init(_ answer: @escaping @Sendable (URLRequest) async throws -> (Int, Data)) {
         self.init(answer: { request in
             let (status, body) = try await answer(request)
@@ -76,7 +77,8 @@ public final class MockTransport: HTTPTransport {
 
     /// Creates a transport that answers each request with a response.
     ///
-    /// - Parameter respond: Receives the request as it would be sent, with the credential, and with the body of an upload as its `httpBody`.
+    /// - Parameter respond: Receives the request as it would be sent, with the credential, and with the body of an
+    ///   upload as its `httpBody`.
     public static func responding(
         _ respond: @escaping @Sendable (URLRequest) async throws -> Response
     ) -> MockTransport {
@@ -89,8 +91,8 @@ public final class MockTransport: HTTPTransport {
     /// Answers a request with the closure.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before gets `CancellationError`, and the closure is not called. The closure runs in the caller's task, so a
-    /// cancellation reaches what it awaits.
+    /// A caller that was cancelled before gets `CancellationError`, and the closure is not called. The closure runs in
+    /// the caller's task, so a cancellation reaches what it awaits.
     public nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value

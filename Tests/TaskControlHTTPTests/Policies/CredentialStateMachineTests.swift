@@ -48,6 +48,43 @@ struct CredentialStateMachineTests {
         #expect(machine.begin(1) == .refresh(rejected: nil))
     }
 
+    /// Seconds since some moment.
+    private func time(_ seconds: Double) -> Date { Date(timeIntervalSince1970: seconds) }
+
+    private func validity(_ end: Double, from now: Double = 0) -> CredentialStateMachine<Int>.Validity {
+        .init(until: time(end), from: time(now), margin: 60)
+    }
+
+    @Test func anExpiringCredentialIsRenewed() {
+        var machine = CredentialStateMachine<Int>(7, validity(600))
+        #expect(machine.use(at: time(539)) == .attach(7, 0))
+        #expect(machine.begin(0, at: time(539)) == .done)
+        #expect(machine.use(at: time(540)) == .renew(7, 0, isExpired: false))
+        #expect(machine.use(at: time(600)) == .renew(7, 0, isExpired: true))
+        #expect(machine.begin(0, at: time(540)) == .refresh(rejected: 7))
+        #expect(machine.refreshed(0, 8, validity(1_200, from: 540)) == 7)
+        #expect(machine.use(at: time(600)) == .attach(8, 1))
+        #expect(machine.begin(0, at: time(2_000)) == .done, "a late refresh of the old one")
+        #expect(machine.use(at: time(1_140)) == .renew(8, 1, isExpired: false))
+        // A rejection is stronger than an expiration.
+        machine.reject(1)
+        #expect(machine.use(at: time(1_140)) == .refresh(1))
+        #expect(machine.refreshed(1, 9) == 8)
+        #expect(machine.use(at: .distantFuture) == .attach(9, 2), "without an expiration")
+        _ = machine.forget()
+        #expect(machine.use(at: time(0)) == .refresh(3))
+    }
+
+    @Test func aShortLivedCredentialIsUsedForHalfOfItsLife() {
+        let machine = CredentialStateMachine<Int>(7, validity(30))
+        #expect(machine.use(at: time(14)) == .attach(7, 0))
+        #expect(machine.use(at: time(15)) == .renew(7, 0, isExpired: false))
+        // One that has expired already, and a negative margin.
+        #expect(CredentialStateMachine<Int>(7, validity(-5)).use(at: time(0)) == .renew(7, 0, isExpired: true))
+        let late = CredentialStateMachine<Int>.Validity(until: time(30), from: time(0), margin: -60)
+        #expect(late.renewal == late.end)
+    }
+
     /// Every sequence of five events, beside a model that keeps the whole history.
     @Test func everyShortHistoryIsAsItsModel() {
         enum Event: CaseIterable { case rejectCurrent, rejectFirst, refreshCurrent, refreshFirst, forget }

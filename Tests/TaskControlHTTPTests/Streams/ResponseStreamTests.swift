@@ -1,4 +1,5 @@
 import TaskControlHTTP
+import TaskControlTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15)))
@@ -72,6 +73,32 @@ struct ResponseStreamTests {
             #expect(await (thrown { _ = try await events.next() } as? HTTPError)?.reason == .bodyTooLarge)
             let next = try await events.next()
             #expect(next == nil)
+        }
+    }
+
+    @Test func theResponseOfAnUploadIsReadAsItArrives() async throws {
+        let transport = ScriptedTransport(
+            ScriptedTransport.Reply(status: 503),
+            ScriptedTransport.Reply(chunks: [Data("a\n".utf8), Data("b\n".utf8)])
+        )
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(backoff: .none)))
+        let sent = OrderRecorder<TransferProgress>()
+        let lines = try await client.withResponse(toUpload: Upload(body: .data(Data("body".utf8)))) {
+            sent.record($0)
+        } _: { response in
+            var lines: [String] = []
+            for try await line in response.lines { lines.append(line) }
+            return lines
+        }
+        #expect(lines == ["a", "b"])
+        #expect(transport.sent.events.map(\.body) == [Data("body".utf8), Data("body".utf8)])
+        #expect(sent.events.last?.received == 4)
+        await #expect(throws: HTTPError.self) {
+            try await EndpointClient(ScriptedTransport(.status(507))).withResponse(
+                toUpload: Upload(body: .data(Data()))
+            ) {
+                _ in Issue.record("a response")
+            }
         }
     }
 }
