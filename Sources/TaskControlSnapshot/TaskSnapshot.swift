@@ -6,7 +6,7 @@ public import TaskControl
 public struct TaskSnapshot: Sendable, Hashable, Codable {
     /// What has tasks, or takes turns: lifetimes, stores, queues, flights, semaphores; in the order in which they were first heard of.
     public let owners: [Owner]
-    /// What belongs to none of them, as an ``AsyncTask`` without a lifetime, or a `retry` in a task that is not the library's.
+    /// What belongs to none of them, such as an `AsyncTask` without a lifetime, or a `retry` in a task that is not the library's.
     public let others: [Entry]
     /// What looks wrong.
     public let warnings: [Warning]

@@ -56,7 +56,7 @@ public final class TaskSlot: RegistryOwner {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the slot
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the slot
     ///   is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -76,7 +76,7 @@ public final class TaskSlot: RegistryOwner {
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the slot
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the slot
     ///   is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -104,7 +104,7 @@ public final class TaskSlot: RegistryOwner {
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
     ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -129,7 +129,7 @@ public final class TaskSlot: RegistryOwner {
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
     ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

@@ -30,7 +30,7 @@ extension TaskStore {
     ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
     ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
     ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one: then nothing of
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one: then nothing of
     ///   this call is done.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -61,7 +61,7 @@ extension TaskStore {
     ///   - work: Runs on the global executor. Takes what it needs in its capture list.
     ///   - deliver: Runs on the owner, and keeps it alive until it returns.
     ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one: then nothing of
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one: then nothing of
     ///   this call is done.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult

@@ -56,7 +56,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     /// Cancelling the task that is returned cancels that one alone, whatever is there beside or before it. A task that is cancelled before
     /// its turn never runs its operation, and whoever awaits it goes on at once. One that
     /// is cancelled so while it runs is counted until it has ended, and is not taken for running by
-    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious``.
+    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``.
     ///
     /// - Parameters:
     ///   - key: May have any number of tasks.
@@ -65,7 +65,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ///   - priority: `nil`: the caller's.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this. What may throw is for `run(forKey:for:)`, which hands
     ///     the error to its owner.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the store
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the store
     ///   is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -90,7 +90,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious`` the one that is there, if there is one. If the store
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the store
     ///   is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult

@@ -5,7 +5,7 @@
 /// | ``cancelPrevious(wait:)`` | is cancelled | starts at once, or when it has ended |
 /// | ``wait`` | goes on | starts when it has ended |
 /// | ``runConcurrently`` | goes on | starts at once |
-/// | ``preferPrevious`` | goes on | is not made |
+/// | ``preferPrevious-type.property`` | goes on | is not made |
 /// | ``keepLatest`` | what runs goes on, what waits is cancelled | starts when what runs has ended |
 /// | ``debounce(for:)`` | goes on until the new one starts, and is cancelled then | starts after a quiet time |
 ///

@@ -19,7 +19,7 @@ extension EndpointClient {
     ///     given what the policies take for a failure: with a retry policy one of its statuses, if the request can be repeated; with an
     ///     authenticator a rejection.
     /// - Returns: What `receive` returns.
-    /// - Throws: What ``request(_:)`` throws, and what `receive` throws, as it is.
+    /// - Throws: What ``request(_:onProgress:)`` throws, and what `receive` throws, as it is.
     public func withResponse<E: Endpoint, Value>(
         to endpoint: E,
         _ receive: (HTTPTransportResponse) async throws -> Value
@@ -61,7 +61,7 @@ extension EndpointClient {
     ///   - onProgress: Called when more has arrived, one call after another, from any thread. It should return quickly: one that blocks
     ///     holds up the download, and may hold up others.
     /// - Returns: The head of the response.
-    /// - Throws: What ``request(_:)`` throws, and what the file system gives, as it is. A status that is not 2xx throws too, also where the
+    /// - Throws: What ``request(_:onProgress:)`` throws, and what the file system gives, as it is. A status that is not 2xx throws too, also where the
     ///   endpoint takes it.
     @discardableResult
     public func download<E: Endpoint>(
