@@ -61,8 +61,12 @@ struct LogObserverTests {
             LoggingSystem.bootstrap { _ in log }
             TaskDiagnostics.configure(.init(redact: { $0.contains("hush") ? "…" : $0 }))
             TaskDiagnostics.install(LogObserver(logger: debugLogger()))
+            let ended = Collector { $0.primitive == .withSingleFlight && $0.outcome != nil }
+            TaskDiagnostics.install(ended)
             await Task(name: "hush task", on: FIFOQueue(name: "hush queue")) {}.value
             _ = try? await withSingleFlight(key: "hush key") { throw MarkedError("hush error") }
+            // The flight's end is reported after its callers have been resumed.
+            try await ended.wait(until: { !$0.isEmpty })
             precondition(!"\(log.entries)".contains("hush"))
             for name in ["ownerName", "taskName", "key", "error"] {
                 precondition(log.entries.contains { $0.metadata[name] == "…" }, name)

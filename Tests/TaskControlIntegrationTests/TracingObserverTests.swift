@@ -197,8 +197,12 @@ struct TracingObserverTests {
             TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { $0.contains("hush") ? "…" : $0 }))
             let tracer = InMemoryTracer()
             TaskDiagnostics.install(TracingObserver(tracer: tracer))
+            let ended = Collector { $0.primitive == .withSingleFlight && $0.outcome != nil }
+            TaskDiagnostics.install(ended)
             await Task(name: "hush task", on: FIFOQueue(name: "hush queue")) {}.value
             _ = try? await withSingleFlight(key: "hush key") { throw MarkedError("hush error") }
+            // The flight's end is reported after its callers have been resumed.
+            try await ended.wait(until: { !$0.isEmpty })
             let spans = tracer.finishedSpans
             precondition(spans.count == 2 && !"\(spans)".contains("hush") && "\(spans)".contains("…"))
         }
