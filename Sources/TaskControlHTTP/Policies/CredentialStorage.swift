@@ -85,7 +85,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
         do {
             let new = try await refresh(rejected)
             let obtained = self.now
-            // One that comes expired shows that the clocks differ: then only the server knows.
+            // A credential that is obtained expired shows that the clocks differ: only the server knows.
             let validity = expiration?.validity(of: new).flatMap { $0.end > obtained ? $0 : nil }
             let old = state.withLock { $0.refreshed(serial, new, validity) }
             withExtendedLifetime(old) {}

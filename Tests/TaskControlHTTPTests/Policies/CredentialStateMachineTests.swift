@@ -79,7 +79,7 @@ struct CredentialStateMachineTests {
         let machine = CredentialStateMachine<Int>(7, validity(30))
         #expect(machine.use(at: time(14)) == .attach(7, 0))
         #expect(machine.use(at: time(15)) == .renew(7, 0, isExpired: false))
-        // One that has expired already, and a negative margin.
+        // A credential that has expired already, and a negative margin.
         #expect(CredentialStateMachine<Int>(7, validity(-5)).use(at: time(0)) == .renew(7, 0, isExpired: true))
         let late = CredentialStateMachine<Int>.Validity(until: time(30), from: time(0), margin: -60)
         #expect(late.renewal == late.end)

@@ -74,7 +74,7 @@ extension TaskStoreTests {
         }
     }
 
-    /// Equal keys need not be one object. None of them is let go of under the lock: its `deinit` may call the store.
+    /// Equal keys need not be one object. None of them is released under the lock: its `deinit` may call the store.
     @Test func aKeyMayCallTheStoreWhenItGoes() async throws {
         final class Key: Hashable, Sendable {
             let store: TaskStore<Key>

@@ -159,7 +159,7 @@ final class FlightTable: Sendable {
     }
 
     func raise(_ id: ID, to priority: TaskPriority) {
-        // Owned under the lock: who is in the air lives, and may end as soon as the lock is free.
+        // Retained under the lock: the task of an unfinished flight is alive, and may end once the lock is free.
         let task = state.withLock { $0.raise(id, to: priority.rawValue)?.owned }
         if let task { TaskControl.raise([task], to: priority) }
     }

@@ -13,7 +13,7 @@ final class ForeignVisits: Sendable {
     /// The lock of the states of all simulations, so that a seed does not create one: only visits and the end of a seed acquire it.
     // Not of `Void`: ThreadSanitizer takes an access to an empty state for one to what is stored behind it.
     private static let lock = Locked<UInt>(0)
-    // Every access is under the lock.
+    // Every access is under `lock`.
     @exclusivity(unchecked) private nonisolated(unsafe) var state = State.open(jobs: [], callers: 0)
     /// Whether there may be something to take. It is read before every step, and a lock costs more than that.
     // Every access is atomic, in C.
