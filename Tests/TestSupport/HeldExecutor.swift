@@ -29,6 +29,10 @@ package final class HeldExecutor: SerialExecutor {
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
+        // The runtime does not retain an executor, and another thread can run the job, which may release the actor,
+        // as soon as the job is in the list.
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
         let job = UnownedJob(job)
         let isHeld = state.withLock { state in
             state.jobs.append(job)
@@ -55,7 +59,7 @@ package final class HeldExecutor: SerialExecutor {
 
     /// On the thread that calls, one job at a time.
     private func runAll() {
-        // The runtime does not retain an executor, and a job may release the actor.
+        // As in `enqueue`.
         let retained = Unmanaged.passRetained(self)
         defer { retained.release() }
         var isRunner = false
