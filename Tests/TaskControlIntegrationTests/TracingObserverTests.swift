@@ -160,7 +160,7 @@ struct TracingObserverTests {
                 }
             }
             // The end of a flight is reported after it has left. A span that never ends runs into the limit.
-            while flights.flights.liveCount > 0 || observer.count > 0 { await Task.yield() }
+            while flights._flights.liveCount > 0 || observer.count > 0 { await Task.yield() }
         }
         #expect(observer.count == 0 && tracer.activeSpans.isEmpty)
         #expect(!spans("SingleFlight").isEmpty)

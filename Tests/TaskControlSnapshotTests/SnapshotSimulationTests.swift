@@ -174,7 +174,7 @@ private struct SnapshotWorld {
         try? await store.drain()
         try? await bag.registry.drain()
         try? await queue.drain()
-        while flights.flights.liveCount > 0 { await Task.yield() }
+        while flights._flights.liveCount > 0 { await Task.yield() }
     }
 
     private func works(_ name: String) async {

@@ -8,11 +8,11 @@
 /// diagnostics: as a mistake, unless it is the callback that answers a cancellation, of which only observers hear. When the last copy goes
 /// and none was resumed, the caller gets ``ContinuationDroppedError``.
 public struct CancellableContinuation<Value>: Sendable {
-    @usableFromInline let token: TypedBridgeToken<Value>
+    @usableFromInline let _token: _TypedBridgeToken<Value>
 
     @inlinable
-    init(_ token: TypedBridgeToken<Value>) {
-        self.token = token
+    init(_ token: _TypedBridgeToken<Value>) {
+        _token = token
     }
 
     /// Ends the wait with what the callback brings: a value, or an error.
@@ -22,7 +22,7 @@ public struct CancellableContinuation<Value>: Sendable {
     public func resume<Failure: Error>(with result: sending Result<Value, Failure>) {
         switch result {
         case .success(let value):
-            let token = token
+            let token = _token
             token.finish(.value(Value.self)) { token.result = .success(value) }
         case .failure(let error):
             resume(throwing: error)
@@ -35,7 +35,7 @@ public struct CancellableContinuation<Value>: Sendable {
     /// - Complexity: O(1).
     @inlinable
     public func resume(returning value: sending Value) {
-        let token = token
+        let token = _token
         token.finish(.value(Value.self)) { token.result = .success(value) }
     }
 
@@ -45,7 +45,7 @@ public struct CancellableContinuation<Value>: Sendable {
     /// - Complexity: O(1).
     @inlinable
     public func resume(throwing error: any Error) {
-        let token = token
+        let token = _token
         token.finish(.error(error)) { token.result = .failure(error) }
     }
 }

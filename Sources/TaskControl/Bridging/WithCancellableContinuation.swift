@@ -46,17 +46,17 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 ) async throws -> sending Value {
     // Work of a cancelled caller does not begin.
     try Task.checkCancellation()
-    let place = BridgePlace(fileID: fileID, line: line)
-    let bridge = Bridge(place)
+    let place = _BridgePlace(fileID: fileID, line: line)
+    let bridge = _Bridge(place)
     // In an expression of its own: what waits below keeps neither the continuation nor the handle.
-    let early: BridgeToken?
+    let early: _BridgeToken?
     do {
-        early = bridge.begin(try body(CancellableContinuation(TypedBridgeToken(bridge, place))))
+        early = bridge.begin(try body(CancellableContinuation(_TypedBridgeToken(bridge, place))))
     } catch {
         early = try bridge.fail(error)
     }
     let token = if let early { early } else { try await bridge.wait(onCancel: behavior, place) }
-    return try unsafeDowncast(token, to: TypedBridgeToken<Value>.self).take()
+    return try unsafeDowncast(token, to: _TypedBridgeToken<Value>.self).take()
 }
 
 /// Calls a callback API that gives back what can be cancelled, and waits for its callback.

@@ -168,7 +168,7 @@ public final class AsyncTask: Sendable {
 }
 
 extension AsyncTask {
-    fileprivate struct Body<Handling: ErrorHandling>: TaskBody {
+    fileprivate struct Body<Handling: ErrorHandling>: _TaskBody {
         let life: Locked<Life>
         let operation: ThrowingOperation
         let handler: Handling

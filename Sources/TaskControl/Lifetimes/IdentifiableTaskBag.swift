@@ -34,11 +34,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     }
 
     /// Whether a task that has neither finished nor been cancelled has this ID.
-    public func contains(_ id: ID) -> Bool { registry.isLive(ErasedKey(id)) }
+    public func contains(_ id: ID) -> Bool { registry.isLive(_ErasedKey(id)) }
 
     /// Cancels the task with this ID, if there is one. The ID is free at once.
     public func cancel(id: ID) {
-        registry.cancel(key: ErasedKey(id))
+        registry.cancel(key: _ErasedKey(id))
     }
 
     /// Starts a task, unless one with this ID is there.
@@ -57,7 +57,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        registry.addUnique(ErasedKey(id), .init(name: name, priority: priority), OwnedOperation(received(operation)))
+        registry.addUnique(_ErasedKey(id), .init(name: name, priority: priority), OwnedOperation(received(operation)))
     }
 
     /// Starts a task, unless one with this ID is there, and handles its error.
@@ -81,7 +81,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     ) -> Bool {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .identifiableTaskBag, operation: received(operation), handler: handler)
-        return registry.addUnique(ErasedKey(id), .init(name: name, priority: priority), work)
+        return registry.addUnique(_ErasedKey(id), .init(name: name, priority: priority), work)
     }
 
     /// Starts a task that has nothing of its caller, neither isolation nor priority nor task-locals, unless one with this ID is there.
@@ -101,7 +101,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
         operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
         registry.addUnique(
-            ErasedKey(id),
+            _ErasedKey(id),
             .init(name: name, priority: priority, isDetached: true),
             OwnedOperation(received(operation))
         )
@@ -116,7 +116,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
     /// - Complexity: O(1).
     @discardableResult
     public func add(_ task: Task<Void, Never>, id: ID) -> Bool {
-        registry.adopt(task, key: ErasedKey(id), end: { await task.value })
+        registry.adopt(task, key: _ErasedKey(id), end: { await task.value })
     }
 }
 

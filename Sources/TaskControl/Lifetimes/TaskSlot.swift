@@ -25,7 +25,7 @@ public final class TaskSlot: RegistryOwner {
     private enum Purpose { case only }
 
     /// Made once: an erased key is allocated.
-    private static let key = ErasedKey(Purpose.only)
+    private static let key = _ErasedKey(Purpose.only)
 
     private let store: TaskStore<Purpose>
     private let behavior: TaskStoreDuplicateKeyBehavior

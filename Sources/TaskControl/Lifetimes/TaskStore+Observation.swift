@@ -19,7 +19,7 @@ extension TaskStore {
     /// Whether a key has a task that runs or waits and was not cancelled. Observable.
     public func taskIsRunning(forKey key: Key) -> Bool {
         observation.access()
-        return registry.isLive(ErasedKey(key))
+        return registry.isLive(_ErasedKey(key))
     }
 }
 

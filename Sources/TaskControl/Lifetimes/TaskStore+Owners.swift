@@ -45,7 +45,7 @@ extension TaskStore {
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
         let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return registry.addTask(ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(operation))
+        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(operation))
     }
 
     /// Does work that never sees its owner, under a key, then hands the result to the owner, an actor, if that is still there.
@@ -76,6 +76,6 @@ extension TaskStore {
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
         let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return registry.addTask(ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(operation))
+        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(operation))
     }
 }

@@ -76,7 +76,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        registry.addTask(ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(received(operation)))
+        registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(received(operation)))
     }
 
     /// Adds a task that may throw to a key, in the way that the behavior says, and handles its error. Otherwise like the form for operations that
@@ -104,7 +104,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ) -> Task<Void, Never> {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .taskStore, operation: received(operation), handler: handler)
-        return registry.addTask(ErasedKey(key), duplicateKeyBehavior, name, priority, work)
+        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
     }
 
     /// The signature of the store of the series, where the isolation of the operation is a parameter.
@@ -129,7 +129,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func cancelTask(forKey key: Key) {
-        registry.cancel(key: ErasedKey(key))
+        registry.cancel(key: _ErasedKey(key))
     }
 
     /// Cancels the running and waiting tasks of each key that satisfies a predicate, as ``cancelTask(forKey:)`` does for one.

@@ -39,7 +39,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// What messages and diagnostics know it by.
     public let name: String?
 
-    let turns: TurnStorage
+    let _turns: _TurnStorage
     private let adoption = Locked(Adoption())
 
     private struct Adoption {
@@ -56,7 +56,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
 
     init(name: String?, emitsCreation: Bool) {
         self.name = name
-        turns = TurnStorage(.actorQueue, name: name, capacity: nil, emitsCreation: emitsCreation)
+        _turns = _TurnStorage(.actorQueue, name: name, capacity: nil, emitsCreation: emitsCreation)
     }
 
     /// Says on which actor the tasks of this queue run: once, best in the actor's `init`, with the queue a `private let` of the actor.
@@ -83,19 +83,19 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     }
 
     /// - Returns: `nil` if the actor is gone.
-    func turn(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (turn: Turn, actor: ActorType)? {
+    func turn(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (turn: _Turn, actor: ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
         insist(
             hasHappened,
             "\(label) was sent a task before it adopted an actor. Call adoptExecutionContext(of: self) in the actor's init."
         )
         guard let actor else { return nil }
-        return (Turn(in: turns, name: name, priority: priority, group: group), actor)
+        return (_Turn(in: _turns, name: name, priority: priority, group: group), actor)
     }
 
     /// The actor was deallocated before a task was sent that cannot throw.
     @usableFromInline
-    func trapWithoutActor() -> Never {
+    func _trapWithoutActor() -> Never {
         fatalError(
             "\(label) was sent a task that cannot throw when its actor was gone already: it has nowhere to run. "
                 + "Keep the actor alive, or send an operation that throws: its task then throws CancellationError."

@@ -22,13 +22,13 @@
 /// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing operation never begins: its task
 /// throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with `Task.isCancelled` true.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
-    @usableFromInline let underlyingQueue: UnderlyingQueue
+    @usableFromInline let _underlyingQueue: UnderlyingQueue
     /// The tasks that were sent through this queue. Has the name of the underlying queue.
     let registry: TaskRegistry
 
     /// Creates a queue that can cancel what is sent through it to a ``FIFOQueue``.
     public init(underlyingQueue: FIFOQueue) where UnderlyingQueue == FIFOQueue {
-        self.underlyingQueue = underlyingQueue
+        _underlyingQueue = underlyingQueue
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
@@ -36,7 +36,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
     public init<ActorType: Actor>(
         underlyingQueue: ActorQueue<ActorType>
     ) where UnderlyingQueue == ActorQueue<ActorType> {
-        self.underlyingQueue = underlyingQueue
+        _underlyingQueue = underlyingQueue
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
@@ -50,11 +50,11 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
 
 extension CancellableQueue: TaskQueue where UnderlyingQueue == FIFOQueue {
     /// The priority of the tasks that are sent without one; `nil`: that of their caller.
-    @inlinable public var _priority: TaskPriority? { underlyingQueue._priority }
+    @inlinable public var _priority: TaskPriority? { _underlyingQueue._priority }
 
     /// Takes the last place in the queue for a task that is about to be made.
     public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
-        Turn(in: underlyingQueue.turns, name: name, priority: priority, group: registry)
+        _Turn(in: _underlyingQueue._turns, name: name, priority: priority, group: registry)
     }
 }
 
@@ -63,21 +63,21 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     public typealias ActorType = UnderlyingQueue.ActorType
 
     /// The queue that has adopted the actor.
-    @inlinable public var _queue: ActorQueue<ActorType> { underlyingQueue._queue }
+    @inlinable public var _queue: ActorQueue<ActorType> { _underlyingQueue._queue }
 
     /// Takes the last place in the queue for a task that is about to be made.
     ///
     /// - Returns: `nil` if the actor has been deallocated.
     @inlinable
     public func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)? {
-        turn(in: _queue, name: name, priority: priority)
+        _turn(in: _queue, name: name, priority: priority)
     }
 }
 
 extension CancellableQueue {
     // Knows the type of the queue: a client is specialised down to this call.
     @usableFromInline
-    func turn<A: Actor>(
+    func _turn<A: Actor>(
         in queue: ActorQueue<A>,
         name: String?,
         priority: TaskPriority?

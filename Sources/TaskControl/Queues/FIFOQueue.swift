@@ -42,7 +42,7 @@ public final class FIFOQueue: TaskQueue {
     /// What errors and diagnostics know it by.
     public let name: String?
 
-    @usableFromInline let turns: TurnStorage
+    @usableFromInline let _turns: _TurnStorage
     /// The priority of the tasks that are sent without one; `nil`: that of their caller.
     public let _priority: TaskPriority?
 
@@ -60,11 +60,11 @@ public final class FIFOQueue: TaskQueue {
         )
         self.name = name
         _priority = priority
-        turns = TurnStorage(.fifoQueue, name: name, capacity: maxConcurrentTasks)
+        _turns = _TurnStorage(.fifoQueue, name: name, capacity: maxConcurrentTasks)
     }
 
     /// How many tasks run or wait for their turn, calls of ``run(_:)`` among them. It may have changed when the caller looks at it.
-    public var count: Int { turns.count }
+    public var count: Int { _turns.count }
 
     /// Whether nothing runs or waits.
     public var isIdle: Bool { count == 0 }
@@ -98,8 +98,8 @@ public final class FIFOQueue: TaskQueue {
     public nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try checkReentrancy()
-        guard let turn = await turns.beginInCaller() else { throw CancellationError() }
+        try _checkReentrancy()
+        guard let turn = await _turns.beginInCaller() else { throw CancellationError() }
         do {
             let value = try await turn.held.holding(body)
             turn.finish(.completed)
@@ -119,17 +119,17 @@ public final class FIFOQueue: TaskQueue {
     ///
     /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws {
-        try checkReentrancy()
-        try await turns.drain()
+        try _checkReentrancy()
+        try await _turns.drain()
     }
 
     /// Takes the last place in the queue for a task that is about to be made.
     public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
-        Turn(in: turns, name: name, priority: priority)
+        _Turn(in: _turns, name: name, priority: priority)
     }
 
     @usableFromInline
-    func checkReentrancy() throws {
-        if turns.isHeldByCaller { throw QueueReentrancyError(queueName: name) }
+    func _checkReentrancy() throws {
+        if _turns.isHeldByCaller { throw QueueReentrancyError(queueName: name) }
     }
 }

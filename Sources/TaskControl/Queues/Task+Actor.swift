@@ -24,7 +24,7 @@ extension Task where Failure == Never {
         on actor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        let work = ActorWork(actor, operation)
+        let work = _ActorWork(actor, operation)
         self = spawn(name: name, priority: priority, isolatedTo: actor, work)
     }
 }
@@ -51,7 +51,7 @@ extension Task where Failure == any Error {
         on actor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
-        let work = ActorThrowingWork(actor, operation)
+        let work = _ActorThrowingWork(actor, operation)
         self = spawn(name: name, priority: priority, isolatedTo: actor, work)
     }
 }

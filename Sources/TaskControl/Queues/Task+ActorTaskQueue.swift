@@ -20,8 +20,8 @@ extension Task where Failure == Never {
         on queue: some ActorTaskQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue.trapWithoutActor() }
-        self = TurnBody.start(turn, ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
     }
 
     /// Sends an operation to the main actor, through its queue.
@@ -43,9 +43,9 @@ extension Task where Failure == Never {
         on queue: some ActorTaskQueue<MainActor>,
         @_implicitSelfCapture operation: sending @escaping @MainActor () async -> Success
     ) {
-        let work = PlainWork(received(operation))
-        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue.trapWithoutActor() }
-        self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
+        let work = _PlainWork(received(operation))
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }
 
@@ -74,8 +74,8 @@ extension Task where Failure == any Error {
             self = Task(name: name, priority: priority) { throw _Concurrency.CancellationError() }
             return
         }
-        let work = ActorThrowingWork(actor, operation)
-        self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
+        let work = _ActorThrowingWork(actor, operation)
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 
     /// Sends an operation that may fail to the main actor, through its queue.
@@ -97,8 +97,8 @@ extension Task where Failure == any Error {
         on queue: some ActorTaskQueue<MainActor>,
         @_implicitSelfCapture operation: sending @escaping @MainActor () async throws -> Success
     ) {
-        let work = PlainThrowingWork(received(operation))
-        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue.trapWithoutActor() }
-        self = TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
+        let work = _PlainThrowingWork(received(operation))
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }

@@ -18,9 +18,9 @@ extension Task where Failure == Never {
         on queue: some TaskQueue,
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Success
     ) {
-        let work = PlainWork(received(operation))
+        let work = _PlainWork(received(operation))
         let priority = priority ?? queue._priority
-        self = TurnBody.start(
+        self = _TurnBody.start(
             queue._turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
@@ -50,9 +50,9 @@ extension Task where Failure == Never {
         isolatedTo isolatedActor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        let work = ActorWork(isolatedActor, operation)
+        let work = _ActorWork(isolatedActor, operation)
         let priority = priority ?? queue._priority
-        self = TurnBody.start(
+        self = _TurnBody.start(
             queue._turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,
@@ -83,9 +83,9 @@ extension Task where Failure == any Error {
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
-        let work = PlainThrowingWork(received(operation))
+        let work = _PlainThrowingWork(received(operation))
         let priority = priority ?? queue._priority
-        self = TurnBody.start(
+        self = _TurnBody.start(
             queue._turn(name: name, priority: priority),
             work,
             isolatedTo: work.operation.isolation,
@@ -115,9 +115,9 @@ extension Task where Failure == any Error {
         isolatedTo isolatedActor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
-        let work = ActorThrowingWork(isolatedActor, operation)
+        let work = _ActorThrowingWork(isolatedActor, operation)
         let priority = priority ?? queue._priority
-        self = TurnBody.start(
+        self = _TurnBody.start(
             queue._turn(name: name, priority: priority),
             work,
             isolatedTo: isolatedActor,

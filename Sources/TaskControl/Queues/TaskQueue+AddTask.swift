@@ -44,13 +44,13 @@ extension TaskQueue {
         whenCancelledWaiting behavior: CancelledTurnBehavior,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        let work = PlainWork(received(operation))
+        let work = _PlainWork(received(operation))
         let (isolation, priority) = (work.operation.isolation, priority ?? _priority)
         let turn = _turn(name: name, priority: priority)
         return switch behavior {
-        case .run: TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
+        case .run: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
         case .skip:
-            TurnBody.start(turn, SkippableWork(work), isolatedTo: isolation, name: name, priority: priority)
+            _TurnBody.start(turn, _SkippableWork(work), isolatedTo: isolation, name: name, priority: priority)
         }
     }
 
@@ -75,12 +75,12 @@ extension TaskQueue {
         whenCancelledWaiting behavior: CancelledTurnBehavior = .skip,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
     ) -> Task<Value, any Error> {
-        let work = PlainThrowingWork(received(operation))
+        let work = _PlainThrowingWork(received(operation))
         let (isolation, priority) = (work.operation.isolation, priority ?? _priority)
         let turn = _turn(name: name, priority: priority)
         return switch behavior {
-        case .skip: TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
-        case .run: TurnBody.start(turn, ObligedWork(work), isolatedTo: isolation, name: name, priority: priority)
+        case .skip: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
+        case .run: _TurnBody.start(turn, _ObligedWork(work), isolatedTo: isolation, name: name, priority: priority)
         }
     }
 }

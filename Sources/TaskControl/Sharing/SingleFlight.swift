@@ -35,7 +35,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         case runToCompletion
     }
 
-    @usableFromInline let flights: FlightTable
+    @usableFromInline let _flights: _FlightTable
 
     /// Nothing in the air yet.
     ///
@@ -43,7 +43,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///   - name: Shown by diagnostics.
     ///   - abandonment: What becomes of work that everybody has left.
     public init(name: String? = nil, abandonment: Abandonment = .cancel) {
-        flights = FlightTable(
+        _flights = _FlightTable(
             origin: .singleFlight,
             name: name,
             runsToCompletion: abandonment == .runToCompletion,
@@ -52,11 +52,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     deinit {
-        Diagnostics.emit(flights.source.event(.deallocated))
+        Diagnostics.emit(_flights.source.event(.deallocated))
     }
 
     /// What diagnostics know it by.
-    public var name: String? { flights.name }
+    public var name: String? { _flights.name }
 
     /// Gets the value of a key: from the flight that is in the air, or from a new one.
     ///
@@ -77,7 +77,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
-        let caller = try flights.join(ErasedKey(key), operation: received(operation))
+        let caller = try _flights.join(_ErasedKey(key), operation: received(operation))
         guard let caller else { throw SingleFlightError.reentrant(key: key) }
         return try await caller.value()
     }
@@ -86,15 +86,15 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// Those who are on the old one keep it.
     public func forget(_ key: Key) {
-        flights.forget(ErasedKey(key))
+        _flights.forget(_ErasedKey(key))
     }
 
     /// How many flights are in the air, forgotten ones included and cancelled ones not. It may have changed when the caller looks at it.
-    public var inFlightCount: Int { flights.count }
+    public var inFlightCount: Int { _flights.count }
 
     /// Cancels all flights, also those that are to run to their completion. Their callers get `CancellationError` at once.
     public func cancelAll() {
-        flights.cancelAll()
+        _flights.cancelAll()
     }
 }
 

@@ -30,8 +30,8 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value {
-    let flights = SingleFlightRegistry.shared.flights
-    let caller = try flights.join(ErasedKey(SharedKey<Key, Value>(key)), operation: received(operation))
+    let flights = SingleFlightRegistry.shared._flights
+    let caller = try flights.join(_ErasedKey(_SharedKey<Key, Value>(key)), operation: received(operation))
     guard let caller else { throw SingleFlightError.reentrant(key: key) }
     return try await caller.value()
 }
@@ -41,17 +41,17 @@ public final class SingleFlightRegistry: Sendable {
     /// The one of this process.
     public static let shared = SingleFlightRegistry()
 
-    @usableFromInline let flights = FlightTable(origin: .withSingleFlight)
+    @usableFromInline let _flights = _FlightTable(origin: .withSingleFlight)
 
     private init() {}
 
     /// How many flights are in the air, cancelled ones not included. It may have changed when the caller looks at it.
-    public func inFlightCount() -> Int { flights.count }
+    public func inFlightCount() -> Int { _flights.count }
 }
 
 /// A key, and the type of what it leads to.
 @usableFromInline
-struct SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable, CustomStringConvertible {
+struct _SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable, CustomStringConvertible {
     @usableFromInline let key: Key
 
     @inlinable

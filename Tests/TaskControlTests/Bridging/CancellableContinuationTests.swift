@@ -270,7 +270,7 @@ struct CancellableContinuationTests {
         let trace = Trace()
         let caller = Task {
             try await withCancellableContinuation(of: Int.self) { continuation in
-                trace.token = continuation.token
+                trace.token = continuation._token
                 if ending == .early { continuation.resume(returning: 1) }
                 if ending == .thrown { throw MarkedError() }
                 return api.load { continuation.resume(with: $0) }
@@ -289,7 +289,7 @@ struct CancellableContinuationTests {
     enum Ending: CaseIterable { case early, late, thrown, cancelled, dropped }
 
     @MainActor private final class Trace {
-        weak var token: BridgeToken?
+        weak var token: _BridgeToken?
     }
 
     @Test func whatIsOverKeepsNothing() async throws {

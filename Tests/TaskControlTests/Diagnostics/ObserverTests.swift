@@ -170,7 +170,7 @@ struct ObserverTests {
 
             func receive(_ event: TaskEvent) {
                 // Of this test alone: a task that is started in a simulation of another test may never run.
-                guard event.owner == queue.turns.source.identity || event.owner == bag.registry.source.identity,
+                guard event.owner == queue._turns.source.identity || event.owner == bag.registry.source.identity,
                     let task = TaskEvent.TaskIdentity.current
                 else { return }
                 if !threads.withLock({ $0.insert(task).inserted }) { reentries.record(1) }

@@ -28,7 +28,7 @@ struct QueueEventTests {
                     "FIFOQueue.started name=saves task=two", "FIFOQueue.completed name=saves task=two",
                 ]
             )
-            let owner = TaskEvent.Identity(queue.turns.source.number)
+            let owner = TaskEvent.Identity(queue._turns.source.number)
             #expect(tasks.joined().allSatisfy { $0.owner == owner } && recorder.events.unpaired == [])
             // One has ended before the other starts.
             let kinds = recorder.events.filter { $0.kind == .started || $0.kind == .completed }.map(\.taskName)

@@ -30,7 +30,7 @@ struct SharingEventTests {
             #expect(Set(recorder.events.map(\.subject)).count == 1 && recorder.events.unpaired == [])
             #expect(
                 recorder.events.allSatisfy {
-                    $0.owner == TaskEvent.Identity(SingleFlightRegistry.shared.flights.source.number)
+                    $0.owner == TaskEvent.Identity(SingleFlightRegistry.shared._flights.source.number)
                 }
             )
             #expect(Set(recorder.events.map(\.task)).count == 3)
@@ -40,7 +40,7 @@ struct SharingEventTests {
     @Test func aFlightThatEverybodyLeavesIsCancelled() async throws {
         let flights = SingleFlight<Int, Int>()
         // The flight is cancelled outside all tasks.
-        let collector = Collector { $0.owner == TaskEvent.Identity(flights.flights.source.number) }
+        let collector = Collector { $0.owner == TaskEvent.Identity(flights._flights.source.number) }
         let observation = TaskDiagnostics.observe(collector)
         defer { observation.end() }
         try await EventLog.recording { recorder in

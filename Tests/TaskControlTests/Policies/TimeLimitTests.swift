@@ -243,10 +243,10 @@ struct TimeLimitTests {
     @Test(arguments: [false, true])
     func whatDetachedWorkBringsInTimeCountsWheneverTheCallerHearsOfIt(fails: Bool) async throws {
         let (busy, gate, free) = (Busy(), Gate(), DispatchSemaphore(value: 0))
-        let place = Locked<FlightPlace?>(nil)
+        let place = Locked<_FlightPlace?>(nil)
         let caller = Task {
             try await busy.ask(limit, clock) {
-                place.withLock { $0 = FlightPlace.all.last }
+                place.withLock { $0 = _FlightPlace.all.last }
                 await gate.waitIgnoringCancellation()
                 if fails { throw MarkedError() }
                 return 7
@@ -269,10 +269,10 @@ struct TimeLimitTests {
 
     /// The caller's actor is busy here from the end of the work until the caller is cancelled.
     @Test @MainActor func anErrorOfDetachedWorkReachesACancelledCallerAsItsCancellation() async throws {
-        let (gate, place) = (Gate(), Locked<FlightPlace?>(nil))
+        let (gate, place) = (Gate(), Locked<_FlightPlace?>(nil))
         let caller = Task { @MainActor in
             try await withDetachedTimeout(limit, clock: clock) { @concurrent in
-                place.withLock { $0 = FlightPlace.all.last }
+                place.withLock { $0 = _FlightPlace.all.last }
                 await gate.waitIgnoringCancellation()
                 throw MarkedError()
             }

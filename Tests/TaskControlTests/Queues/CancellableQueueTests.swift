@@ -191,5 +191,5 @@ struct CancellableQueueTests {
 }
 
 extension CancellableQueue where UnderlyingQueue == FIFOQueue {
-    fileprivate func drained() async throws { try await underlyingQueue.drain() }
+    fileprivate func drained() async throws { try await _underlyingQueue.drain() }
 }

@@ -61,7 +61,7 @@ struct FIFOQueueRunTests {
                 log.record(1)
             }
         }
-        try await wait(forBooksOf: queue.turns.source.number) { 2 - queue.count }
+        try await wait(forBooksOf: queue._turns.source.number) { 2 - queue.count }
         let last = Task(on: queue) { log.record(2) }
         gate.open()
         try await run.value
@@ -80,7 +80,7 @@ struct FIFOQueueRunTests {
         let (queue, gate, log) = (FIFOQueue(), Gate(), OrderRecorder<Int>())
         Task(on: queue) { await gate.waitIgnoringCancellation() }
         let run = Task { try await queue.run { log.record(1) } }
-        try await wait(forBooksOf: queue.turns.source.number) { 2 - queue.count }
+        try await wait(forBooksOf: queue._turns.source.number) { 2 - queue.count }
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
         #expect(queue.count == 1 && log.events.isEmpty)
@@ -170,7 +170,7 @@ struct FIFOQueueRunTests {
         let hold = Gate()
         let next = Task(on: queue) { await hold.waitIgnoringCancellation() }
         gate.open()
-        try await wait(forBooksOf: queue.turns.source.number) { 2 - queue.count }
+        try await wait(forBooksOf: queue._turns.source.number) { 2 - queue.count }
         hold.open()
         #expect(try await survivor.value == 1)
         await next.value
@@ -239,7 +239,7 @@ struct QueueRaisingTests {
     @Test func aChainOfTasksThroughNewQueuesCarriesOnlyTurnsThatHaveNotEnded() async {
         let (longest, isOver) = (Locked(0), Gate())
         @Sendable func step(_ number: Int) {
-            longest.withLock { $0 = max($0, HeldTurn.current?.outer.count ?? 0) }
+            longest.withLock { $0 = max($0, _HeldTurn.current?.outer.count ?? 0) }
             if number == 1_000 { return isOver.open() }
             Task(on: FIFOQueue()) { step(number + 1) }
         }
@@ -251,11 +251,11 @@ struct QueueRaisingTests {
     /// A task that was made inside a turn keeps the mark of that turn, and not the queue.
     @Test func aTaskThatOutlivesItsTurnDoesNotKeepTheQueue() async {
         let gate = Gate()
-        weak var turns: TurnStorage?
+        weak var turns: _TurnStorage?
         var later: Task<Void, Never>?
         do {
             let queue = FIFOQueue()
-            turns = queue.turns
+            turns = queue._turns
             later = await Task(on: queue) { Task { await gate.waitIgnoringCancellation() } }.value
             try? await queue.drain()
         }
@@ -267,10 +267,10 @@ struct QueueRaisingTests {
     /// Raised between its place and its making, as from another thread.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskWhoseHandleComesLateIsRaisedThen() async {
-        let (turns, begun, gate) = (TurnStorage(.fifoQueue, name: nil, capacity: 1), Gate(), Gate())
+        let (turns, begun, gate) = (_TurnStorage(.fifoQueue, name: nil, capacity: 1), Gate(), Gate())
         let raised = OrderRecorder<TaskPriority>()
         let (turn, next) = (
-            Turn(in: turns, name: nil, priority: .background), Turn(in: turns, name: nil, priority: .high)
+            _Turn(in: turns, name: nil, priority: .background), _Turn(in: turns, name: nil, priority: .high)
         )
         let task = Task(priority: .background) { await raised.recordRises(of: begun, until: gate) }
         await begun.waitIgnoringCancellation()

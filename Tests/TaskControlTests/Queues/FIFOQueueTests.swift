@@ -327,7 +327,7 @@ struct FIFOQueueTests {
             log.record("drained")
         }
         // The drain raises nothing here; that it is there shows in the books alone.
-        while queue.turns.drainerCount == 0 { await Task.yield() }
+        while queue._turns.drainerCount == 0 { await Task.yield() }
         Task(on: queue) {
             try? await log.waitForEvents(count: 2)
             await later.waitIgnoringCancellation()
@@ -352,7 +352,7 @@ struct FIFOQueueTests {
         let (queue, gate) = (FIFOQueue(), Gate())
         let task = Task(on: queue) { await gate.waitIgnoringCancellation() }
         let drain = Task { try await queue.drain() }
-        while queue.turns.drainerCount == 0 { await Task.yield() }
+        while queue._turns.drainerCount == 0 { await Task.yield() }
         drain.cancel()
         await #expect(throws: CancellationError.self) { try await drain.value }
         #expect(!task.isCancelled && queue.count == 1)

@@ -63,12 +63,12 @@ struct FunctionCastTests {
     }
 
     @Test func aTaskIsCreatedInTheIsolationOfTheGivenActor() async throws {
-        struct Body: TaskBody {
+        struct Body: _TaskBody {
             let place: Place
 
             nonisolated(nonsending) func run() async -> Int { place.touch(5) }
         }
-        struct Failing: TaskBody {
+        struct Failing: _TaskBody {
             let place: Place
 
             nonisolated(nonsending) func run() async throws -> Int {

@@ -23,7 +23,7 @@ struct HandlerTests {
         }
         let next = isDraining ? nil : Task(on: queue) { 7 }
         let drain = Task { if isDraining { try await queue.drain() } }
-        if isDraining { try await wait(forBooksOf: queue.turns.source.number) { 1 - queue.turns.drainerCount } }
+        if isDraining { try await wait(forBooksOf: queue._turns.source.number) { 1 - queue._turns.drainerCount } }
         gate.open()
         await first.value
         // It has been called, and its actor is busy.

@@ -92,7 +92,7 @@ extension SingleFlightTests {
         let first = Task { try await other.run("a") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
         let second = Task { try await one.run("a") { try await other.run("a") { 0 } } }
-        try await waitForCallers(2, on: other.flights)
+        try await waitForCallers(2, on: other._flights)
         gate.open()
         #expect(try await (first.value, second.value) == (42, 42))
     }
@@ -142,7 +142,7 @@ extension SingleFlightTests {
         @Sendable func next(_ number: Int) {
             Task {
                 _ = try await flights.run("\(number)") {
-                    most.withLock { $0 = max($0, FlightPlace.all.count) }
+                    most.withLock { $0 = max($0, _FlightPlace.all.count) }
                     if number == 1_000 { done.open() } else { next(number + 1) }
                     return number
                 }

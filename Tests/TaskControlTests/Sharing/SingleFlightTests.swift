@@ -12,7 +12,7 @@ struct SingleFlightTests {
     private let runs = OrderRecorder<Int>()
 
     /// Waits until so many callers are on the flights of an engine.
-    func waitForCallers(_ count: Int, on flights: FlightTable) async throws {
+    func waitForCallers(_ count: Int, on flights: _FlightTable) async throws {
         try await wait(forBooksOf: flights.source.number) { count - flights.callerCount }
     }
 
@@ -29,7 +29,7 @@ struct SingleFlightTests {
                 }
             }
         }
-        try await waitForCallers(10_000, on: flights.flights)
+        try await waitForCallers(10_000, on: flights._flights)
         #expect(flights.inFlightCount == 1)
         for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) { caller.cancel() }
         for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) {
@@ -55,7 +55,7 @@ struct SingleFlightTests {
                 }
             }
         }
-        try await waitForCallers(5, on: flights.flights)
+        try await waitForCallers(5, on: flights._flights)
         gate.open()
         var errors: Set<MarkedError> = []
         for caller in callers {
@@ -99,7 +99,7 @@ struct SingleFlightTests {
         let first = Task { try await flights.run("token") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
         let second = Task { try await flights.run("token") { 0 } }
-        try await waitForCallers(2, on: flights.flights)
+        try await waitForCallers(2, on: flights._flights)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
@@ -116,7 +116,7 @@ struct SingleFlightTests {
                 }
             }
         }
-        try await waitForCallers(3, on: flights.flights)
+        try await waitForCallers(3, on: flights._flights)
         try await gate.waitForWaiters()
         callers[0].cancel()
         callers[1].cancel()
@@ -150,9 +150,9 @@ struct SingleFlightTests {
         }
         try await inside.waitForWaiters()
         deaf.open()
-        while flights.flights.liveCount > 1 { await Task.yield() }
+        while flights._flights.liveCount > 1 { await Task.yield() }
         let third = Task { try await flights.run("token") { 3 } }
-        try await waitForCallers(2, on: flights.flights)
+        try await waitForCallers(2, on: flights._flights)
         inside.open()
         #expect(try await second.value == 2)
         #expect(try await third.value == 2, "the old flight's end did not take the new one out of the books")
@@ -180,7 +180,7 @@ struct SingleFlightTests {
             }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(runs.count == 0 && flights.flights.liveCount == 0)
+        #expect(runs.count == 0 && flights._flights.liveCount == 0)
     }
 
     /// The caller's actor is busy here from the end of the flight until the caller is cancelled: the caller has not heard of it yet.
@@ -196,7 +196,7 @@ struct SingleFlightTests {
         }
         try await gate.waitForWaiters()
         gate.open()
-        while flights.flights.liveCount > 0 {}
+        while flights._flights.liveCount > 0 {}
         caller.cancel()
         if fails {
             await #expect(throws: CancellationError.self, "one cancellation error") { try await caller.value }
@@ -233,7 +233,7 @@ struct SingleFlightTests {
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(flights.inFlightCount == 1)
         let second = Task { try await flights.run("cache") { 0 } }
-        try await waitForCallers(1, on: flights.flights)
+        try await waitForCallers(1, on: flights._flights)
         gate.open()
         #expect(try await second.value == 42, "it was joined")
     }
@@ -279,7 +279,7 @@ struct SingleFlightTests {
         old.open()
         #expect(try await first.value == 1)
         let third = Task { try await flights.run("config") { 3 } }
-        try await waitForCallers(2, on: flights.flights)
+        try await waitForCallers(2, on: flights._flights)
         new.open()
         #expect(try await (second.value, third.value) == (2, 2))
     }
@@ -300,7 +300,7 @@ struct SingleFlightTests {
                     }
                 }
             }
-            try await waitForCallers(4, on: flights.flights)
+            try await waitForCallers(4, on: flights._flights)
             try await gate.waitForWaiters(count: 2)
             flights.cancelAll()
             for caller in callers { await #expect(throws: CancellationError.self) { try await caller.value } }
@@ -341,7 +341,7 @@ struct SingleFlightTests {
             try await ask(on: Hasty()) {
                 // Without the task-locals: it is not inside.
                 let joiner = Task.detached(priority: .high) { try await flights.run("token") { 0 } }
-                for _ in 0..<200 where flights.flights.callerCount < 2 { usleep(1_000) }
+                for _ in 0..<200 where flights._flights.callerCount < 2 { usleep(1_000) }
                 usleep(20_000)
                 return try await withTaskPriorityEscalationHandler {
                     try await gate.wait()

@@ -128,7 +128,7 @@ struct EventSimulationTests {
             try? await store.drain()
             try? await bag.registry.drain()
             try? await queue.drain()
-            while flights.flights.liveCount > 0 { await Task.yield() }
+            while flights._flights.liveCount > 0 { await Task.yield() }
         }
     }
 

@@ -22,7 +22,7 @@ final class FlightWorld: Sendable {
         var isCurrent = true
         var isCancelled = false
         /// Known when its work has begun.
-        var id: FlightTable.ID?
+        var id: _FlightTable.ID?
         var hasEnded = false
     }
 
@@ -99,7 +99,7 @@ final class FlightWorld: Sendable {
     }
 
     func expectAllIsOver() {
-        sim.expect(flights.inFlightCount == 0 && flights.flights.liveCount == 0, "the books are empty")
+        sim.expect(flights.inFlightCount == 0 && flights._flights.liveCount == 0, "the books are empty")
     }
 
     // MARK: The model
@@ -108,7 +108,7 @@ final class FlightWorld: Sendable {
 
     /// Whether it is in the books.
     private func isInTheAir(_ flight: Flight) -> Bool {
-        !flight.hasEnded || flight.id.map { flights.flights.isInFlight($0) } ?? true
+        !flight.hasEnded || flight.id.map { flights._flights.isInFlight($0) } ?? true
     }
 
     private func current(_ key: Int, _ state: inout State) -> Int? {
@@ -149,7 +149,7 @@ final class FlightWorld: Sendable {
             sim.expect(flight < state.flights.count, "it is begun only by who has to")
             sim.expect(state.flights[flight].id == nil, "\(flight) runs once")
             sim.expect(!state.flights[flight].isCancelled, "\(flight) was cancelled before it began, and does not")
-            state.flights[flight].id = FlightPlace.all.last?.id
+            state.flights[flight].id = _FlightPlace.all.last?.id
         }
         switch work {
         case .nothing, .fails: break

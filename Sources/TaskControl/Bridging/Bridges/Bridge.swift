@@ -2,8 +2,8 @@
 ///
 /// Held by the caller while it waits, and by the continuation for as long as somebody keeps that.
 @usableFromInline
-struct Bridge: Sendable {
-    typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, BridgeToken>
+struct _Bridge: Sendable {
+    typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, _BridgeToken>
     @usableFromInline typealias Handle = @Sendable () -> Void
 
     private let state: Locked<Contents>
@@ -17,7 +17,7 @@ struct Bridge: Sendable {
     }
 
     @usableFromInline
-    init(_ place: BridgePlace) {
+    init(_ place: _BridgePlace) {
         let events = CallEvents.begin(.withCancellableContinuation, .started, .waiting, detail: place.text)
         state = Locked(Contents(events: events))
     }
@@ -31,7 +31,7 @@ struct Bridge: Sendable {
     ///
     /// - Returns: What has called back already. That needs no continuation, and nobody who listens to a cancellation.
     @usableFromInline
-    func begin(_ handle: @escaping Handle) -> BridgeToken? {
+    func begin(_ handle: @escaping Handle) -> _BridgeToken? {
         state.withLock { $0.machine.begin(handle) }
     }
 
@@ -39,7 +39,7 @@ struct Bridge: Sendable {
     ///
     /// - Returns: What had called back before: then that counts.
     @usableFromInline
-    func fail(_ error: any Error) throws -> BridgeToken {
+    func fail(_ error: any Error) throws -> _BridgeToken {
         guard let token = state.withLock({ $0.machine.fail() }) else {
             // A cancelled caller receives CancellationError, whatever was thrown.
             events?.end(.failed, .failed, error: error)
@@ -57,8 +57,8 @@ struct Bridge: Sendable {
     @usableFromInline
     nonisolated(nonsending) func wait(
         onCancel behavior: ContinuationCancelBehavior,
-        _ place: BridgePlace
-    ) async throws -> BridgeToken {
+        _ place: _BridgePlace
+    ) async throws -> _BridgeToken {
         // Carries no value: ThreadSanitizer does not follow a value to a task that has not parked yet.
         await suspend { waiter in
             state.withLock { $0.machine.park(waiter) } ? nil : ()
@@ -129,7 +129,7 @@ struct Bridge: Sendable {
 
     /// - Parameter store: Keeps the result in the token. Called under the lock, if this is the first.
     /// - Returns: What this callback is, if it is not the first.
-    func finish(_ token: BridgeToken, _ store: () -> Void) -> ExcessCallback? {
+    func finish(_ token: _BridgeToken, _ store: () -> Void) -> ExcessCallback? {
         var waking = Machine.Waking()
         let excess: ExcessCallback? = state.withLock { contents in
             switch contents.machine.finish(token) {

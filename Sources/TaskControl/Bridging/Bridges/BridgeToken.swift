@@ -4,12 +4,12 @@
 ///
 /// Sendable: what it has is constant; what its subclass has is under the bridge's lock.
 @usableFromInline
-class BridgeToken: @unchecked Sendable {
-    fileprivate let bridge: Bridge
-    private let place: BridgePlace
+class _BridgeToken: @unchecked Sendable {
+    fileprivate let bridge: _Bridge
+    private let place: _BridgePlace
 
     @usableFromInline
-    init(_ bridge: Bridge, _ place: BridgePlace) {
+    init(_ bridge: _Bridge, _ place: _BridgePlace) {
         self.bridge = bridge
         self.place = place
     }
@@ -22,13 +22,13 @@ class BridgeToken: @unchecked Sendable {
     ///   - callback: What it brings, for those who look for a mistake.
     ///   - store: Keeps the result. Called under the lock, if this is the first.
     @usableFromInline
-    final func finish(_ callback: @autoclosure () -> CallbackContent, _ store: () -> Void) {
+    final func finish(_ callback: @autoclosure () -> _CallbackContent, _ store: () -> Void) {
         guard let excess = bridge.finish(self, store) else { return }
         report(excess, callback())
     }
 }
 
-extension BridgeToken {
+extension _BridgeToken {
     /// The caller takes what was brought.
     @usableFromInline
     final func emitEnd(_ error: (any Error)?) {
@@ -37,7 +37,7 @@ extension BridgeToken {
     }
 
     /// Reports a callback that was ignored. One that comes after a cancellation usually responds to that, and is no mistake.
-    private func report(_ excess: ExcessCallback, _ content: CallbackContent) {
+    private func report(_ excess: ExcessCallback, _ content: _CallbackContent) {
         func event() -> TaskEvent {
             TaskEvent(
                 .withCancellableContinuation,
@@ -59,11 +59,11 @@ extension BridgeToken {
 
 /// Sendable: the result is written under the lock, and read by who has heard of that under the lock.
 @usableFromInline
-final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
+final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
     @usableFromInline var result: Result<Value, any Error>?
 
     @inlinable
-    override init(_ bridge: Bridge, _ place: BridgePlace) {
+    override init(_ bridge: _Bridge, _ place: _BridgePlace) {
         super.init(bridge, place)
     }
 
@@ -89,7 +89,7 @@ final class TypedBridgeToken<Value>: BridgeToken, @unchecked Sendable {
 
 /// What a callback brings.
 @usableFromInline
-enum CallbackContent: Sendable, CustomStringConvertible {
+enum _CallbackContent: Sendable, CustomStringConvertible {
     case value(Any.Type)
     case error(any Error)
 
@@ -103,7 +103,7 @@ enum CallbackContent: Sendable, CustomStringConvertible {
 
 /// Which call it is, for those who look for a mistake.
 @usableFromInline
-struct BridgePlace: Sendable {
+struct _BridgePlace: Sendable {
     let fileID: StaticString
     let line: UInt
 
@@ -116,7 +116,7 @@ struct BridgePlace: Sendable {
     var text: String { "\(fileID):\(line)" }
 }
 
-extension CallbackContent {
+extension _CallbackContent {
     fileprivate var error: (any Error)? {
         if case .error(let error) = self { error } else { nil }
     }

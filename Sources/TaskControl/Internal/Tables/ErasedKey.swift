@@ -4,7 +4,7 @@
 /// made, before the lock is taken. `==`, of keys that hash alike, runs under it: the one piece of code of others that does, and as in a
 /// dictionary it must not come back.
 @usableFromInline
-struct ErasedKey: Hashable, Sendable {
+struct _ErasedKey: Hashable, Sendable {
     /// Beside the box, so that a growing table need not open each.
     @usableFromInline let hash: Int
     @usableFromInline let box: Box
@@ -25,7 +25,7 @@ struct ErasedKey: Hashable, Sendable {
     var text: String { box.text }
 
     @usableFromInline
-    static func == (one: ErasedKey, other: ErasedKey) -> Bool {
+    static func == (one: _ErasedKey, other: _ErasedKey) -> Bool {
         one.box === other.box || (one.hash == other.hash && one.box.equals(other.box))
     }
 

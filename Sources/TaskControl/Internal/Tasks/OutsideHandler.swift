@@ -35,7 +35,7 @@ func insideHandler(_ body: () -> Void) {
     tc_setInsideHandler(outer)
 }
 
-private struct HandlerAction: TaskBody {
+private struct HandlerAction: _TaskBody {
     let action: @Sendable () -> Void
 
     nonisolated(nonsending) func run() async { action() }

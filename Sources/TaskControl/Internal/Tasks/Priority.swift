@@ -3,7 +3,7 @@
 /// Before macOS 26 and its siblings the system offers no way to escalate a task except to await it.
 ///
 /// - Parameter raise: Is passed the priority, at the start and whenever it rises; outside the escalation handler, on any thread, and
-///   perhaps after the wait has ended. Escaping, so that what it captures is not in a frame of the waiting task (see `TurnBody`).
+///   perhaps after the wait has ended. Escaping, so that what it captures is not in a frame of the waiting task (see `_TurnBody`).
 nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
     with raise: @escaping @Sendable (TaskPriority) -> Void
@@ -19,7 +19,7 @@ nonisolated(nonsending) func raising<Value: Sendable>(
 }
 
 /// Raises tasks that have less to a priority, where the system can.
-func raise(_ jobs: [TaskHandle], to priority: TaskPriority) {
+func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     for job in jobs { job.escalatePriority(to: priority) }
 }

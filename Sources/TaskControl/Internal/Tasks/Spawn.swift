@@ -2,7 +2,7 @@
 ///
 /// Generic code here is inlinable: code that does not know the type that it returns costs a multiple, in time and in memory.
 @usableFromInline
-protocol TaskBody<Success, Failure>: Sendable {
+protocol _TaskBody<Success, Failure>: Sendable {
     associatedtype Success: Sendable
     associatedtype Failure: Error
 
@@ -14,28 +14,28 @@ protocol TaskBody<Success, Failure>: Sendable {
 ///
 /// The rest is as for `Task.init`: priority and task-locals are the caller's.
 @inlinable
-func spawn<Body: TaskBody>(
+func spawn<Body: _TaskBody>(
     name: String?,
     priority: TaskPriority?,
     isolatedTo isolation: (any Actor)?,
     _ body: consuming Body
 ) -> Task<Body.Success, Never> where Body.Failure == Never {
-    Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
+    _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
 /// Creates a task that may fail, in the same way.
 @inlinable
-func spawn<Body: TaskBody>(
+func spawn<Body: _TaskBody>(
     name: String?,
     priority: TaskPriority?,
     isolatedTo isolation: (any Actor)?,
     _ body: consuming Body
 ) -> Task<Body.Success, any Error> where Body.Failure == any Error {
-    Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
+    _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
 /// Creates a task that inherits nothing.
-func spawnDetached<Body: TaskBody>(
+func spawnDetached<Body: _TaskBody>(
     name: String?,
     priority: TaskPriority?,
     _ body: Body
@@ -45,7 +45,7 @@ func spawnDetached<Body: TaskBody>(
 
 /// Creates a task for work of this package that emits events of its own.
 package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    struct Plain: TaskBody {
+    struct Plain: _TaskBody {
         let work: @Sendable () async -> Void
 
         nonisolated(nonsending) func run() async { await work() }
@@ -53,9 +53,9 @@ package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, N
     return spawn(name: nil, priority: nil, isolatedTo: nil, Plain(work: work))
 }
 
-@usableFromInline enum Isolated {
+@usableFromInline enum _Isolated {
     @inlinable
-    static func make<Body: TaskBody>(
+    static func make<Body: _TaskBody>(
         name: String?,
         priority: TaskPriority?,
         isolatedTo isolation: (any Actor)?,
@@ -67,11 +67,11 @@ package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, N
             return Task(name: name, priority: priority) { await body.run() }
         }
         // A closure takes on the isolation of a function's isolated parameter by capturing it.
-        return calledFromAnywhere(IsolatedSpawn<Body, Never>(spawn: spawn)).spawn(isolation, name, priority, body)
+        return calledFromAnywhere(_IsolatedSpawn<Body, Never>(spawn: spawn)).spawn(isolation, name, priority, body)
     }
 
     @inlinable
-    static func make<Body: TaskBody>(
+    static func make<Body: _TaskBody>(
         name: String?,
         priority: TaskPriority?,
         isolatedTo isolation: (any Actor)?,
@@ -81,11 +81,11 @@ package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, N
             let body = body
             return Task(name: name, priority: priority) { try await body.run() }
         }
-        return calledFromAnywhere(IsolatedSpawn<Body, any Error>(spawn: spawn)).spawn(isolation, name, priority, body)
+        return calledFromAnywhere(_IsolatedSpawn<Body, any Error>(spawn: spawn)).spawn(isolation, name, priority, body)
     }
 
     @inlinable
-    static func spawn<Body: TaskBody>(
+    static func spawn<Body: _TaskBody>(
         _ isolation: isolated any Actor,
         _ name: String?,
         _ priority: TaskPriority?,
@@ -99,7 +99,7 @@ package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, N
     }
 
     @inlinable
-    static func spawn<Body: TaskBody>(
+    static func spawn<Body: _TaskBody>(
         _ isolation: isolated any Actor,
         _ name: String?,
         _ priority: TaskPriority?,

@@ -16,15 +16,15 @@ typealias ThrowingOperation = @Sendable @isolated(any) () async throws -> Void
 // the 6.3 compiler.)
 
 func received(_ operation: sending @escaping @isolated(any) () async -> Void) -> Operation {
-    struct Sent { let operation: @isolated(any) () async -> Void }
-    struct Received { let operation: Operation }
-    return unsafeBitCast(Sent(operation: operation), to: Received.self).operation
+    struct _Sent { let operation: @isolated(any) () async -> Void }
+    struct _Received { let operation: Operation }
+    return unsafeBitCast(_Sent(operation: operation), to: _Received.self).operation
 }
 
 func received(_ operation: sending @escaping @isolated(any) () async throws -> Void) -> ThrowingOperation {
-    struct Sent { let operation: @isolated(any) () async throws -> Void }
-    struct Received { let operation: ThrowingOperation }
-    return unsafeBitCast(Sent(operation: operation), to: Received.self).operation
+    struct _Sent { let operation: @isolated(any) () async throws -> Void }
+    struct _Received { let operation: ThrowingOperation }
+    return unsafeBitCast(_Sent(operation: operation), to: _Received.self).operation
 }
 
 // For operations with a result. They come through a generic function, and have its representation already.
@@ -33,39 +33,39 @@ func received(_ operation: sending @escaping @isolated(any) () async throws -> V
 func received<Success>(
     _ operation: sending @escaping @isolated(any) () async -> Success
 ) -> @Sendable @isolated(any) () async -> Success {
-    unsafeBitCast(Sent(operation: operation), to: Received<Success>.self).operation
+    unsafeBitCast(_Sent(operation: operation), to: _Received<Success>.self).operation
 }
 
 @inlinable
 func received<Success>(
     _ operation: sending @escaping @isolated(any) () async throws -> Success
 ) -> @Sendable @isolated(any) () async throws -> Success {
-    unsafeBitCast(ThrowingSent(operation: operation), to: ThrowingReceived<Success>.self).operation
+    unsafeBitCast(_ThrowingSent(operation: operation), to: _ThrowingReceived<Success>.self).operation
 }
 
-@usableFromInline struct Sent<Success> {
+@usableFromInline struct _Sent<Success> {
     @usableFromInline let operation: @isolated(any) () async -> Success
 
     @inlinable init(operation: @escaping @isolated(any) () async -> Success) { self.operation = operation }
 }
 
-@usableFromInline struct Received<Success> {
+@usableFromInline struct _Received<Success> {
     @usableFromInline let operation: @Sendable @isolated(any) () async -> Success
 }
 
-@usableFromInline struct ThrowingSent<Success> {
+@usableFromInline struct _ThrowingSent<Success> {
     @usableFromInline let operation: @isolated(any) () async throws -> Success
 
     @inlinable init(operation: @escaping @isolated(any) () async throws -> Success) { self.operation = operation }
 }
 
-@usableFromInline struct ThrowingReceived<Success> {
+@usableFromInline struct _ThrowingReceived<Success> {
     @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success
 }
 
 // MARK: Functions that are isolated to an actor
 
-@usableFromInline struct IsolatedSpawn<Body: TaskBody, Failure: Error> {
+@usableFromInline struct _IsolatedSpawn<Body: _TaskBody, Failure: Error> {
     @usableFromInline typealias Spawn =
         (isolated any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
     @usableFromInline let spawn: Spawn
@@ -73,7 +73,7 @@ func received<Success>(
     @inlinable init(spawn: @escaping Spawn) { self.spawn = spawn }
 }
 
-@usableFromInline struct PlainSpawn<Body: TaskBody, Failure: Error> {
+@usableFromInline struct _PlainSpawn<Body: _TaskBody, Failure: Error> {
     @usableFromInline let spawn: (any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
 }
 
@@ -81,15 +81,15 @@ func received<Success>(
 /// called from anywhere.
 @inlinable
 @inline(__always)
-func calledFromAnywhere<Body: TaskBody, Failure: Error>(
-    _ function: IsolatedSpawn<Body, Failure>
-) -> PlainSpawn<Body, Failure> {
-    unsafeBitCast(function, to: PlainSpawn<Body, Failure>.self)
+func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
+    _ function: _IsolatedSpawn<Body, Failure>
+) -> _PlainSpawn<Body, Failure> {
+    unsafeBitCast(function, to: _PlainSpawn<Body, Failure>.self)
 }
 
 // MARK: Operations that a caller lends
 
-@usableFromInline struct LentRun<Value, C: Clock> where C.Duration == Duration {
+@usableFromInline struct _LentRun<Value, C: Clock> where C.Duration == Duration {
     @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
 
     @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
@@ -100,7 +100,7 @@ func calledFromAnywhere<Body: TaskBody, Failure: Error>(
     }
 }
 
-@usableFromInline struct BorrowingRun<Value, C: Clock> where C.Duration == Duration {
+@usableFromInline struct _BorrowingRun<Value, C: Clock> where C.Duration == Duration {
     @usableFromInline typealias Operation = nonisolated(nonsending) () async throws -> Value
 
     @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
@@ -110,8 +110,9 @@ func calledFromAnywhere<Body: TaskBody, Failure: Error>(
 /// waits, and returns the result to nobody else.
 @inlinable
 @inline(__always)
-func borrowing<Value, C: Clock>(_ function: LentRun<Value, C>) -> BorrowingRun<Value, C> where C.Duration == Duration {
-    unsafeBitCast(function, to: BorrowingRun<Value, C>.self)
+func borrowing<Value, C: Clock>(_ function: _LentRun<Value, C>) -> _BorrowingRun<Value, C>
+where C.Duration == Duration {
+    unsafeBitCast(function, to: _BorrowingRun<Value, C>.self)
 }
 
 // MARK: Closures that are called under a lock of their own

@@ -1,27 +1,27 @@
 /// A task of whatever type, as books keep it: to be cancelled, and to be raised.
-@usableFromInline typealias TaskHandle = Task<Void, Never>
+@usableFromInline typealias _TaskHandle = Task<Void, Never>
 
 extension Task {
     /// This task, in a type that many have. Only for what can be done to every task: its value must not be asked for.
-    @inlinable var handle: TaskHandle {
+    @inlinable var handle: _TaskHandle {
         // A task is a reference to an object, whatever it is to return.
-        unsafeBitCast(self, to: TaskHandle.self)
+        unsafeBitCast(self, to: _TaskHandle.self)
     }
 }
 
-extension TaskHandle {
+extension _TaskHandle {
     /// A task that is not kept alive: to be used only while it is known to live.
     struct Unowned: @unchecked Sendable {
         // Sendable, as the task is: this is its address, and whoever makes an owned handle of it holds the lock under which the task is
         // known to live. The casts are between references to one object: a task, and a struct of nothing but that reference.
         private let task: Unmanaged<AnyObject>
 
-        init(_ task: TaskHandle) {
+        init(_ task: _TaskHandle) {
             self.task = .passUnretained(unsafeBitCast(task, to: AnyObject.self))
         }
 
-        var owned: TaskHandle {
-            unsafeBitCast(task.takeUnretainedValue(), to: TaskHandle.self)
+        var owned: _TaskHandle {
+            unsafeBitCast(task.takeUnretainedValue(), to: _TaskHandle.self)
         }
     }
 }

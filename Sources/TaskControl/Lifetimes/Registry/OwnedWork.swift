@@ -1,5 +1,5 @@
 /// The operation of a registered task.
-protocol OwnedWork: TaskBody where Success == Void, Failure == Never {
+protocol OwnedWork: _TaskBody where Success == Void, Failure == Never {
     /// The actor that it is isolated to.
     var isolation: (any Actor)? { get }
 }

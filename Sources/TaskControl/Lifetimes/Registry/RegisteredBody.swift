@@ -1,5 +1,5 @@
 /// The body of a registered task: waits until it may run, runs its operation, and leaves the registry.
-struct RegisteredBody<Work: OwnedWork>: TaskBody {
+struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
     let work: Work

@@ -3,8 +3,8 @@
 /// The faces (`AsyncLifetime`, `TaskBag`, `IdentifiableTaskBag`, `TaskStore`) add names to it, not logic. A registry outlives its face for as
 /// long as tasks of it run; the face's `deinit` shuts it.
 final class TaskRegistry: Sendable {
-    typealias Key = ErasedKey
-    typealias Job = TaskHandle
+    typealias Key = _ErasedKey
+    typealias Job = _TaskHandle
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TaskRegistryStateMachine<Key, Job, Waiter>
     typealias ID = Machine.ID

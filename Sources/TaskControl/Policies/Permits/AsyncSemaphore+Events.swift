@@ -1,6 +1,6 @@
 /// Permits that were requested, as events know them.
 @usableFromInline
-struct PermitHolding: Sendable {
+struct _PermitHolding: Sendable {
     /// 0: nobody observed when they were requested.
     fileprivate var number: UInt64 = 0
     /// Whether the same call releases them.
@@ -8,8 +8,8 @@ struct PermitHolding: Sendable {
     /// The place in line; `nil`: the permits were there.
     var id: PermitStateMachine<AsyncSemaphore.Waiter>.ID?
 
-    @usableFromInline static var scoped: PermitHolding { PermitHolding(isScoped: true) }
-    @usableFromInline static var open: PermitHolding { PermitHolding(isScoped: false) }
+    @usableFromInline static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
+    @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }
 
     /// Whether anybody observed when they were requested.
     var isObserved: Bool { number != 0 }
@@ -20,7 +20,7 @@ struct PermitHolding: Sendable {
 /// The events of permits.
 extension AsyncSemaphore {
     /// Permits were requested: they are there, or the wait for them begins.
-    func emitRequest(_ weight: Int, _ holding: inout PermitHolding, isAcquired: Bool, at moment: EventMoment) {
+    func emitRequest(_ weight: Int, _ holding: inout _PermitHolding, isAcquired: Bool, at moment: EventMoment) {
         // Permits that are acquired at once, and released by an unknown caller, have neither a beginning nor an end.
         if isAcquired, !holding.isScoped {
             return Diagnostics.emit(at: moment, source.event(.acquired, count: weight))
@@ -38,7 +38,7 @@ extension AsyncSemaphore {
         )
     }
 
-    func emitAcquired(_ weight: Int, _ holding: PermitHolding) {
+    func emitAcquired(_ weight: Int, _ holding: _PermitHolding) {
         guard let subject = holding.subject else { return }
         Diagnostics.emit(
             isInside: true,
@@ -51,7 +51,7 @@ extension AsyncSemaphore {
         )
     }
 
-    func emitLeft(_ weight: Int, _ holding: PermitHolding, at moment: EventMoment?) {
+    func emitLeft(_ weight: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
         guard let subject = holding.subject else { return }
         Diagnostics.emit(
             at: moment,
@@ -60,7 +60,7 @@ extension AsyncSemaphore {
         )
     }
 
-    func emitReleased(_ weight: Int, _ holding: PermitHolding, at moment: EventMoment?) {
+    func emitReleased(_ weight: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
         guard let subject = holding.subject else { return }
         Diagnostics.emit(
             at: moment,

@@ -11,15 +11,15 @@ extension AsyncSemaphore {
         private let semaphore: AsyncSemaphore
         /// The number of permits that it stands for.
         public let count: Int
-        private let holding: PermitHolding
+        private let holding: _PermitHolding
 
-        fileprivate init(_ semaphore: AsyncSemaphore, count: Int, _ holding: PermitHolding) {
+        fileprivate init(_ semaphore: AsyncSemaphore, count: Int, _ holding: _PermitHolding) {
             self.semaphore = semaphore
             self.count = count
             self.holding = holding
         }
 
-        deinit { semaphore.release(count, holding) }
+        deinit { semaphore._release(count, holding) }
 
         /// Releases the permits now. May be called from any task.
         ///
@@ -36,8 +36,8 @@ extension AsyncSemaphore {
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {
-        var holding = PermitHolding.scoped
-        if !(try acquireAtOnce(count, &holding)) { try await acquireInLine(count, holding) }
+        var holding = _PermitHolding.scoped
+        if !(try _acquireAtOnce(count, &holding)) { try await _acquireInLine(count, holding) }
         return Permit(self, count: count, holding)
     }
 }

@@ -85,9 +85,9 @@ public final class AsyncSemaphore: Sendable {
         _ weight: Int,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        var holding = PermitHolding.scoped
-        if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
-        defer { release(weight, holding) }
+        var holding = _PermitHolding.scoped
+        if !(try _acquireAtOnce(weight, &holding)) { try await _acquireInLine(weight, holding) }
+        defer { _release(weight, holding) }
         return try await body()
     }
 
@@ -103,16 +103,16 @@ public final class AsyncSemaphore: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws(CancellationError) {
-        var holding = PermitHolding.open
-        if !(try acquireAtOnce(weight, &holding)) { try await acquireInLine(weight, holding) }
+        var holding = _PermitHolding.open
+        if !(try _acquireAtOnce(weight, &holding)) { try await _acquireInLine(weight, holding) }
     }
 
     /// Takes the permits, or a place in line for them.
     ///
     /// - Parameter holding: Receives the place, and if somebody observes, a number.
-    /// - Returns: Whether the permits are taken; if not, the caller must go on with `acquireInLine`.
+    /// - Returns: Whether the permits are taken; if not, the caller must go on with `_acquireInLine`.
     @usableFromInline
-    func acquireAtOnce(_ weight: Int, _ holding: inout PermitHolding) throws(CancellationError) -> Bool {
+    func _acquireAtOnce(_ weight: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
         check(weight)
         if Task.isCancelled { throw CancellationError() }
         let (id, moment) = state.withLock { ($0.acquire(weight), Diagnostics.moment) }
@@ -122,7 +122,8 @@ public final class AsyncSemaphore: Sendable {
     }
 
     @usableFromInline
-    nonisolated(nonsending) func acquireInLine(_ weight: Int, _ holding: PermitHolding) async throws(CancellationError)
+    nonisolated(nonsending) func _acquireInLine(_ weight: Int, _ holding: _PermitHolding)
+        async throws(CancellationError)
     {
         guard let id = holding.id else {
             preconditionFailure("A caller waits in line for what it did not get at once.")
@@ -171,7 +172,7 @@ public final class AsyncSemaphore: Sendable {
     }
 
     @usableFromInline
-    func release(_ weight: Int, _ holding: PermitHolding) {
+    func _release(_ weight: Int, _ holding: _PermitHolding) {
         guard holding.isObserved else { return giveBack(weight) }
         let moment = Diagnostics.moment
         giveBack(weight)

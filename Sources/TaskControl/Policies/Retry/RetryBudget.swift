@@ -67,7 +67,7 @@ public final class RetryBudget: Sendable {
 
     /// Takes tokens back, as many as there is room for.
     @usableFromInline
-    func give(_ count: Int) {
+    func _give(_ count: Int) {
         // What is missing is compared, not what there would be: a cost may be as large as an integer can be.
         tokens.withLock { $0 += min(count, capacity - $0) }
     }

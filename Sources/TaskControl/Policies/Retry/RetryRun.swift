@@ -1,7 +1,7 @@
 /// What all spellings of `retry` do.
 ///
 /// The first attempt is made here, inlined, so that success at once costs next to nothing: nothing is copied, allocated or called that
-/// only a failure needs. What a failure costs is of no account beside its delay; that is ``RetryRun``'s.
+/// only a failure needs. What a failure costs is of no account beside its delay; that is ``_RetryRun``'s.
 @inlinable
 @inline(__always)
 nonisolated(nonsending) func retrying<Value, C: Clock>(
@@ -11,24 +11,24 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     budget: RetryBudget?,
     maxElapsed: Duration?,
     clock: C,
-    hint: (any Error) -> Duration? = retryAfter(of:),
+    hint: (any Error) -> Duration? = _retryAfter(of:),
     onRetry: (RetryEvent) -> Void,
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    if attempts < 1 { trapWithoutAttempts(attempts) }
+    if attempts < 1 { _trapWithoutAttempts(attempts) }
     var failure: (any Error)?
     // Where there is a limit, the time at the beginning counts. An instant of a clock that is not known here is not free to keep.
     if maxElapsed == nil {
         try Task.checkCancellation()
         do {
             let value = try await operation(1)
-            budget?.give(1)
+            budget?._give(1)
             return value
         } catch {
             failure = error
         }
     }
-    var run = RetryRun(attempts: attempts, backoff: backoff, budget: budget, maxElapsed: maxElapsed, clock: clock)
+    var run = _RetryRun(attempts: attempts, backoff: backoff, budget: budget, maxElapsed: maxElapsed, clock: clock)
     return try await run.run(
         after: failure,
         shouldRetry: shouldRetry,
@@ -40,11 +40,11 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
 
 /// Returns the hint that an error carries itself.
 @usableFromInline
-func retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterProviding)?.retryAfter }
+func _retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterProviding)?.retryAfter }
 
 /// What one `retry` knows between its attempts, and what follows a failure.
 @usableFromInline
-struct RetryRun<C: Clock> where C.Duration == Duration {
+struct _RetryRun<C: Clock> where C.Duration == Duration {
     /// The number of the attempt that runs or comes next, counted from 1.
     private var attempt = 1
     private let attempts: Int
@@ -94,7 +94,7 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             }
             do {
                 let value = try await operation(attempt)
-                budget?.give(cost ?? 1)
+                budget?._give(cost ?? 1)
                 events?.end(.succeeded, .completed, attempt: attempt)
                 return value
             } catch {
@@ -130,7 +130,7 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
             try Task.checkCancellation()
         } catch {
             // The retry that was paid for is not made.
-            if let budget, let cost { budget.give(cost) }
+            if let budget, let cost { budget._give(cost) }
             try Task.checkCancellation()
             throw error
         }
@@ -160,6 +160,6 @@ struct RetryRun<C: Clock> where C.Duration == Duration {
 
 /// Stops a program whose `retry` would never call its operation.
 @usableFromInline
-func trapWithoutAttempts(_ attempts: Int) {
+func _trapWithoutAttempts(_ attempts: Int) {
     insist(attempts >= 1, "retry(attempts: \(attempts)): the operation would never run. Allow 1 or more.")
 }

@@ -1,4 +1,4 @@
-/// The delays of one `retry`, one after the other: pure arithmetic. Time and cancellation are ``RetryRun``'s; random numbers come out of
+/// The delays of one `retry`, one after the other: pure arithmetic. Time and cancellation are ``_RetryRun``'s; random numbers come out of
 /// the backoff's own generator, of which this has a copy.
 struct RetrySchedule {
     private let backoff: RetryBackoff

@@ -41,7 +41,7 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
     var arrived: Result<Value, any Error>?
     do {
         return try await withTimeout(duration, clock: clock) {
-            arrived = await (try TimeLimit.abandonable.join(nil, name: name, operation: operation))?.result()
+            arrived = await (try _TimeLimit.abandonable.join(nil, name: name, operation: operation))?.result()
             guard let arrived else { throw CancellationError() }
             return try arrived.get()
         }
@@ -52,7 +52,7 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
     }
 }
 
-extension TimeLimit {
+extension _TimeLimit {
     /// The operations of this process that may be abandoned at their limit.
-    @usableFromInline static let abandonable = FlightTable(origin: .withDetachedTimeout, reportsAbandoned: true)
+    @usableFromInline static let abandonable = _FlightTable(origin: .withDetachedTimeout, reportsAbandoned: true)
 }

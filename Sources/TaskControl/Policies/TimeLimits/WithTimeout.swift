@@ -32,12 +32,12 @@ public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     clock: C = ContinuousClock(),
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    // The operation is used while its caller waits, and by nobody else: see `TimeLimit`.
-    try await borrowing(LentRun<Value, C>(run: TimeLimit.run)).run(duration, clock, operation)
+    // The operation is used while its caller waits, and by nobody else: see `_TimeLimit`.
+    try await borrowing(_LentRun<Value, C>(run: _TimeLimit.run)).run(duration, clock, operation)
 }
 
 @usableFromInline
-enum TimeLimit {
+enum _TimeLimit {
     @inlinable
     nonisolated(nonsending) static func run<Value, C: Clock>(
         _ duration: Duration,
@@ -91,12 +91,12 @@ enum TimeLimit {
         @usableFromInline var result: Result<Value, any Error>?
         /// What the clock threw while the operation ran.
         @usableFromInline var failure: (any Error)?
-        @usableFromInline let phase: RacePhase
+        @usableFromInline let phase: _RacePhase
 
         @inlinable
         init(_ operation: @escaping Operation, limit: Duration) {
             self.operation = operation
-            phase = RacePhase(limit: limit)
+            phase = _RacePhase(limit: limit)
         }
 
         @inlinable
@@ -146,7 +146,7 @@ enum TimeLimit {
     }
 
     @usableFromInline
-    struct RacePhase: Sendable {
+    struct _RacePhase: Sendable {
         private enum Phase { case running, ended, expired, failed }
 
         private let phase = Locked(Phase.running)

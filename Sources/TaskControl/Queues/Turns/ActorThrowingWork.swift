@@ -1,6 +1,6 @@
 /// An operation that may fail, and receives the actor that it runs on.
 @usableFromInline
-struct ActorThrowingWork<ActorType: Actor, Success: Sendable>: TurnWork {
+struct _ActorThrowingWork<ActorType: Actor, Success: Sendable>: _TurnWork {
     @usableFromInline let actor: ActorType
     @usableFromInline let operation: @Sendable (isolated ActorType) async throws -> Success
 

@@ -1,8 +1,8 @@
 /// An operation that receives the actor that it runs on.
 ///
-/// Apart from ``ActorThrowingWork`` for the reason of ``PlainWork``.
+/// Apart from ``_ActorThrowingWork`` for the reason of ``_PlainWork``.
 @usableFromInline
-struct ActorWork<ActorType: Actor, Success: Sendable>: TurnWork {
+struct _ActorWork<ActorType: Actor, Success: Sendable>: _TurnWork {
     @usableFromInline let actor: ActorType
     @usableFromInline let operation: @Sendable (isolated ActorType) async -> Success
 

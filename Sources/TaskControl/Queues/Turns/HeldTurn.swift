@@ -3,14 +3,14 @@
 /// All queues share one task-local. A turn inside another queue's turn carries the outer turns along, but only those that have not ended: a
 /// chain of tasks, each sent to another queue from inside the turn before, does not grow. A turn that is inside no other allocates nothing.
 @usableFromInline
-struct HeldTurn: Sendable {
+struct _HeldTurn: Sendable {
     let place: TurnPlace
     /// The turns that it was taken in.
     let outer: [TurnPlace]
 
-    @TaskLocal static var current: HeldTurn?
+    @TaskLocal static var current: _HeldTurn?
 
-    @usableFromInline static var local: TaskLocal<HeldTurn?> { $current }
+    @usableFromInline static var local: TaskLocal<_HeldTurn?> { $current }
 
     /// - Parameter place: The caller's new turn.
     init(_ place: TurnPlace) {

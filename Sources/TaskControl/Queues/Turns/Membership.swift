@@ -4,7 +4,7 @@ enum Membership: Sendable {
     /// The queue is closed: the task is cancelled.
     case refused(TaskRegistry)
 
-    init(_ group: TaskRegistry, of turn: TurnStorage.ID, in turns: TurnStorage) {
+    init(_ group: TaskRegistry, of turn: _TurnStorage.ID, in turns: _TurnStorage) {
         // The events of the group know the task by what those of the queue know it by.
         if let id = group.reserve(subject: Diagnostics.whileObserved(turns.subject(turn))) {
             self = .member(group, id)
@@ -13,7 +13,7 @@ enum Membership: Sendable {
         }
     }
 
-    func attach(_ task: TaskHandle, name: String?) {
+    func attach(_ task: _TaskHandle, name: String?) {
         switch self {
         case .member(let group, let id):
             group.attach(id, task)

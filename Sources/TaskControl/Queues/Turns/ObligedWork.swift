@@ -1,6 +1,6 @@
 /// Work that may throw and must run also if its task was cancelled before the turn.
 @usableFromInline
-struct ObligedWork<Work: TurnWork>: TurnWork where Work.Failure == any Error {
+struct _ObligedWork<Work: _TurnWork>: _TurnWork where Work.Failure == any Error {
     @usableFromInline let work: Work
 
     @inlinable

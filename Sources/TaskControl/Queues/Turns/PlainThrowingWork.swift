@@ -1,6 +1,6 @@
 /// An operation that may fail, and runs in the isolation that it was formed in.
 @usableFromInline
-struct PlainThrowingWork<Success: Sendable>: TurnWork {
+struct _PlainThrowingWork<Success: Sendable>: _TurnWork {
     @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success
 
     @inlinable

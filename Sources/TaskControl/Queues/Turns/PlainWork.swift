@@ -1,8 +1,8 @@
 /// An operation that runs in the isolation that it was formed in.
 ///
-/// Apart from ``PlainThrowingWork``: with a generic failure its function would be wrapped in a thunk, which allocates and is a frame more.
+/// Apart from ``_PlainThrowingWork``: with a generic failure its function would be wrapped in a thunk, which allocates and is a frame more.
 @usableFromInline
-struct PlainWork<Success: Sendable>: TurnWork {
+struct _PlainWork<Success: Sendable>: _TurnWork {
     @usableFromInline let operation: @Sendable @isolated(any) () async -> Success
 
     @inlinable

@@ -1,6 +1,6 @@
 /// Work that cannot throw and owes nothing, so that it can be skipped.
 @usableFromInline
-struct SkippableWork<Work: TurnWork>: TurnWork where Work.Success == Void, Work.Failure == Never {
+struct _SkippableWork<Work: _TurnWork>: _TurnWork where Work.Success == Void, Work.Failure == Never {
     @usableFromInline let work: Work
 
     @inlinable

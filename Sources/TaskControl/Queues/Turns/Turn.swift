@@ -2,20 +2,20 @@
 ///
 /// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name it.
 public struct _Turn: Sendable {
-    let turns: TurnStorage
-    let id: TurnStorage.ID
+    let turns: _TurnStorage
+    let id: _TurnStorage.ID
     let membership: Membership?
 
     /// Takes the last place in a queue: the order of these calls is the order of the queue.
     @inline(__always)
-    init(in turns: TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
+    init(in turns: _TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
         id = turns.enqueue(priority: priority)
         membership = group.map { [id] in Membership($0, of: id, in: turns) }
     }
 
     /// A place that has been taken already.
-    init(in turns: TurnStorage, at id: TurnStorage.ID) {
+    init(in turns: _TurnStorage, at id: _TurnStorage.ID) {
         self.turns = turns
         self.id = id
         membership = nil
@@ -23,7 +23,7 @@ public struct _Turn: Sendable {
 
     /// Brings the handle of the task that has been made for this place.
     @usableFromInline
-    func attach(_ task: TaskHandle, name: String?) {
+    func attach(_ task: _TaskHandle, name: String?) {
         turns.attach(id, task)
         membership?.attach(task, name: name)
         Diagnostics.emitBeginning(
@@ -48,7 +48,7 @@ public struct _Turn: Sendable {
 
     /// Passes the turn on, if it had begun.
     @usableFromInline
-    func finish(_ end: TurnEnd) {
+    func finish(_ end: _TurnEnd) {
         let moment = Diagnostics.moment
         turns.finish(id)
         membership?.end()
@@ -59,18 +59,16 @@ public struct _Turn: Sendable {
     @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
 
     /// Marks the turn inside it.
-    @usableFromInline var held: HeldTurn { turns.held(id) }
+    @usableFromInline var held: _HeldTurn { turns.held(id) }
 
     /// The work begins.
     ///
     /// - Returns: What marks the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline
-    func enter() -> HeldTurn? {
+    func enter() -> _HeldTurn? {
         // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.
         if membership?.isCancelled == true { withUnsafeCurrentTask { $0?.cancel() } }
         turns.emit(.started, .entered(.running), id)
         return turns.holdsTurns ? held : nil
     }
 }
-
-@usableFromInline typealias Turn = _Turn

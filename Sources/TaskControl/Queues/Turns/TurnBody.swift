@@ -2,12 +2,12 @@
 ///
 /// If it is cancelled before its turn, skippable work gives its place up, and other work runs.
 @usableFromInline
-struct TurnBody<Work: TurnWork>: TaskBody {
-    @usableFromInline let turn: Turn
+struct _TurnBody<Work: _TurnWork>: _TaskBody {
+    @usableFromInline let turn: _Turn
     @usableFromInline let work: Work
 
     @inlinable
-    init(turn: Turn, work: Work) {
+    init(turn: _Turn, work: Work) {
         self.turn = turn
         self.work = work
     }
@@ -71,17 +71,17 @@ struct TurnBody<Work: TurnWork>: TaskBody {
     }
 }
 
-extension TurnBody {
+extension _TurnBody {
     /// Makes the task of a turn.
     @inlinable
     static func start(
-        _ turn: Turn,
+        _ turn: _Turn,
         _ work: Work,
         isolatedTo isolation: (any Actor)?,
         name: String?,
         priority: TaskPriority?
     ) -> Task<Work.Success, Never> where Work.Failure == Never {
-        let task = spawn(name: name, priority: priority, isolatedTo: isolation, TurnBody(turn: turn, work: work))
+        let task = spawn(name: name, priority: priority, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
         turn.attach(task.handle, name: name)
         return task
     }
@@ -89,13 +89,13 @@ extension TurnBody {
     /// As the other, for work that may fail.
     @inlinable
     static func start(
-        _ turn: Turn,
+        _ turn: _Turn,
         _ work: Work,
         isolatedTo isolation: (any Actor)?,
         name: String?,
         priority: TaskPriority?
     ) -> Task<Work.Success, any Error> where Work.Failure == any Error {
-        let task = spawn(name: name, priority: priority, isolatedTo: isolation, TurnBody(turn: turn, work: work))
+        let task = spawn(name: name, priority: priority, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
         turn.attach(task.handle, name: name)
         return task
     }

@@ -1,6 +1,6 @@
 /// How a turn ends.
 @usableFromInline
-enum TurnEnd {
+enum _TurnEnd {
     case completed
     case failed(any Error)
     /// Its task was cancelled before its turn.

@@ -1,5 +1,5 @@
 /// The events of a queue and its turns.
-extension TurnStorage {
+extension _TurnStorage {
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
     /// Emits an event of a turn, from inside the task that has it.
@@ -8,7 +8,7 @@ extension TurnStorage {
     }
 
     @inline(never)
-    func emitEnd(_ end: TurnEnd, _ id: ID, at moment: EventMoment) {
+    func emitEnd(_ end: _TurnEnd, _ id: ID, at moment: EventMoment) {
         let (kind, outcome, error): (TaskEvent.Kind, TaskEvent.Outcome, (any Error)?) =
             switch end {
             case .completed: (.completed, .completed, nil)

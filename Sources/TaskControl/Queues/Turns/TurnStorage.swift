@@ -2,9 +2,9 @@
 ///
 /// The tasks of a queue hold it, so that they outlive the queue's face.
 @usableFromInline
-final class TurnStorage: Sendable {
+final class _TurnStorage: Sendable {
     /// Who is in line lives: a task leaves before it ends.
-    typealias Job = TaskHandle.Unowned
+    typealias Job = _TaskHandle.Unowned
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TurnStateMachine<Waiter, Job>
     typealias ID = Machine.ID
@@ -46,7 +46,7 @@ final class TurnStorage: Sendable {
     }
 
     /// Brings the handle of the task that has been made for a place.
-    func attach(_ id: ID, _ task: TaskHandle) {
+    func attach(_ id: ID, _ task: _TaskHandle) {
         let level = state.withLock { $0.attach(id, Job(task)) }
         if level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: level)) }
     }
@@ -95,10 +95,10 @@ final class TurnStorage: Sendable {
     // MARK: Holding a turn
 
     /// Whether the caller, or a task that it stems from, holds a turn.
-    var isHeldByCaller: Bool { HeldTurn.isHeld(of: state) }
+    var isHeldByCaller: Bool { _HeldTurn.isHeld(of: state) }
 
     /// A turn as code inside it sees it, for a caller who is about to run that code.
-    func held(_ id: ID) -> HeldTurn { HeldTurn(TurnPlace(queue: state, id: id)) }
+    func held(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
 
     // MARK: Ending
 
@@ -114,7 +114,7 @@ final class TurnStorage: Sendable {
     ///
     /// - Returns: `nil`: the caller was cancelled before its turn.
     @usableFromInline
-    nonisolated(nonsending) func beginInCaller() async -> Turn? {
+    nonisolated(nonsending) func beginInCaller() async -> _Turn? {
         if Task.isCancelled { return nil }
         let level = Task.currentPriority.rawValue
         let (place, mustWait) = state.withLock { machine in
@@ -127,11 +127,11 @@ final class TurnStorage: Sendable {
         }
         if place.isUrgent { raise(before: place.id, to: level) }
         emitCall(place.id, mustWait)
-        guard mustWait else { return Turn(in: self, at: place.id) }
+        guard mustWait else { return _Turn(in: self, at: place.id) }
         await waitUntilCalledOrCancelled(place.id)
         if begin(place.id) {
             emit(.started, .entered(.running), place.id)
-            return Turn(in: self, at: place.id)
+            return _Turn(in: self, at: place.id)
         }
         if let moment = Diagnostics.moment { emitEnd(.skipped, place.id, at: moment) }
         return nil

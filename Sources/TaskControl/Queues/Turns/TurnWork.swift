@@ -1,6 +1,6 @@
 /// The work of a turn: an operation, and what becomes of it when its task is cancelled before the turn.
 @usableFromInline
-protocol TurnWork: TaskBody {
+protocol _TurnWork: _TaskBody {
     /// Whether the operation does not run if its task is cancelled before the turn. Otherwise it runs, cancelled.
     static var isSkippable: Bool { get }
 
@@ -8,14 +8,14 @@ protocol TurnWork: TaskBody {
     static func skipped() throws(Failure) -> Success
 }
 
-extension TurnWork where Failure == Never {
+extension _TurnWork where Failure == Never {
     /// Work that cannot throw owes a value.
     @inlinable static var isSkippable: Bool { false }
 
     @inlinable static func skipped() -> Success { preconditionFailure("Work that owes a value is not skipped.") }
 }
 
-extension TurnWork where Failure == any Error {
+extension _TurnWork where Failure == any Error {
     @inlinable static var isSkippable: Bool { true }
 
     @inlinable static func skipped() throws -> Success { throw CancellationError() }

@@ -1,16 +1,16 @@
-/// A run of work that callers share, as its task and its callers know it: one object for all of them. ``FlightTable`` acts on it.
+/// A run of work that callers share, as its task and its callers know it: one object for all of them. ``_FlightTable`` acts on it.
 ///
 /// Sendable: `id` is written under the lock, before the flight is in the table.
 @usableFromInline
-class Flight: @unchecked Sendable {
-    @usableFromInline let table: FlightTable
-    let key: ErasedKey?
+class _Flight: @unchecked Sendable {
+    @usableFromInline let table: _FlightTable
+    let key: _ErasedKey?
     /// The flights that it was begun in, the innermost last; some of them may have ended.
-    let outer: [FlightPlace]
-    var id = FlightTable.ID(serial: 0, slot: 0)
+    let outer: [_FlightPlace]
+    var id = _FlightTable.ID(serial: 0, slot: 0)
 
     @usableFromInline
-    init(_ table: FlightTable, _ key: ErasedKey?, inside outer: [FlightPlace]) {
+    init(_ table: _FlightTable, _ key: _ErasedKey?, inside outer: [_FlightPlace]) {
         self.table = table
         self.key = key
         self.outer = outer

@@ -1,11 +1,11 @@
 /// The task of a flight: runs the operation, and reports its result to the callers.
 @usableFromInline
-struct FlightBody<Value: Sendable>: TaskBody {
-    @usableFromInline let flight: TypedFlight<Value>
+struct _FlightBody<Value: Sendable>: _TaskBody {
+    @usableFromInline let flight: _TypedFlight<Value>
     @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Value
 
     @inlinable
-    init(_ flight: TypedFlight<Value>, operation: @escaping @Sendable @isolated(any) () async throws -> Value) {
+    init(_ flight: _TypedFlight<Value>, operation: @escaping @Sendable @isolated(any) () async throws -> Value) {
         self.flight = flight
         self.operation = operation
     }
@@ -19,7 +19,7 @@ struct FlightBody<Value: Sendable>: TaskBody {
             try table.begin(flight)
             hasBegun = true
             flight.result = .success(
-                try await FlightPlace.local.withValue(table.places(inside: flight), operation: operation)
+                try await _FlightPlace.local.withValue(table.places(inside: flight), operation: operation)
             )
         } catch {
             flight.result = .failure(error)

@@ -1,11 +1,11 @@
 /// A caller of a flight: the one that began it, or one that joined it.
 @usableFromInline
-struct FlightCaller<Value: Sendable>: Sendable {
-    @usableFromInline let flight: TypedFlight<Value>
-    @usableFromInline let place: FlightTable.CallerPlace
+struct _FlightCaller<Value: Sendable>: Sendable {
+    @usableFromInline let flight: _TypedFlight<Value>
+    @usableFromInline let place: _FlightTable.CallerPlace
 
     @inlinable
-    init(_ flight: TypedFlight<Value>, at place: FlightTable.CallerPlace) {
+    init(_ flight: _TypedFlight<Value>, at place: _FlightTable.CallerPlace) {
         self.flight = flight
         self.place = place
     }
@@ -16,7 +16,7 @@ struct FlightCaller<Value: Sendable>: Sendable {
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func value() async throws -> Value {
-        guard await FlightTable.wait(for: flight, at: place), let result = flight.result else {
+        guard await _FlightTable.wait(for: flight, at: place), let result = flight.result else {
             throw CancellationError()
         }
         do {
@@ -33,6 +33,6 @@ struct FlightCaller<Value: Sendable>: Sendable {
     /// - Returns: `nil` if the caller or the flight was cancelled.
     @inlinable
     nonisolated(nonsending) func result() async -> Result<Value, any Error>? {
-        await FlightTable.wait(for: flight, at: place) ? flight.result : nil
+        await _FlightTable.wait(for: flight, at: place) ? flight.result : nil
     }
 }

@@ -3,17 +3,17 @@
 /// Not the flight itself: this is in a task-local, so whatever begins inside and outlives the flight would retain its key and its value, and
 /// those of the flights before it.
 @usableFromInline
-struct FlightPlace: Sendable {
-    let table: FlightTable
-    let id: FlightTable.ID
+struct _FlightPlace: Sendable {
+    let table: _FlightTable
+    let id: _FlightTable.ID
 
     /// The flights that the current task is inside of, the innermost last; some of them may have ended. Child tasks inherit them, and so do the
     /// flights that begin inside.
-    @TaskLocal static var all: [FlightPlace] = []
+    @TaskLocal static var all: [_FlightPlace] = []
 
     /// The flights that the current task is inside of and that have not ended, the innermost last: a chain of flights, each begun by the one before
     /// it, does not grow.
-    @usableFromInline static var held: [FlightPlace] { all.filter { $0.table.isInFlight($0.id) } }
+    @usableFromInline static var held: [_FlightPlace] { all.filter { $0.table.isInFlight($0.id) } }
 
-    @usableFromInline static var local: TaskLocal<[FlightPlace]> { $all }
+    @usableFromInline static var local: TaskLocal<[_FlightPlace]> { $all }
 }

@@ -1,22 +1,22 @@
 /// The events of flights.
-extension FlightTable {
+extension _FlightTable {
     var name: String? { source.name }
 
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
     /// Emits the beginning of a flight, from inside the task of its first caller, which has created the task.
-    func emitBegun(_ id: ID, _ key: ErasedKey?, _ taskName: String?) {
+    func emitBegun(_ id: ID, _ key: _ErasedKey?, _ taskName: String?) {
         Diagnostics.emitBeginning(
             isInside: true,
             source.event(.started, .began(.waiting), about: subject(id), taskName: taskName, key: key?.text)
         )
     }
 
-    func emitJoined(_ id: ID, _ key: ErasedKey?, at moment: EventMoment?) {
+    func emitJoined(_ id: ID, _ key: _ErasedKey?, at moment: EventMoment?) {
         Diagnostics.emit(at: moment, isInside: true, source.event(.joined, about: subject(id), key: key?.text))
     }
 
-    func emitRunning(_ id: ID, _ key: ErasedKey?) {
+    func emitRunning(_ id: ID, _ key: _ErasedKey?) {
         Diagnostics.emit(
             isInside: true,
             source.event(.running, .entered(.running), about: subject(id), key: key?.text)
@@ -31,7 +31,7 @@ extension FlightTable {
     @inline(never)
     func emitEnd(
         _ id: ID,
-        _ key: ErasedKey?,
+        _ key: _ErasedKey?,
         _ failure: (any Error)?,
         hasBegun: Bool,
         isCancelled: Bool,

@@ -2,11 +2,11 @@
 ///
 /// The tasks of its flights hold it, so that they outlive its face.
 @usableFromInline
-final class FlightTable: Sendable {
+final class _FlightTable: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     /// Unowned: a flight leaves the table before its task ends.
-    typealias Job = TaskHandle.Unowned
-    typealias Machine = FlightStateMachine<ErasedKey, Flight, Waiter, Job>
+    typealias Job = _TaskHandle.Unowned
+    typealias Machine = FlightStateMachine<_ErasedKey, _Flight, Waiter, Job>
     typealias ID = Machine.ID
 
     /// Identifies a caller to this table.
@@ -50,23 +50,23 @@ final class FlightTable: Sendable {
     @inlinable
     @inline(never)
     func join<Value: Sendable>(
-        _ key: ErasedKey?,
+        _ key: _ErasedKey?,
         name: String? = nil,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
-    ) throws -> FlightCaller<Value>? {
+    ) throws -> _FlightCaller<Value>? {
         try Task.checkCancellation()
-        let held = FlightPlace.held
+        let held = _FlightPlace.held
         // Most callers join, so a flight is made only when there is none.
         if key != nil {
             switch join(key, inside: held, nil) {
-            case .joined(let flight, let place): return FlightCaller(downcast(flight), at: place)
+            case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
             case .reentrant: return nil
             case .begun, .absent: break
             }
         }
-        let fresh = TypedFlight<Value>(self, key, inside: held)
+        let fresh = _TypedFlight<Value>(self, key, inside: held)
         switch join(key, inside: held, fresh) {
-        case .joined(let flight, let place): return FlightCaller(downcast(flight), at: place)
+        case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
         case .reentrant, .absent: return nil
         case .begun(let place, let level):
             let name = name ?? callersName
@@ -74,24 +74,24 @@ final class FlightTable: Sendable {
                 name: name,
                 priority: nil,
                 isolatedTo: operation.isolation,
-                FlightBody(fresh, operation: operation)
+                _FlightBody(fresh, operation: operation)
             )
             attach(fresh, task, level: level, name: name)
-            return FlightCaller(fresh, at: place)
+            return _FlightCaller(fresh, at: place)
         }
     }
 
     /// The type of the value is a part of the key, or the same for all keys of a table.
     @inlinable
-    func downcast<Value: Sendable>(_ flight: Flight) -> TypedFlight<Value> {
-        unsafeDowncast(flight, to: TypedFlight<Value>.self)
+    func downcast<Value: Sendable>(_ flight: _Flight) -> _TypedFlight<Value> {
+        unsafeDowncast(flight, to: _TypedFlight<Value>.self)
     }
 
     @usableFromInline
     enum Joining {
         /// The flight that was passed has begun, and its task will have a priority.
         case begun(CallerPlace, level: UInt8)
-        case joined(Flight, CallerPlace)
+        case joined(_Flight, CallerPlace)
         case reentrant
         case absent
     }
@@ -100,7 +100,7 @@ final class FlightTable: Sendable {
     ///   - held: The flights that the caller is inside of.
     ///   - fresh: The flight that begins, unless there is one to join; `nil`: none begins.
     @usableFromInline
-    func join(_ key: ErasedKey?, inside held: [FlightPlace], _ fresh: Flight?) -> Joining {
+    func join(_ key: _ErasedKey?, inside held: [_FlightPlace], _ fresh: _Flight?) -> Joining {
         let origins = held.isEmpty ? [] : held.filter { $0.table === self }.map(\.id)
         let level = inheritedPriority.rawValue
         let (joining, moment) = state.withLock { machine in
@@ -126,7 +126,7 @@ final class FlightTable: Sendable {
 
     /// Receives the handle of the task that has been created for a flight.
     @usableFromInline
-    func attach(_ flight: Flight, _ task: TaskHandle, level: UInt8, name: String?) {
+    func attach(_ flight: _Flight, _ task: _TaskHandle, level: UInt8, name: String?) {
         let attachment = state.withLock { $0.attach(flight.id, Job(task), level: level) }
         if attachment.isCancelled { task.cancel() }
         if attachment.level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: attachment.level)) }
@@ -141,7 +141,7 @@ final class FlightTable: Sendable {
     ///
     /// - Returns: Whether the result is there. If not, the caller or the flight was cancelled.
     @usableFromInline
-    nonisolated(nonsending) static func wait(for flight: Flight, at place: CallerPlace) async -> Bool {
+    nonisolated(nonsending) static func wait(for flight: _Flight, at place: CallerPlace) async -> Bool {
         let outcome = await suspend {
             flight.table.park(place.caller, $0)
         } onCancel: {
@@ -167,7 +167,7 @@ final class FlightTable: Sendable {
     /// A caller leaves. Called by its cancellation handler, so only the caller is resumed here.
     ///
     /// The last one cancels the flight: in the books at once, so that work that has not begun does not begin; its task soon after.
-    func leave(_ caller: Machine.Caller, of key: ErasedKey?) {
+    func leave(_ caller: Machine.Caller, of key: _ErasedKey?) {
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(caller, of: key)
             return (leaving, leaving.cancelling?.owned, Diagnostics.moment)
@@ -191,21 +191,21 @@ final class FlightTable: Sendable {
     ///
     /// - Throws: `CancellationError` if the flight was cancelled before.
     @usableFromInline
-    func begin(_ flight: Flight) throws {
+    func begin(_ flight: _Flight) throws {
         guard !Task.isCancelled, state.withLock({ $0.mayBegin(flight.id) }) else { throw CancellationError() }
         emitRunning(flight.id, flight.key)
     }
 
     /// The flights that the work of a flight is inside of, the flight itself last.
     @usableFromInline
-    func places(inside flight: Flight) -> [FlightPlace] { flight.outer + [FlightPlace(table: self, id: flight.id)] }
+    func places(inside flight: _Flight) -> [_FlightPlace] { flight.outer + [_FlightPlace(table: self, id: flight.id)] }
 
     /// Ends a flight whose result has been written.
     ///
     /// - Returns: Whether a caller receives the result, and whether the flight had been cancelled, which its task may learn later. If no caller
     ///   receives it, the task goes on with ``report(_:wasCancelled:)``.
     @usableFromInline
-    func finish(_ flight: Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
+    func finish(_ flight: _Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
         let moment = Diagnostics.moment
         let landing = state.withLock { $0.finish(flight.id, of: flight.key) }
         landing.first?.resume(returning: .reached)
@@ -244,7 +244,7 @@ final class FlightTable: Sendable {
         )
     }
 
-    func forget(_ key: ErasedKey) {
+    func forget(_ key: _ErasedKey) {
         let payload = state.withLock { $0.forget(key) }
         if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.text)) }
     }
