@@ -40,10 +40,14 @@ public final class AsyncTask: Sendable {
         @_inheritActorContext
         operation: sending @escaping @isolated(any) () async throws -> Void
     ) {
-        let operation = received(operation)
-        let body = Body(life: life, operation: operation, handler: NoErrorHandling())
         Diagnostics.open(Self.identity(of: life))
-        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
+        let operation = received(operation)
+        task = spawn(
+            name: name,
+            priority: priority,
+            isolatedTo: operation.isolation,
+            Body(life: life, operation: operation, handler: NoErrorHandling())
+        )
         emitCreated(name)
     }
 
@@ -63,10 +67,14 @@ public final class AsyncTask: Sendable {
         @_inheritActorContext
         onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) {
-        let operation = received(operation)
-        let body = Body(life: life, operation: operation, handler: ErrorHandler(onError: onError))
         Diagnostics.open(Self.identity(of: life))
-        task = spawn(name: name, priority: priority, isolatedTo: operation.isolation, body)
+        let operation = received(operation)
+        task = spawn(
+            name: name,
+            priority: priority,
+            isolatedTo: operation.isolation,
+            Body(life: life, operation: operation, handler: ErrorHandler(onError: onError))
+        )
         emitCreated(name)
     }
 
@@ -90,7 +98,11 @@ public final class AsyncTask: Sendable {
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
         let (subject, moment) = (Diagnostics.whileObserved(Self.identity(of: life)), Diagnostics.moment)
-        let registration = lifetime.registry.insert(task, subject: subject, ifClosed: cancel)
+        // Does not capture `self`: the compiler then sees that the object does not escape, and clients can allocate it on the stack.
+        let registration = lifetime.registry.insert(task, subject: subject) { [task, life] in
+            life.withLock { _ = $0.change { $0.decide() } }
+            Self.cancel(task, life)
+        }
         guard let id = registration else { return self }
         var settled: TaskEvent.Identity?
         let obsolete = decide { life in

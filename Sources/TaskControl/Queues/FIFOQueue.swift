@@ -99,7 +99,9 @@ public final class FIFOQueue: TaskQueue {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         try _checkReentrancy()
-        guard let turn = await _turns.beginInCaller() else { throw CancellationError() }
+        var mustWait = false
+        let turn = try _turns.enterCaller(mustWait: &mustWait)
+        if mustWait { try await _turns.waitInCaller(turn) }
         do {
             let value = try await turn.held.holding(body)
             turn.finish(.completed)

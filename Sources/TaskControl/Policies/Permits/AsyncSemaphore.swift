@@ -180,17 +180,19 @@ public final class AsyncSemaphore: Sendable {
     }
 
     private func giveBack(_ weight: Int) {
-        guard let granted = state.withLock({ $0.release(weight) }) else {
+        switch state.withLock({ $0.release(weight) }) {
+        case .done: return
+        case .resume(let granted): for waiter in granted { waiter.resume(returning: .reached) }
+        case .refuse:
             fatalError(
                 "AsyncSemaphore: more permits are released than were acquired. Release each once, or use withPermit { }, which does."
             )
         }
-        for waiter in granted { waiter.resume(returning: .reached) }
     }
 
     private func check(_ weight: Int) {
         insist(
-            (1...value).contains(weight),
+            weight >= 1 && weight <= value,
             "AsyncSemaphore: \(weight) permits are requested, and there are \(value). Request 1 to \(value), or create a larger semaphore."
         )
     }

@@ -68,15 +68,22 @@ struct PermitStateMachine<Waiter> {
         requests.park(id.ticket, waiter)
     }
 
+    enum ReleaseAction {
+        case done
+        /// Callers in line have their permits now.
+        case resume([Waiter])
+        /// More is given back than was taken.
+        case refuse
+    }
+
     /// Gives permits back.
     ///
-    /// - Returns: Who has got theirs; `nil`: more is given back than was taken.
     /// - Complexity: O(*n*) in the number of those who get theirs.
     @inline(__always)
-    mutating func release(_ weight: Int) -> [Waiter]? {
-        guard weight <= size - available else { return nil }
+    mutating func release(_ weight: Int) -> ReleaseAction {
+        guard weight <= size - available else { return .refuse }
         available += weight
-        return line.isEmpty ? [] : grant()
+        return line.isEmpty ? .done : .resume(grant())
     }
 
     struct Leaving {
@@ -122,3 +129,5 @@ extension PermitStateMachine {
         precondition(waiting.allSatisfy { requests[$0].parking.isWaiting }, "a request in line has not been settled")
     }
 }
+
+extension PermitStateMachine.ReleaseAction: Sendable where Waiter: Sendable {}

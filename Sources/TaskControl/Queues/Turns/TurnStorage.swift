@@ -110,31 +110,35 @@ final class _TurnStorage: Sendable {
 
     // MARK: Turns in the caller's task
 
-    /// Takes a turn in the caller's task, which is not raised by those behind it: a task that is not the queue's may end as soon as it has left.
+    /// Takes the last place for a turn in the caller's task, which is not raised by those behind it: a task that is not the queue's may end as
+    /// soon as it has left. Not asynchronous, so a caller that need not wait pays for no suspension.
     ///
-    /// - Returns: `nil`: the caller was cancelled before its turn.
+    /// - Parameter mustWait: Whether the turn has not begun: the caller must go on with ``waitInCaller(_:)``.
     @usableFromInline
-    nonisolated(nonsending) func beginInCaller() async -> _Turn? {
-        if Task.isCancelled { return nil }
+    func enterCaller(mustWait: inout Bool) throws(CancellationError) -> _Turn {
+        if Task.isCancelled { throw CancellationError() }
         let level = Task.currentPriority.rawValue
-        let (place, mustWait) = state.withLock { machine in
+        let place = state.withLock { machine in
             let place = machine.enqueue(level: level)
             Diagnostics.open(subject(place.id))
             // If it can begin, it is the last in line, and there is nobody to call. An urgent one raises first, since who has begun raises
             // nobody: those who come to wait behind it stop raising at it, and count on it to have raised what is before.
-            if !place.isUrgent, case .run = machine.begin(place.id) { return (place, false) }
-            return (place, true)
+            if !place.isUrgent, case .run = machine.begin(place.id) { return place }
+            mustWait = true
+            return place
         }
         if place.isUrgent { raise(before: place.id, to: level) }
         emitCall(place.id, mustWait)
-        guard mustWait else { return _Turn(in: self, at: place.id) }
-        await waitUntilCalledOrCancelled(place.id)
-        if begin(place.id) {
-            emit(.started, .entered(.running), place.id)
-            return _Turn(in: self, at: place.id)
-        }
-        if let moment = Diagnostics.moment { emitEnd(.skipped, place.id, at: moment) }
-        return nil
+        return _Turn(in: self, at: place.id)
+    }
+
+    /// Returns when the turn of a caller has begun.
+    @usableFromInline
+    nonisolated(nonsending) func waitInCaller(_ turn: _Turn) async throws(CancellationError) {
+        await waitUntilCalledOrCancelled(turn.id)
+        if begin(turn.id) { return emit(.started, .entered(.running), turn.id) }
+        if let moment = Diagnostics.moment { emitEnd(.skipped, turn.id, at: moment) }
+        throw CancellationError()
     }
 
     private func emitCall(_ id: ID, _ mustWait: Bool) {
