@@ -22,18 +22,23 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         case left
     }
 
-    private enum State {
+    // A phase and optionals, and no enumeration with payloads: of a generic one, the compiler emits 40 KB of code that copies it.
+    private enum Phase: UInt8 {
         /// The API is being called. It may call back already.
         case calling
-        /// No handle: it has been cancelled. No waiter: it has not parked yet.
-        case waiting(Handle?, Waiter?)
+        case waiting
         /// The handle is being cancelled. What ends the wait meanwhile is kept until that has returned.
-        case cancelling(Waiter?, Ending?)
-        case ended(Ending)
+        case cancelling
+        case ended
         case over
     }
 
-    private var state = State.calling
+    private var phase = Phase.calling
+    /// There until it is handed out.
+    private var handle: Handle?
+    /// There from when the caller has parked until it is handed out.
+    private var waiter: Waiter?
+    private var ending: Ending?
 
     /// What a callback is, if one comes after the end. The one that answers a cancellation may come, and is the last to be excused.
     private var excess = ExcessCallback.again
@@ -44,15 +49,13 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     ///
     /// - Returns: What has called back already; the handle is to be let go then. `nil`: the caller is to park.
     mutating func begin(_ handle: Handle) -> Outcome? {
-        switch state {
+        switch phase {
         case .calling:
-            state = .waiting(handle, nil)
+            phase = .waiting
+            self.handle = handle
             return nil
-        case .ended(.finished(let outcome)):
-            state = .over
-            return outcome
         case .ended:
-            return nil
+            return takeOutcome()
         case .waiting, .cancelling, .over:
             preconditionFailure("The API is called once.")
         }
@@ -62,43 +65,48 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     ///
     /// - Returns: What has called back all the same. `nil`: the failure counts.
     mutating func fail() -> Outcome? {
-        switch state {
+        switch phase {
         case .calling:
             excess = .afterFailure
-            state = .over
+            phase = .over
             return nil
-        case .ended(.finished(let outcome)):
-            state = .over
-            return outcome
         case .ended:
             // That nobody is left to call back is no surprise.
-            state = .over
-            return nil
+            let outcome = takeOutcome()
+            phase = .over
+            return outcome
         case .waiting, .cancelling, .over:
             preconditionFailure("The API is called once.")
         }
     }
 
+    /// What called back before the API had returned.
+    private mutating func takeOutcome() -> Outcome? {
+        guard case .finished(let outcome) = ending else { return nil }
+        phase = .over
+        ending = nil
+        return outcome
+    }
+
     /// - Returns: Whether the waiter is to wait. If not, it has ended already.
     mutating func park(_ waiter: Waiter) -> Bool {
-        switch state {
-        case .waiting(let handle, nil):
-            state = .waiting(handle, waiter)
-            return true
-        case .cancelling(nil, let ending):
-            state = .cancelling(waiter, ending)
+        switch phase {
+        case .waiting, .cancelling:
+            precondition(self.waiter == nil, "The caller parks once.")
+            self.waiter = waiter
             return true
         case .ended:
             return false
-        case .calling, .waiting, .cancelling, .over:
-            preconditionFailure("The caller parks once, when the API has been called.")
+        case .calling, .over:
+            preconditionFailure("The caller parks when the API has been called.")
         }
     }
 
     /// The caller goes on.
     mutating func collect() -> Ending {
-        guard case .ended(let ending) = state else { preconditionFailure("The caller is woken at the end.") }
-        state = .over
+        guard phase == .ended, let ending else { preconditionFailure("The caller is woken at the end.") }
+        phase = .over
+        self.ending = nil
         return ending
     }
 
@@ -117,36 +125,28 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
 
     /// The API calls back.
     mutating func finish(_ outcome: Outcome) -> Finishing {
-        switch state {
-        case .calling:
-            state = .ended(.finished(outcome))
-            return .first(Waking())
-        case .waiting(let handle, let waiter):
-            state = .ended(.finished(outcome))
-            return .first(Waking(handle: handle, waiter: waiter))
-        case .cancelling(let waiter, nil):
-            state = .cancelling(waiter, .finished(outcome))
-            return .first(Waking())
-        case .cancelling, .ended, .over:
-            defer { excess = .again }
-            return .excess(excess)
-        }
+        if let waking = end(.finished(outcome)) { return .first(waking) }
+        defer { excess = .again }
+        return .excess(excess)
     }
 
     /// The API lets go of its callback, perhaps when it has called it.
-    mutating func drop() -> Waking {
-        switch state {
-        case .calling:
-            state = .ended(.dropped)
-            return Waking()
-        case .waiting(let handle, let waiter):
-            state = .ended(.dropped)
+    mutating func drop() -> Waking { end(.dropped) ?? Waking() }
+
+    /// - Returns: `nil`: it had ended before.
+    private mutating func end(_ ending: Ending) -> Waking? {
+        switch phase {
+        case .calling, .waiting:
+            phase = .ended
+            self.ending = ending
+            defer { (handle, waiter) = (nil, nil) }
             return Waking(handle: handle, waiter: waiter)
-        case .cancelling(let waiter, nil):
-            state = .cancelling(waiter, .dropped)
+        case .cancelling:
+            guard self.ending == nil else { return nil }
+            self.ending = ending
             return Waking()
-        case .cancelling, .ended, .over:
-            return Waking()
+        case .ended, .over:
+            return nil
         }
     }
 
@@ -155,14 +155,19 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     /// - Parameter isLeaving: It does not wait for the callback.
     /// - Returns: The handle, for the caller to cancel and release, and then to report with `cancelled`.
     mutating func cancel(isLeaving: Bool) -> Handle? {
-        switch state {
-        case .waiting(let handle?, let waiter):
-            if isLeaving { excess = .afterCancellation }
-            state = .cancelling(waiter, isLeaving ? .left : nil)
+        switch phase {
+        case .waiting:
+            guard handle != nil else { return nil }
+            if isLeaving {
+                excess = .afterCancellation
+                ending = .left
+            }
+            phase = .cancelling
+            defer { handle = nil }
             return handle
         case .calling:
             preconditionFailure("A cancellation is listened to when the API has been called.")
-        case .waiting, .cancelling, .ended, .over:
+        case .cancelling, .ended, .over:
             return nil
         }
     }
@@ -171,14 +176,13 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     ///
     /// - Returns: The waiter, if it has ended meanwhile.
     mutating func cancelled() -> Waiter? {
-        guard case .cancelling(let waiter, let ending) = state else {
-            preconditionFailure("A handle is cancelled once, when the caller has been cancelled.")
-        }
-        guard let ending else {
-            state = .waiting(nil, waiter)
+        precondition(phase == .cancelling, "A handle is cancelled once, when the caller has been cancelled.")
+        guard ending != nil else {
+            phase = .waiting
             return nil
         }
-        state = .ended(ending)
+        phase = .ended
+        defer { waiter = nil }
         return waiter
     }
 }
