@@ -1,4 +1,4 @@
-// What the core needs of C: two words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
+// What the core needs of C: words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,4 +37,23 @@ const void *tc_runningTask(void);
 /// A number that nobody else is given in this process; never 0.
 static inline uint64_t tc_nextNumber(void) {
     return __atomic_add_fetch(&tc_number, 1, __ATOMIC_RELAXED);
+}
+
+// A word of an `AtomicWord`. An exchange is a barrier in both directions, as a lock is.
+
+static inline int64_t tc_load(const int64_t *word) {
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline void tc_store(int64_t *word, int64_t value) {
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+static inline int64_t tc_exchange(int64_t *word, int64_t value) {
+    return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
+}
+
+/// Stores `value` if the word is `expected`. Returns whether it was; if not, `expected` is what it is.
+static inline bool tc_compareExchange(int64_t *word, int64_t *expected, int64_t value) {
+    return __atomic_compare_exchange_n(word, expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }

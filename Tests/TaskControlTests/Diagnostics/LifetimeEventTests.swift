@@ -319,6 +319,8 @@ struct LifetimeEventTests {
         Task { try? await gate.wait() }.stored(in: bag)
         gate.open()
         try await bag.registry.drain()
+        // Events are delivered after the effects of what they report.
+        try await observer.wait { $0.contains { $0.kind == .completed } }
         observation.end()
         let events = observer.events.filter { $0.subject != nil && ![.draining, .drained].contains($0.kind) }
         #expect(events.lines == ["TaskBag.adopted", "TaskBag.completed"])

@@ -34,6 +34,36 @@ struct AsyncSemaphoreTests {
         #expect(semaphore.available == 3 && semaphore.waiterCount == 0)
     }
 
+    /// Permits change hands between the word of a free semaphore and the line of a busy one, on many threads. ThreadSanitizer sees here that a
+    /// permit orders the memory that it protects.
+    @Test func aPermitProtectsMemoryThatHasNoLock() async throws {
+        final class Unprotected: @unchecked Sendable { var count = 0 }
+        let (semaphore, memory) = (AsyncSemaphore(value: 2), Unprotected())
+        await withTaskGroup(of: Int.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    var entered = 0
+                    for round in 0..<500 {
+                        if (number + round).isMultiple(of: 7) { await Task.yield() }
+                        if (number + round).isMultiple(of: 5), semaphore.tryAcquire(2) {
+                            memory.count += 1
+                            entered += 1
+                            semaphore.release(2)
+                        }
+                        try? await semaphore.withPermits(2) {
+                            memory.count += 1
+                            entered += 1
+                        }
+                    }
+                    return entered
+                }
+            }
+            let entered = await group.reduce(0, +)
+            #expect(memory.count == entered && entered >= 4_000)
+        }
+        #expect(semaphore.available == 2 && semaphore.waiterCount == 0)
+    }
+
     @Test func permitsAreGivenInTheOrderOfTheCalls() async throws {
         let (semaphore, order) = (AsyncSemaphore(value: 1), OrderRecorder<Int>())
         try await semaphore.acquire()

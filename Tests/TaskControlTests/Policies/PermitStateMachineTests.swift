@@ -33,6 +33,8 @@ struct PermitStateMachineTests {
 
 private enum PermitEvent: Hashable {
     case acquire(Int), tryAcquire(Int), park(Int), leave(Int), release(Int), releaseTooMuch
+    /// So many are taken while the permits are lent.
+    case takeBack(Int)
 }
 
 /// A list that is searched through for each answer: what the machine of permits is to do.
@@ -86,6 +88,7 @@ private struct PermitDriver: MachineDriver {
         events += model.line.filter { !$0.isParked }.map { .park($0.number) }
         events += model.told.keys.sorted().map { .park($0) }
         events += ids.keys.sorted().map { .leave($0) }
+        if model.line.isEmpty { events += (0...model.size).map { .takeBack($0) } }
         if model.taken > 0 { events += (1...model.taken).map { .release($0) } }
         return events
     }
@@ -132,10 +135,12 @@ private struct PermitDriver: MachineDriver {
             case .resume(let granted): #expect(granted == woken)
             case .refuse: Issue.record("\(weight) of the acquired permits are released")
             }
+        case .takeBack(let taken):
+            model.taken = taken
+            machine.takeBack(model.size - taken)
         case .releaseTooMuch:
-            guard case .refuse = machine.release(model.taken + 1) else {
-                return Issue.record("more permits are released than were acquired")
-            }
+            if case .refuse = machine.release(model.taken + 1) { break }
+            Issue.record("more permits are released than were acquired")
         }
         #expect(machine.available == model.size - model.taken)
         #expect(machine.waiterCount == model.line.count)

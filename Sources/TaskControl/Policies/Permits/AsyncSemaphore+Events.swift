@@ -6,7 +6,7 @@ struct _PermitHolding: Sendable {
     /// Whether the same call releases them.
     fileprivate let isScoped: Bool
     /// The place in line; `nil`: the permits were there.
-    var id: PermitStateMachine<AsyncSemaphore.Waiter>.ID?
+    var id: PermitStorage.Machine.ID?
 
     @usableFromInline static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
     @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }

@@ -24,9 +24,7 @@
 /// A caller that is cancelled leaves the line at once, and those behind it move up. A permit that is granted in the same moment is given
 /// back.
 public final class AsyncSemaphore: Sendable {
-    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-
-    private let state: Locked<PermitStateMachine<Waiter>>
+    private let permits: PermitStorage
     private let value: Int
     /// The name shown in diagnostics.
     public var name: String? { source.name }
@@ -41,19 +39,20 @@ public final class AsyncSemaphore: Sendable {
         insist(value >= 1, "AsyncSemaphore: with \(value) permits nobody would ever get one. Make 1 or more.")
         source = EventSource(.asyncSemaphore, name: name)
         self.value = value
-        state = Locked(PermitStateMachine(size: value))
+        permits = PermitStorage(size: value)
         Diagnostics.emit(source.event(.created, count: value))
     }
 
     deinit {
+        permits.deallocate()
         Diagnostics.emit(source.event(.deallocated))
     }
 
     /// How many permits are there to be taken. It may have changed when the caller looks at it.
-    public var available: Int { state.withLock { $0.available } }
+    public var available: Int { permits.available }
 
     /// How many callers wait. It may have changed when the caller looks at it.
-    public var waiterCount: Int { state.withLock { $0.waiterCount } }
+    public var waiterCount: Int { permits.withMachine { $0.waiterCount } }
 
     /// Runs `body` with a permit, and releases the permit when `body` has ended.
     ///
@@ -115,7 +114,9 @@ public final class AsyncSemaphore: Sendable {
     func _acquireAtOnce(_ weight: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
         check(weight)
         if Task.isCancelled { throw CancellationError() }
-        let (id, moment) = state.withLock { ($0.acquire(weight), Diagnostics.moment) }
+        // An event is numbered with the decision, so that takes the lock.
+        if Diagnostics.moment == nil, permits.take(weight) { return true }
+        let (id, moment) = permits.withMachine { ($0.acquire(weight), Diagnostics.moment) }
         holding.id = id
         if let moment { emitRequest(weight, &holding, isAcquired: id == nil, at: moment) }
         return id == nil
@@ -129,9 +130,9 @@ public final class AsyncSemaphore: Sendable {
             preconditionFailure("A caller waits in line for what it did not get at once.")
         }
         let outcome = await suspend { waiter in
-            state.withLock { $0.park(id, waiter) }
+            permits.withMachine { $0.park(id, waiter) }
         } onCancel: {
-            let leaving = state.withLock { $0.leave(id) }
+            let leaving = permits.withMachine { $0.leave(id) }
             leaving.waiter?.resume(returning: .left)
             let granted = leaving.granted
             guard !granted.isEmpty else { return }
@@ -154,7 +155,7 @@ public final class AsyncSemaphore: Sendable {
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         check(weight)
-        let isAcquired = state.withLock { $0.tryAcquire(weight) }
+        let isAcquired = permits.take(weight) || permits.withMachine { $0.tryAcquire(weight) }
         if isAcquired { Diagnostics.emit(source.event(.acquired, count: weight)) }
         return isAcquired
     }
@@ -180,7 +181,12 @@ public final class AsyncSemaphore: Sendable {
     }
 
     private func giveBack(_ weight: Int) {
-        switch state.withLock({ $0.release(weight) }) {
+        if !permits.putBack(weight) { giveBackInLine(weight) }
+    }
+
+    @inline(never)
+    private func giveBackInLine(_ weight: Int) {
+        switch permits.withMachine({ $0.release(weight) }) {
         case .done: return
         case .resume(let granted): for waiter in granted { waiter.resume(returning: .reached) }
         case .refuse:

@@ -38,6 +38,14 @@ struct PermitStateMachine<Waiter> {
         available = size
     }
 
+    /// The permits were lent to callers that take and return them without the machine. Only while nobody waits.
+    ///
+    /// - Parameter available: How many of them are left.
+    mutating func takeBack(_ available: Int) {
+        precondition(line.isEmpty, "The permits are lent while nobody waits.")
+        self.available = available
+    }
+
     /// Takes permits if they are there, and nobody is in line for them.
     ///
     /// - Complexity: O(1).

@@ -1,0 +1,50 @@
+/// The permits of a semaphore: a word while nobody waits for them, so that a free permit costs one exchange, and the state machine otherwise.
+///
+///     lent ──withMachine──▶ held ──nobody waits──▶ lent
+///
+/// While the permits are lent, the word has them. Whoever needs the machine takes the lock and takes them back; that ends every other access to the
+/// word until the lock is free, and for as long as somebody waits.
+struct PermitStorage: Sendable {
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
+    typealias Machine = PermitStateMachine<Waiter>
+
+    private let state: Locked<Machine>
+    private let size: Int
+    private let lent: AtomicWord
+    /// In place of a number of permits: the machine has them.
+    private static var held: Int64 { -1 }
+
+    init(size: Int) {
+        state = Locked(Machine(size: size))
+        self.size = size
+        lent = AtomicWord(Int64(size))
+    }
+
+    func deallocate() { lent.deallocate() }
+
+    /// - Returns: Whether the permits were available, and nobody waits. If not, the machine decides.
+    @inline(__always)
+    func take(_ weight: Int) -> Bool {
+        lent.replace { $0 >= weight ? $0 - Int64(weight) : nil }
+    }
+
+    /// - Returns: Whether nobody waits, and not more is returned than was taken. If not, the machine decides.
+    @inline(__always)
+    func putBack(_ weight: Int) -> Bool {
+        lent.replace { $0 != Self.held && weight <= size - Int($0) ? $0 + Int64(weight) : nil }
+    }
+
+    func withMachine<Answer>(_ event: (inout Machine) -> Answer) -> Answer {
+        state.withLock { machine in
+            let available = lent.exchange(Self.held)
+            if available != Self.held { machine.takeBack(Int(available)) }
+            defer { if machine.waiterCount == 0 { lent.store(Int64(machine.available)) } }
+            return event(&machine)
+        }
+    }
+
+    var available: Int {
+        let available = lent.value
+        return available == Self.held ? withMachine { $0.available } : Int(available)
+    }
+}
