@@ -27,7 +27,7 @@ struct SnapshotSimulationTests {
                 _ = await EventLog.events { event in
                     books.withLock { $0.receive(event) }
                 } of: {
-                    for _ in 0..<8 { sim.somewhere(look) }
+                    for _ in 0..<8 { sim.atAnyPoint(look) }
                     await world.run(sim)
                 }
                 let left = books.withLock { $0 }.snapshot(at: .zero)

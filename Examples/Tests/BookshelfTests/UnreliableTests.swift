@@ -50,7 +50,7 @@ struct UnreliableTests {
     func everythingIsDoneExactlyOnceByAServerThatFailsHalfTheTime(seed: UInt64) async throws {
         let folder = try TestFolder()
         let file = try folder.file("cover.png", bytes: 100_000)
-        let (events, clock) = (ServerEvents(), TestClock(autoJump: true))
+        let (events, clock) = (ServerEvents(), TestClock(advancesAutomatically: true))
         var settings = ServerSettings.watched(by: events)
         settings.books = []
         settings.faults = FaultPlan(share: 0.5, seed: seed, retryAfter: 1, delay: .zero)

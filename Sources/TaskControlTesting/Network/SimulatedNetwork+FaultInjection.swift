@@ -112,7 +112,7 @@ extension NetworkStorage {
     private func atSomeMoment(_ action: @escaping @Sendable () -> Void) async {
         guard let simulation else { return action() }
         let done = Gate()
-        simulation.somewhere {
+        simulation.atAnyPoint {
             action()
             done.open()
         }

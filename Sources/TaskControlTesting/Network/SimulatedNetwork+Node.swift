@@ -4,7 +4,7 @@ extension SimulatedNetwork {
     /// A machine of a simulated network, with a name, a clock and a disk. What runs on it is a ``Process``.
     ///
     /// A test holds nodes, and makes them fail. All of this may be called from any thread or task, also from
-    /// ``Simulation/somewhere(_:)``, and suspends nowhere.
+    /// ``Simulation/atAnyPoint(_:)``, and suspends nowhere.
     public struct Node: Sendable {
         let network: NetworkStorage
         let index: Int

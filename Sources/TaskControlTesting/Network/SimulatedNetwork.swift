@@ -7,7 +7,7 @@ internal import TaskControl
 /// ```swift
 /// let network = SimulatedNetwork(
 ///     seed: 7,
-///     clock: TestClock(autoJump: true),
+///     clock: TestClock(advancesAutomatically: true),
 ///     latency: .milliseconds(5) ... .milliseconds(80),
 ///     faults: .init(errors: 0.1, lostReplies: 0.05, duplicates: 0.05)
 /// )

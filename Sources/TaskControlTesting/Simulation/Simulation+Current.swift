@@ -7,7 +7,7 @@ extension Simulation {
     /// ```swift
     /// @Test(.simulated) func aCancelledDownloadLeavesNoFile() async {
     ///     let download = Task { await downloadFile() }
-    ///     Simulation.current?.cancelSomewhere(download)
+    ///     Simulation.current?.cancelAtAnyPoint(download)
     ///     await download.value
     ///     #expect(!fileExists)
     /// }

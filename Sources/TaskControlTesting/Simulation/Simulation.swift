@@ -55,16 +55,16 @@ public final class Simulation: Sendable {
     }
 
     /// Cancels a task at a moment that the seed decides, which may be before the task starts or after it has ended.
-    public func cancelSomewhere<Success, Failure>(_ task: Task<Success, Failure>) {
-        somewhere { task.cancel() }
+    public func cancelAtAnyPoint<Success, Failure>(_ task: Task<Success, Failure>) {
+        atAnyPoint { task.cancel() }
     }
 
     /// Calls a closure at a moment that the seed decides, between two steps of the schedule.
     ///
     /// - Parameter action: Called once, outside all tasks, before the seed ends. Not called if the seed fails first. The closure must not
     ///   block.
-    public func somewhere(_ action: @escaping @Sendable () -> Void) {
-        host.somewhere(action)
+    public func atAnyPoint(_ action: @escaping @Sendable () -> Void) {
+        host.atAnyPoint(action)
     }
 }
 
@@ -73,7 +73,7 @@ protocol SimulationHost: AnyObject, Sendable {
     var elapsed: Duration { get }
     func fail(_ reason: SimulationFailure.Reason)
     func note(_ text: String, _ location: String)
-    func somewhere(_ action: @escaping @Sendable () -> Void)
+    func atAnyPoint(_ action: @escaping @Sendable () -> Void)
     /// `nil` outside the simulation.
     func draw() -> UInt64?
 }

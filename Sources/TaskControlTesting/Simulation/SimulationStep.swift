@@ -78,7 +78,7 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
         case actorTurn
         /// The program called ``Simulation/note(_:filePath:line:)`` with the given text.
         case note(String)
-        /// The action of ``Simulation/somewhere(_:)`` or ``Simulation/cancelSomewhere(_:)`` ran.
+        /// The action of ``Simulation/atAnyPoint(_:)`` or ``Simulation/cancelAtAnyPoint(_:)`` ran.
         case action
         /// The task blocked its thread, which took virtual time. The text names the duration and the call.
         case blocked(String)

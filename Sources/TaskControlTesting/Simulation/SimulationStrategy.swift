@@ -86,7 +86,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Suitable for programs of a few tasks and about ten choices at most. `simulate` returns a ``SimulationReport`` that says whether all
     /// schedules have run; the number of its `seeds` limits the schedules. All of them have the first seed. The moments of
-    /// ``Simulation/somewhere(_:)`` are among the choices.
+    /// ``Simulation/atAnyPoint(_:)`` are among the choices.
     ///
     /// The bound is that of Musuvathi and Qadeer (*Iterative Context Bounding for Systematic Testing of Multithreaded
     /// Programs*, PLDI 2007): most bugs need at most two.

@@ -8,7 +8,7 @@ internal import TaskControl
 /// await clock.advance(by: .seconds(90), waking: 3)          // three rounds
 /// ```
 ///
-/// If the test makes no claim about time, use `TestClock(autoJump: true)`: whenever tasks sleep, time jumps to the first
+/// If the test makes no claim about time, use `TestClock(advancesAutomatically: true)`: whenever tasks sleep, time jumps to the first
 /// deadline.
 ///
 /// ## Ordering
@@ -27,7 +27,7 @@ internal import TaskControl
 /// If the test and its tasks run on one actor, and the tasks call ``sleep(until:tolerance:)`` directly, a task that wakes
 /// runs to its next suspension before time moves on.
 ///
-/// With `autoJump`, the clock promises only the order of deadlines among the tasks that sleep when time jumps.
+/// With `advancesAutomatically`, the clock promises only the order of deadlines among the tasks that sleep when time jumps.
 public final class TestClock: Clock, Sendable {
     /// A moment of a ``TestClock``.
     public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
@@ -63,14 +63,15 @@ public final class TestClock: Clock, Sendable {
     /// How many sleepers have been woken, and how many of them have come to the end of their `sleep`.
     private let wakes = Locked(0)
     private let landings = Level(0)
-    private let jumps: Bool
+    private let advancesAutomatically: Bool
     private let jump = Locked(JumpStateMachine())
 
-    /// Makes a clock at ``Instant/zero``.
+    /// Creates a clock at ``Instant/zero``.
     ///
-    /// - Parameter autoJump: Whether time moves by itself while anybody sleeps. Otherwise only the test moves it.
-    public init(autoJump: Bool = false) {
-        jumps = autoJump
+    /// - Parameter advancesAutomatically: Whether time jumps to the first deadline whenever tasks sleep. Otherwise only the test
+    ///   advances it.
+    public init(advancesAutomatically: Bool = false) {
+        self.advancesAutomatically = advancesAutomatically
     }
 
     /// The time that it is.
@@ -95,7 +96,7 @@ public final class TestClock: Clock, Sendable {
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let hasSlept = try await time.wait(for: deadline) {
             arrivals.move { $0 += 1 }
-            if jumps { sleeperCame() }
+            if advancesAutomatically { sleeperCame() }
         }
         if hasSlept { landings.move { $0 += 1 } }
     }

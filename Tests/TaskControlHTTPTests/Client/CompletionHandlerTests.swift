@@ -133,7 +133,7 @@ struct CompletionHandlerTests {
     }
 
     @Test func theClientLivesAsLongAsItsRequests() async throws {
-        try await expectDeallocated {
+        try await requireDeallocated {
             let gate = Gate()
             let results = OrderRecorder<String>()
             let client = EndpointClient(

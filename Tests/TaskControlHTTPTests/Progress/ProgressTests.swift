@@ -130,7 +130,7 @@ struct ProgressTests {
     }
 
     @Test func nobodyKeepsAProgressThatHasFinished() async throws {
-        try await expectDeallocated {
+        try await requireDeallocated {
             let gate = Gate()
             let (progress, ended) = running { _ in try await gate.wait() }
             try await gate.waitForWaiters()

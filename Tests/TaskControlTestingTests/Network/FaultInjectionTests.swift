@@ -13,7 +13,7 @@ struct FaultInjectionTests {
     }
 
     @Test func injectedFaultsEndHealed() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         let nodes = ["a", "b", "c"].map { network.addNode($0) { process in process.handle(Ask.self) { _ in 1 } } }
         try await network.run {
             try await network.injectFaults(count: 60, within: .seconds(60))
@@ -51,7 +51,7 @@ struct FaultInjectionTests {
     }
 
     @Test func onlyTheVictimsCrash() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         for name in ["a", "b", "c"] { network.addNode(name) { _ in } }
         try await network.run {
             try await network.injectFaults([.crash], count: 30, within: .seconds(30), on: ["b"])

@@ -50,7 +50,7 @@ struct NetworkFailureTests {
     }
 
     @Test func aRequestToANodeThatIsDownIsLost() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         let node = network.addNode("a") { process in process.handle(Ask.self) { _ in process.incarnation } }
         try await network.run {
             node.crash()
@@ -108,7 +108,7 @@ struct NetworkFailureTests {
     }
 
     @Test func aProcessThatHasCrashedHasNoEffect() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         let (node, processes) = addIdle(network)
         try await network.run {
             let process = processes.events[0]
@@ -128,7 +128,7 @@ struct NetworkFailureTests {
     }
 
     @Test func theDiskSurvives() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         let node = network.addNode("a") { process in
             process.disk.write((process.disk.read("starts") ?? 0) + 1, for: "starts")
         }
@@ -140,7 +140,7 @@ struct NetworkFailureTests {
     }
 
     @Test func unsyncedWritesAreLostOrKept() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         let node = network.addNode("a", losesUnsyncedWrites: true) { _ in }
         try await network.run {
             for number in 0..<10 { node.disk.write(number, for: "synced \(number)") }

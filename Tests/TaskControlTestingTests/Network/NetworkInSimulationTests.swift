@@ -79,7 +79,7 @@ struct NetworkInSimulationTests {
                 let sender = Task {
                     while !Task.isCancelled { _ = try await network.send(Increment(), to: "a") }
                 }
-                sim.cancelSomewhere(nemesis)
+                sim.cancelAtAnyPoint(nemesis)
                 _ = await nemesis.result
                 sender.cancel()
                 for node in nodes {

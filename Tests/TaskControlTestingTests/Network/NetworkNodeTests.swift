@@ -32,7 +32,7 @@ struct NetworkNodeTests {
     // MARK: Messages
 
     @Test func aRequestAndItsReplyTravelBetweenNodes() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         network.addNode("a", echo)
         let answered = Gate()
         network.addNode("b") { process in
@@ -48,7 +48,7 @@ struct NetworkNodeTests {
     }
 
     @Test func theDirectionsOfALinkHaveLatenciesOfTheirOwn() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         network.addNode("a", echo)
         network.addNode("b") { process in
             process.addTask {
@@ -79,7 +79,7 @@ struct NetworkNodeTests {
     }
 
     @Test func whatAHandlerThrowsReachesTheSender() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         network.addNode("a") { process in process.handle(Echo.self) { _ in throw ServerError() } }
         await #expect(throws: ServerError.self) {
             try await network.run { _ = try await network.send(Echo("hello"), to: "a") }
@@ -88,7 +88,7 @@ struct NetworkNodeTests {
     }
 
     @Test func aRequestWithoutHandlerIsAnsweredWithAnError() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         network.addNode("a") { _ in }
         let error = await #expect(throws: SimulatedNetwork.NoHandlerError.self) {
             try await network.run { _ = try await network.send(Echo("hello"), to: "a") }
@@ -111,7 +111,11 @@ struct NetworkNodeTests {
     }
 
     @Test func aDuplicateIsHandledSecond() async throws {
-        let network = SimulatedNetwork(seed: 1, clock: TestClock(autoJump: true), faults: .init(duplicates: 1))
+        let network = SimulatedNetwork(
+            seed: 1,
+            clock: TestClock(advancesAutomatically: true),
+            faults: .init(duplicates: 1)
+        )
         network.addNode("a", echo)
         try await network.run {
             _ = try await network.send(Echo("hello"), to: "a")
@@ -121,7 +125,7 @@ struct NetworkNodeTests {
     }
 
     @Test func lossesAndErrorsAreThoseOfTheLink() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         network.addNode("a", echo)
         let (toA, toB) = (OrderRecorder<Bool>(), OrderRecorder<Bool>())
         network.addNode("b") { process in
@@ -176,7 +180,7 @@ struct NetworkNodeTests {
     }
 
     @Test func aBlockedDirectionLosesRepliesOfRequestsThatAreHandled() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         network.addNode("a", echo)
         let isAnswered = Gate()
         network.addNode("b") { process in
@@ -194,7 +198,7 @@ struct NetworkNodeTests {
     }
 
     @Test func noPartitionSeparatesAClientWithoutAName() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         network.addNode("a", echo)
         network.addNode("b", echo)
         network.partition(["a"], ["b"])
@@ -223,7 +227,7 @@ struct NetworkNodeTests {
     }
 
     @Test func aNodeThatIsAddedDuringTheRunStartsAtOnce() async throws {
-        let network = network(TestClock(autoJump: true))
+        let network = network(TestClock(advancesAutomatically: true))
         try await network.run {
             let node = network.addNode("a", echo)
             #expect(node.isRunning)
@@ -236,7 +240,7 @@ struct NetworkNodeTests {
         func run() async throws -> ([Double], SimulatedNetwork.Counts) {
             let network = SimulatedNetwork(
                 seed: 4,
-                clock: TestClock(autoJump: true),
+                clock: TestClock(advancesAutomatically: true),
                 latency: .milliseconds(1) ... .milliseconds(9),
                 faults: .init(errors: 0.3, duplicates: 0.3),
                 clockRates: 0.5...2

@@ -14,7 +14,7 @@ struct SimulatedNetworkTests {
     private func network(_ faults: Faults, seed: UInt64 = 1) -> SimulatedNetwork {
         SimulatedNetwork(
             seed: seed,
-            clock: TestClock(autoJump: true),
+            clock: TestClock(advancesAutomatically: true),
             latency: .milliseconds(1) ... .milliseconds(9),
             faults: faults
         )
@@ -28,7 +28,7 @@ struct SimulatedNetworkTests {
     // MARK: What goes right
 
     @Test func aRequestAndItsReplyTakeALatencyEach() async throws {
-        let clock = TestClock(autoJump: true)
+        let clock = TestClock(advancesAutomatically: true)
         let network = SimulatedNetwork(seed: 1, clock: clock, latency: .milliseconds(5) ... .milliseconds(5))
         let arrival = try await network.send(()) { _ in clock.now.offset }
         #expect(arrival == .milliseconds(5))

@@ -109,8 +109,8 @@ struct StrategyTests {
 
     @concurrent @Sendable private static func twoActions(_ sim: Simulation) async {
         let order = OrderRecorder<String>()
-        sim.somewhere { order.record("a") }
-        sim.somewhere { order.record("b") }
+        sim.atAnyPoint { order.record("a") }
+        sim.atAnyPoint { order.record("b") }
         for _ in 0..<3 { await Task.yield() }
         while order.count < 2 { try? await Task.sleep(for: .seconds(1)) }
         sim.expect(order.events == ["a", "b"], "a is first")

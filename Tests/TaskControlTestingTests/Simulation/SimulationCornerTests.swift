@@ -101,7 +101,7 @@ struct SimulationCornerTests {
             let limit = Task { try await Task.sleep(for: .seconds(3_600)) }
             for _ in 0..<3 { await Task.yield() }
             limit.cancel()
-            sim.somewhere { gate.open() }
+            sim.atAnyPoint { gate.open() }
             await gate.waitIgnoringCancellation()
             times.record(sim.now)
         }
@@ -143,7 +143,7 @@ struct SimulationCornerTests {
             await withTaskGroup { group in
                 for _ in 0..<2_000 { group.addTask { try? await Task.sleep(for: .seconds(1)) } }
             }
-            for _ in 0..<1_000 { sim.somewhere {} }
+            for _ in 0..<1_000 { sim.atAnyPoint {} }
         }
         #expect(run.steps > 2_000)
     }

@@ -229,7 +229,7 @@ struct ScheduleTests {
     }
 
     /// From all moments before the task starts to after it has ended.
-    @Test func cancelSomewhereCancelsAnywhere() throws {
+    @Test func cancelAtAnyPointCancelsAtEveryMoment() throws {
         let seen = OrderRecorder<Int>()
         try simulate(seeds: 0..<300) { sim in
             let steps = OrderRecorder<Int>()
@@ -239,7 +239,7 @@ struct ScheduleTests {
                     await Task.yield()
                 }
             }
-            sim.cancelSomewhere(task)
+            sim.cancelAtAnyPoint(task)
             await task.value
             seen.record(steps.events.count)
         }
@@ -247,10 +247,10 @@ struct ScheduleTests {
     }
 
     /// Whoever is waiting for the action alone is not in a deadlock.
-    @Test func anActionSomewhereHappensBeforeTheEnd() throws {
+    @Test func anActionAtAnyPointRunsBeforeTheEnd() throws {
         try simulate(seeds: 0..<100) { sim in
             let gate = Gate()
-            sim.somewhere { gate.open() }
+            sim.atAnyPoint { gate.open() }
             await gate.waitIgnoringCancellation()
         }
     }

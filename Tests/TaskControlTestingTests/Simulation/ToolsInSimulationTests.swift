@@ -64,7 +64,7 @@ struct ToolsInSimulationTests {
 
     @Test func anOwnerIsSeenToGo() throws {
         try simulate(seeds: 0..<100) { sim in
-            try await expectDeallocated {
+            try await requireDeallocated {
                 let model = Model()
                 model.load()
                 await Task.yield()
@@ -78,7 +78,7 @@ struct ToolsInSimulationTests {
         let failure = try #require(
             failure { _ in
                 let model = Model()
-                try await expectDeallocated { model }
+                try await requireDeallocated { model }
                 withExtendedLifetime(model) {}
             }
         )
@@ -130,7 +130,7 @@ struct ToolsInSimulationTests {
     /// Whether a sleeper comes before the clock has found that nobody sleeps, or after.
     @Test func aJumpingClockLosesNobodyWhoComesToSleep() throws {
         try simulate(seeds: 0..<500) { sim in
-            let clock = TestClock(autoJump: true)
+            let clock = TestClock(advancesAutomatically: true)
             try await withThrowingTaskGroup { group in
                 for number in 1...3 {
                     group.addTask {
@@ -158,7 +158,7 @@ struct ToolsInSimulationTests {
                 }
             }
             let first = sleeper(1)
-            sim.cancelSomewhere(first)
+            sim.cancelAtAnyPoint(first)
             _ = await first.result
             let (second, third) = (sleeper(2), sleeper(3))
             second.cancel()
@@ -173,8 +173,8 @@ struct ToolsInSimulationTests {
         try simulate(seeds: 0..<500) { sim in
             let gate = Gate()
             let waiting = (0..<3).map { _ in Task { try await gate.wait() } }
-            sim.cancelSomewhere(waiting[1])
-            sim.somewhere { gate.open() }
+            sim.cancelAtAnyPoint(waiting[1])
+            sim.atAnyPoint { gate.open() }
             for task in waiting { _ = await task.result }
             sim.expect(gate.isOpen || waiting[1].isCancelled)
             sim.expect(gate.waiterCount == 0)

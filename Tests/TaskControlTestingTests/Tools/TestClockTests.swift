@@ -288,7 +288,7 @@ struct TestClockTests {
     // MARK: Jumping
 
     @Test func aJumpingClockSleepsNoTime() async throws {
-        let clock = TestClock(autoJump: true)
+        let clock = TestClock(advancesAutomatically: true)
         for hour in 1...100 {
             try await clock.sleep(for: .seconds(3_600))
             #expect(clock.now.offset == .seconds(3_600 * hour))
@@ -296,7 +296,7 @@ struct TestClockTests {
     }
 
     @Test func onAJumpingClockNobodyWakesEarlyAndTimeRunsForwards() async throws {
-        let clock = TestClock(autoJump: true)
+        let clock = TestClock(advancesAutomatically: true)
         await withTaskGroup(of: Void.self) { group in
             for number in 1...50 {
                 group.addTask {
@@ -314,7 +314,7 @@ struct TestClockTests {
     }
 
     @Test func aJumpingClockGoesOnAfterACancellation() async throws {
-        let clock = TestClock(autoJump: true)
+        let clock = TestClock(advancesAutomatically: true)
         for _ in 0..<100 {
             let task = Task { try await clock.sleep(for: .seconds(1)) }
             task.cancel()
@@ -326,7 +326,7 @@ struct TestClockTests {
 
     /// Time that moves by itself does not make an advance one to the past. That shows now and then only, so it is tried often.
     @Test func anAdvanceBesideAJumpDoesNotTrap() async throws {
-        let clock = TestClock(autoJump: true)
+        let clock = TestClock(advancesAutomatically: true)
         let jumping = Task { while !Task.isCancelled { try await clock.sleep(for: .seconds(1)) } }
         await Task {
             // Waits for nobody, and so meets more jumps.

@@ -65,9 +65,9 @@ struct SimulatedTraitTests {
         #expect(seed != nil && seed == Simulation.current?.seed)
     }
 
-    @Test func theSeedCancelsSomewhere() async {
+    @Test func theSeedCancelsAtAnyPoint() async {
         let task = Task { try await Task.sleep(for: .seconds(1)) }
-        Simulation.current?.cancelSomewhere(task)
+        Simulation.current?.cancelAtAnyPoint(task)
         _ = await task.result
     }
 }

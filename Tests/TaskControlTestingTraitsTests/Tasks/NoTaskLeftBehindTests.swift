@@ -11,7 +11,7 @@ struct NoTaskLeftBehindTests {
 
     /// For tests that leave tasks behind: its clock does not wait.
     private var impatient: NoTaskLeftBehindTrait {
-        NoTaskLeftBehindTrait(limit: .seconds(1), clock: TestClock(autoJump: true))
+        NoTaskLeftBehindTrait(limit: .seconds(1), clock: TestClock(advancesAutomatically: true))
     }
     /// For tests whose tasks end: its clock stands.
     private var patient: NoTaskLeftBehindTrait { NoTaskLeftBehindTrait(limit: .seconds(1), clock: TestClock()) }

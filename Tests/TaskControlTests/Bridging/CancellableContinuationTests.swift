@@ -294,7 +294,7 @@ struct CancellableContinuationTests {
 
     @Test func whatIsOverKeepsNothing() async throws {
         let kept = Locked<CancellableContinuation<CallbackAPI>?>(nil)
-        try await expectDeallocated {
+        try await requireDeallocated {
             try await withCancellableContinuation { continuation in
                 kept.withLock { $0 = continuation }
                 continuation.resume(returning: CallbackAPI())
@@ -312,7 +312,7 @@ struct CancellableContinuationTests {
         }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
-        try await expectDeallocated {
+        try await requireDeallocated {
             let value = CallbackAPI()
             kept.withLock { $0 }?.resume(returning: value)
             return value

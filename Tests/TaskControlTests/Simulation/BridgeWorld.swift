@@ -75,7 +75,7 @@ final class BridgeWorld: Sendable {
             try await Task.sleep(for: .seconds(1))
             happen(.letGo, to: caller)
         }
-        for event in program.later { sim.somewhere { self.happen(event, to: caller) } }
+        for event in program.later { sim.atAnyPoint { self.happen(event, to: caller) } }
         await caller.value
         last.cancel()
     }

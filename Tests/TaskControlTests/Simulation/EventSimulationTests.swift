@@ -74,11 +74,11 @@ struct EventSimulationTests {
                 case 7: store.addTask(forKey: key, duplicateKeyBehavior: .keepLatest) { await Task.yield() }
                 case 8, 9:
                     let task = Task(on: group) { try await pause() }
-                    sim.cancelSomewhere(task)
+                    sim.cancelAtAnyPoint(task)
                     tasks.append(Task { _ = await task.result })
                 case 10:
                     let task = Task { _ = try? await queue.run { try await pause() } }
-                    sim.cancelSomewhere(task)
+                    sim.cancelAtAnyPoint(task)
                     tasks.append(task)
                 case 11, 12:
                     let task = Task {
@@ -87,17 +87,17 @@ struct EventSimulationTests {
                             return 1
                         }
                     }
-                    sim.cancelSomewhere(task)
+                    sim.cancelAtAnyPoint(task)
                     tasks.append(task)
                 case 13:
                     let task = Task { _ = try? await semaphore.withPermit { try await pause() } }
-                    sim.cancelSomewhere(task)
+                    sim.cancelAtAnyPoint(task)
                     tasks.append(task)
                 case 14:
                     let task = Task {
                         _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1))) { throw Oops() }
                     }
-                    sim.cancelSomewhere(task)
+                    sim.cancelAtAnyPoint(task)
                     tasks.append(task)
                 default:
                     let task = Task {
@@ -105,7 +105,7 @@ struct EventSimulationTests {
                             try await Task.sleep(for: .milliseconds(key + 1))
                         }
                     }
-                    sim.cancelSomewhere(task)
+                    sim.cancelAtAnyPoint(task)
                     tasks.append(task)
                 }
                 if number == 8 {

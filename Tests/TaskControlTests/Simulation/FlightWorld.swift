@@ -49,7 +49,7 @@ final class FlightWorld: Sendable {
 
     // MARK: Operations
 
-    /// Asks in a task of its own, which is cancelled somewhere if it is to be.
+    /// Asks in a task of its own, which the seed cancels at any point if the program says so.
     ///
     /// - Returns: Returns when the caller has its answer.
     func ask(_ key: Int, _ work: Work, isCancelled: Bool) -> @Sendable () async -> Void {
@@ -68,7 +68,7 @@ final class FlightWorld: Sendable {
             check(number, result)
         }
         if isCancelled {
-            sim.somewhere {
+            sim.atAnyPoint {
                 self.cancelled(number)
                 task.cancel()
                 self.checkCount()

@@ -17,7 +17,7 @@ extension LifetimeRaceSimulationTests {
                 }
                 try await Task.sleep(for: .milliseconds(1))
             }
-            sim.somewhere {
+            sim.atAnyPoint {
                 store.cancelTask(forKey: 1)
                 cancelled.record(true)
             }
@@ -36,8 +36,8 @@ extension LifetimeRaceSimulationTests {
                     await Task.yield()
                 }
             }
-            sim.cancelSomewhere(tasks[1])
-            sim.cancelSomewhere(tasks[2])
+            sim.cancelAtAnyPoint(tasks[1])
+            sim.cancelAtAnyPoint(tasks[2])
             for task in tasks { await task.value }
             try await store.drain()
             sim.expect(ran.events == ran.events.sorted(), "in the order of the calls: \(ran.events)")
@@ -72,8 +72,8 @@ extension LifetimeRaceSimulationTests {
                     ran.record(number)
                 }
             }
-            sim.cancelSomewhere(tasks[1])
-            sim.somewhere { store.addTask(forKey: 1, duplicateKeyBehavior: .preferPrevious) { ran.record(3) } }
+            sim.cancelAtAnyPoint(tasks[1])
+            sim.atAnyPoint { store.addTask(forKey: 1, duplicateKeyBehavior: .preferPrevious) { ran.record(3) } }
             for task in tasks { await task.value }
             try await store.drain()
             sim.expect(ran.events.contains(0) && ran.events.contains(2), "\(ran.events) ran")

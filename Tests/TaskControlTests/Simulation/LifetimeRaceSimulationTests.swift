@@ -16,7 +16,7 @@ struct LifetimeRaceSimulationTests {
     @Test func aLateFinisherLeavesItsSuccessorAlone() async throws {
         try await race { sim in
             let (bag, store, gate) = (IdentifiableTaskBag<Int>(), TaskStore<Int>(), Gate())
-            sim.somewhere {
+            sim.atAnyPoint {
                 bag.cancel(id: 1)
                 store.cancelTask(forKey: 1)
             }
@@ -95,7 +95,7 @@ struct LifetimeRaceSimulationTests {
                 errors.record(Task.isCancelled)
             }
             task.bind(to: lifetime)
-            sim.somewhere { task.cancel() }
+            sim.atAnyPoint { task.cancel() }
             await task.value
             sim.expect(!errors.events.contains(true), "no handler after a cancellation")
             // Whoever awaits it may be told before the task has left.
@@ -109,7 +109,7 @@ struct LifetimeRaceSimulationTests {
         try await race { sim in
             let (lifetime, started) = (AsyncLifetime(), OrderRecorder<Bool>())
             let closed = OrderRecorder<Bool>()
-            sim.somewhere {
+            sim.atAnyPoint {
                 lifetime.close()
                 closed.record(true)
             }
@@ -170,7 +170,7 @@ struct LifetimeRaceSimulationTests {
             }
             .bind(to: lifetime)
             let drain = Task { try await lifetime.drain() }
-            sim.cancelSomewhere(drain)
+            sim.cancelAtAnyPoint(drain)
             switch await drain.result {
             case .success: break
             case .failure(let error): sim.expect(error is CancellationError && drain.isCancelled)
@@ -203,7 +203,7 @@ struct LifetimeRaceSimulationTests {
             owner.withLock { $0 }?.load()
             weak let model = owner.withLock { $0 }
             let gone = OrderRecorder<Int>()
-            sim.somewhere {
+            sim.atAnyPoint {
                 // Let go of outside the lock (law 1).
                 _ = owner.withLock { owner in
                     defer { owner = nil }
@@ -226,7 +226,7 @@ struct LifetimeRaceSimulationTests {
         try await race { sim in
             let bag = IdentifiableTaskBag<Int>()
             let task = Task { for _ in 0..<2 { await Task.yield() } }
-            sim.cancelSomewhere(task)
+            sim.cancelAtAnyPoint(task)
             bag.add(task, id: 1)
             await task.value
             // Time moves when nothing else can.
@@ -241,9 +241,9 @@ struct LifetimeRaceSimulationTests {
         try await race { sim in
             let (one, other) = (AsyncLifetime(), AsyncLifetime())
             let task = AsyncTask { for _ in 0..<2 { await Task.yield() } }
-            sim.somewhere { task.bind(to: one) }
-            sim.somewhere { task.bind(to: other) }
-            sim.somewhere { task.detached() }
+            sim.atAnyPoint { task.bind(to: one) }
+            sim.atAnyPoint { task.bind(to: other) }
+            sim.atAnyPoint { task.detached() }
             await task.value
             // Whatever happens at a moment of the seed's has happened when time moves.
             try await Task.sleep(for: .milliseconds(1))
@@ -266,7 +266,7 @@ struct LifetimeRaceSimulationTests {
                 }
                 .bind(to: lifetime)
             }
-            sim.somewhere { lifetime.cancelAll() }
+            sim.atAnyPoint { lifetime.cancelAll() }
             for _ in 0..<2 { await Task.yield() }
             try await lifetime.drain()
             sim.expect(ended.count == begun.count, "\(begun.events) have begun, \(ended.events) ended")
@@ -279,7 +279,7 @@ struct LifetimeRaceSimulationTests {
             let (lifetime, gate) = (AsyncLifetime(), Gate())
             let task = AsyncTask { await gate.waitIgnoringCancellation() }.bind(to: lifetime)
             let drain = Task { try await lifetime.drain() }
-            sim.cancelSomewhere(drain)
+            sim.cancelAtAnyPoint(drain)
             // Nothing ends before it has left.
             switch await drain.result {
             case .success: sim.expect(false, "it waits for one that goes on")
@@ -294,7 +294,7 @@ struct LifetimeRaceSimulationTests {
     @Test func closeAndBindOfTasksInHand() async throws {
         try await race { sim in
             let lifetime = AsyncLifetime()
-            sim.somewhere { lifetime.close() }
+            sim.atAnyPoint { lifetime.close() }
             var tasks: [AsyncTask] = []
             for _ in 0..<4 {
                 tasks.append(AsyncTask { try await Task.sleep(for: .seconds(1_000)) }.bind(to: lifetime))
@@ -320,7 +320,7 @@ struct LifetimeRaceSimulationTests {
             } onError: { @MainActor _ in
                 seen.record(Task.isCancelled)
             }
-            sim.somewhere { task.cancel() }
+            sim.atAnyPoint { task.cancel() }
             await task.value
             sim.expect(!seen.events.contains(true), "no handler after a cancellation")
         }
@@ -331,7 +331,7 @@ struct LifetimeRaceSimulationTests {
         try await race { sim in
             let lifetime = AsyncLifetime()
             let task = AsyncTask { await lingers() }
-            sim.somewhere {
+            sim.atAnyPoint {
                 task.cancel()
                 sim.expect(lifetime.count == 0, "cancelled, and counts")
             }

@@ -63,7 +63,7 @@ struct OwnerProgram: Sendable {
         case .sleep: try? await Task.sleep(for: .milliseconds(1))
         case .drain:
             let drain = Task { try await world.face.drain() }
-            sim.cancelSomewhere(drain)
+            sim.cancelAtAnyPoint(drain)
             if case .failure(let error) = await drain.result {
                 sim.expect(
                     error is CancellationError,

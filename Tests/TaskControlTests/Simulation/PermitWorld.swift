@@ -44,7 +44,7 @@ final class PermitWorld: Sendable {
         state = Locked(State(available: size))
     }
 
-    /// Works with permits in a task of its own, which is cancelled somewhere if it is to be.
+    /// Works with permits in a task of its own, which the seed cancels at any point if the program says so.
     ///
     /// - Returns: Returns when it has ended.
     func work(_ weight: Int, inParts: Bool, isCancelled: Bool) -> @Sendable () async -> Void {
@@ -69,7 +69,7 @@ final class PermitWorld: Sendable {
             check()
         }
         if isCancelled {
-            sim.somewhere {
+            sim.atAnyPoint {
                 self.state.withLock { state in
                     state.cancelled.insert(number)
                     state.line.removeAll { $0.number == number }

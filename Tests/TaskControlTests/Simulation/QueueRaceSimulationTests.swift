@@ -16,7 +16,7 @@ struct QueueRaceSimulationTests {
                 log.record(1)
             }
             let last = Task(on: queue) { log.record(2) }
-            sim.cancelSomewhere(task)
+            sim.cancelAtAnyPoint(task)
             switch await task.result {
             case .success: sim.expect(log.events.first == 1)
             case .failure(let error): sim.expect(error is CancellationError && !log.events.contains(1))
@@ -40,8 +40,8 @@ struct QueueRaceSimulationTests {
                     }
                 }
             }
-            sim.cancelSomewhere(runs[0])
-            sim.cancelSomewhere(runs[1])
+            sim.cancelAtAnyPoint(runs[0])
+            sim.cancelAtAnyPoint(runs[1])
             for (number, run) in runs.enumerated() {
                 let count: Int
                 switch await run.result {
@@ -113,7 +113,7 @@ struct QueueRaceSimulationTests {
             let line = FIFOQueue()
             let queue = CancellableQueue(underlyingQueue: line)
             let (cancelled, log) = (OrderRecorder<Bool>(), OrderRecorder<Int>())
-            sim.somewhere {
+            sim.atAnyPoint {
                 cancelled.record(true)
                 queue.cancelTasks()
             }
@@ -147,7 +147,7 @@ struct QueueRaceSimulationTests {
         try await race { sim in
             let queue = FIFOQueue()
             let low = (0..<3).map { _ in Task(priority: .background) { try await queue.run { await Task.yield() } } }
-            for task in low { sim.cancelSomewhere(task) }
+            for task in low { sim.cancelAtAnyPoint(task) }
             await Task.yield()
             let high = Task(priority: .high, on: queue) { await Task.yield() }
             await Task(priority: .high) { try? await queue.run {} }.value
@@ -164,7 +164,7 @@ struct QueueRaceSimulationTests {
             let (place, queue, log) = (Place(), ActorQueue<Place>(), OrderRecorder<Int>())
             queue.adoptExecutionContext(of: place)
             let dropped = Task(on: queue) { _ throws in log.record(0) }
-            sim.cancelSomewhere(dropped)
+            sim.cancelAtAnyPoint(dropped)
             let others = (1..<5).map { number in
                 Task(on: queue) { _ in
                     log.record(number)

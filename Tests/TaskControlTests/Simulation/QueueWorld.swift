@@ -124,7 +124,7 @@ final class QueueWorld: Sendable {
                 self.isOver(number, .failure(error))
             }
         }
-        sim.somewhere {
+        sim.atAnyPoint {
             if let number = place.withLock({ $0 }) { self.cancelled(number) }
             task.cancel()
         }
@@ -150,7 +150,7 @@ final class QueueWorld: Sendable {
         let before = state.withLock { $0.items.count }
         let drain = Task { try await fifo.drain() }
         // Its place is that of the moment when it starts.
-        sim.cancelSomewhere(drain)
+        sim.cancelAtAnyPoint(drain)
         switch await drain.result {
         case .success:
             let isDrained = state.withLock { $0.items.prefix(before).allSatisfy { $0.hasEnded || $0.isDropped } }

@@ -122,7 +122,7 @@ struct RetrySimulationTests {
                 try simulate(seeds: Schedules.all(1_000)) { sim in
                     let log = OrderRecorder<RetryProgram.Event>()
                     let caller = Task { await Self.run(program, sim, log) }
-                    sim.cancelSomewhere(caller)
+                    sim.cancelAtAnyPoint(caller)
                     await caller.value
                     let events = log.events
                     if events == whole { return }
@@ -162,8 +162,8 @@ struct RetrySimulationTests {
                     }
                 }
             }
-            sim.cancelSomewhere(calls[0])
-            sim.cancelSomewhere(calls[1])
+            sim.cancelAtAnyPoint(calls[0])
+            sim.cancelAtAnyPoint(calls[1])
             for (number, call) in calls.enumerated() {
                 switch await call.result {
                 case .success: sim.expect(false, "nothing succeeds")
@@ -200,7 +200,7 @@ struct RetrySimulationTests {
                     }
                 }
             }
-            sim.cancelSomewhere(calls[2])
+            sim.cancelAtAnyPoint(calls[2])
             for call in calls { _ = await call.result }
             sim.expect(
                 budget.available == 60 - taken.events.reduce(0, +),

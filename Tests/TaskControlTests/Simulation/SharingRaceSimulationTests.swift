@@ -18,7 +18,7 @@ struct SharingRaceSimulationTests {
                 return 42
             }
             let leaver = Task { try await flights.run("token") { try await work() } }
-            sim.cancelSomewhere(leaver)
+            sim.cancelAtAnyPoint(leaver)
             let joiners = (0..<2).map { _ in
                 Task {
                     await Task.yield()
@@ -95,7 +95,7 @@ struct SharingRaceSimulationTests {
                 }
             }
             let cancelled = Gate()
-            sim.somewhere {
+            sim.atAnyPoint {
                 flights.cancelAll()
                 cancelled.open()
             }
@@ -135,15 +135,15 @@ struct SharingRaceSimulationTests {
             let waiters = [2, 1, 1].map { weight in
                 Task { try await semaphore.withPermits(weight) { await Task.yield() } }
             }
-            sim.cancelSomewhere(waiters[0])
-            sim.cancelSomewhere(waiters[1])
-            sim.somewhere { semaphore.release() }
-            sim.somewhere { semaphore.release() }
+            sim.cancelAtAnyPoint(waiters[0])
+            sim.cancelAtAnyPoint(waiters[1])
+            sim.atAnyPoint { semaphore.release() }
+            sim.atAnyPoint { semaphore.release() }
             for waiter in waiters.prefix(2) {
                 if case .failure(let error) = await waiter.result { sim.expect(error is CancellationError) }
             }
             try await waiters[2].value
-            // Those that nobody has asked for yet, somewhere.
+            // Releases the other permits at any point.
             try await semaphore.acquire(2)
             semaphore.release(2)
             sim.expect(semaphore.available == 2 && semaphore.waiterCount == 0)
@@ -175,7 +175,7 @@ struct SharingRaceSimulationTests {
                 try await withTimeout(.milliseconds(5)) { try await Task.sleep(for: .milliseconds(5)) }
                 try await withDetachedTimeout(.milliseconds(5)) { try await Task.sleep(for: .milliseconds(5)) }
             }
-            sim.cancelSomewhere(task)
+            sim.cancelAtAnyPoint(task)
             switch await task.result {
             case .success: break
             case .failure(let error): sim.expect(error is TimeoutError || error is CancellationError)
@@ -201,7 +201,7 @@ struct SharingRaceSimulationTests {
                     }
                 }
             }
-            sim.cancelSomewhere(callers[0])
+            sim.cancelAtAnyPoint(callers[0])
             for (number, caller) in callers.enumerated() {
                 switch await caller.result {
                 case .success(let value): sim.expect(value == number / 2)

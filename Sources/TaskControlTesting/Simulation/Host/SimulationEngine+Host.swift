@@ -38,7 +38,7 @@ extension SimulationEngine: SimulationHost {
         )
     }
 
-    func somewhere(_ action: @escaping @Sendable () -> Void) {
+    func atAnyPoint(_ action: @escaping @Sendable () -> Void) {
         guard isHere else { return }
         actions.append((schedule.moment(), action))
     }

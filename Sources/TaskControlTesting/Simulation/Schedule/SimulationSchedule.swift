@@ -14,7 +14,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     public struct Deviation: Sendable, Hashable, Codable {
         /// The number of the question, from 0, in the order in which questions arise.
         ///
-        /// A question arises wherever several jobs are ready, and wherever an action of ``Simulation/somewhere(_:)`` may run. With slowness
+        /// A question arises wherever several jobs are ready, and wherever an action of ``Simulation/atAnyPoint(_:)`` may run. With slowness
         /// and early starts, further questions arise: whether a timer fires now, and whether a created task starts now.
         public let question: Int
         /// The number of the answer, from 1.

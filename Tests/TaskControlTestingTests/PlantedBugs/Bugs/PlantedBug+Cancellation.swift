@@ -37,7 +37,7 @@ extension PlantedBug {
         .cancellation
     ) { world, isFixed in
         let task = Task { await Request().finish(isFixed: isFixed) }
-        world.cancelSomewhere(task)
+        world.cancelAtAnyPoint(task)
         await task.value
     }
 
@@ -59,7 +59,7 @@ extension PlantedBug {
                 upload.withLock { $0.isCancelled = true }
             }
         }
-        world.cancelSomewhere(task)
+        world.cancelAtAnyPoint(task)
         await task.value
         world.expect(!upload.withLock { $0.isCommittedLate }, "a cancelled upload is not committed")
     }
@@ -76,7 +76,7 @@ extension PlantedBug {
             defer { isBusy.withLock { $0 = false } }
             if !Task.isCancelled { await world.pause() }
         }
-        world.cancelSomewhere(task)
+        world.cancelAtAnyPoint(task)
         await task.value
         world.expect(!isBusy.withLock { $0 }, "nobody is busy at the end")
     }

@@ -158,7 +158,7 @@ extension PlantedBug {
             semaphore.release()
         }
         let (one, other) = (Task { await use() }, Task { await use() })
-        world.cancelSomewhere(other)
+        world.cancelAtAnyPoint(other)
         await one.value
         await other.value
         world.expect(semaphore.free == 1, "the permit is free again")

@@ -54,9 +54,9 @@ extension PlantedBug {
         }
 
         /// Calls the action once, at a moment that the seed decides; in an ordinary run, after 1 to 9 milliseconds.
-        func somewhere(_ action: @escaping @Sendable () -> Void) {
+        func atAnyPoint(_ action: @escaping @Sendable () -> Void) {
             switch host {
-            case .simulation(let simulation): simulation.somewhere(action)
+            case .simulation(let simulation): simulation.atAnyPoint(action)
             case .ordinaryRun:
                 Task.detached {
                     await pause()
@@ -65,8 +65,8 @@ extension PlantedBug {
             }
         }
 
-        func cancelSomewhere<Success, Failure>(_ task: Task<Success, Failure>) {
-            somewhere { task.cancel() }
+        func cancelAtAnyPoint<Success, Failure>(_ task: Task<Success, Failure>) {
+            atAnyPoint { task.cancel() }
         }
     }
 }

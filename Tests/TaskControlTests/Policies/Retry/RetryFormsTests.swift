@@ -36,7 +36,7 @@ struct RetryFormsTests {
             journal.number += try await retry(
                 attempts: 3,
                 backoff: .fixed(.milliseconds(1)),
-                clock: TestClock(autoJump: true),
+                clock: TestClock(advancesAutomatically: true),
                 onRetry: { _ in
                     assertIsolated()
                     refusals += 1
@@ -108,7 +108,7 @@ struct RetryFormsTests {
     }
 
     @Test func allParametersHaveTheirOrder() async throws {
-        let (budget, clock) = (RetryBudget(), TestClock(autoJump: true))
+        let (budget, clock) = (RetryBudget(), TestClock(advancesAutomatically: true))
         let one = try await retry(
             attempts: 3,
             backoff: .exponential(base: .seconds(1), factor: 3).capped(at: .seconds(2)).jittered(
@@ -156,7 +156,8 @@ struct RetryFormsTests {
             @TaskLocal static var id = 0
         }
         try await Request.$id.withValue(7) {
-            try await retry(attempts: 2, backoff: .fixed(.seconds(1)), clock: TestClock(autoJump: true)) { attempt in
+            try await retry(attempts: 2, backoff: .fixed(.seconds(1)), clock: TestClock(advancesAutomatically: true)) {
+                attempt in
                 #expect(Request.id == 7)
                 if attempt == 1 { throw MarkedError() }
             }

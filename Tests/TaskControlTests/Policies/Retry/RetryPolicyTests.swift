@@ -6,7 +6,7 @@ import Testing
 /// A policy as a value: its defaults, and that `retry` follows it.
 @Suite(.timeLimit(.minutes(15)))
 struct RetryPolicyTests {
-    private let clock = TestClock(autoJump: true)
+    private let clock = TestClock(advancesAutomatically: true)
 
     @Test func theDefaultMakesThreeAttemptsWithDelays() async {
         let (calls, delays) = (OrderRecorder<Int>(), OrderRecorder<Duration>())

@@ -11,7 +11,7 @@ struct RetryTests {
     }
 
     /// Time goes to the next deadline by itself.
-    private let clock = TestClock(autoJump: true)
+    private let clock = TestClock(advancesAutomatically: true)
     /// When attempts began.
     private let begun = OrderRecorder<Duration>()
 
@@ -210,7 +210,7 @@ struct RetryTests {
                 },
                 budget: budget,
                 maxElapsed: maxElapsed,
-                clock: TestClock(autoJump: true),
+                clock: TestClock(advancesAutomatically: true),
                 onRetry: { _ in asked.record("onRetry, \(budget.available)") },
                 operation: { attempt in
                     asked.record("\(attempt)")

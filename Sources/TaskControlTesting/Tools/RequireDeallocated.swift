@@ -1,8 +1,8 @@
-/// Checks that an object goes once it is let go of: that nothing else has kept it.
+/// Throws an error if something retains an object after the test has released it.
 ///
 /// ```swift
-/// @MainActor @Test func theModelGoesWhileItsWorkIsUnderWay() async throws {
-///     try await expectDeallocated {
+/// @MainActor @Test func theModelIsDeallocatedWhileItsWorkRuns() async throws {
+///     try await requireDeallocated {
 ///         let model = Model(server: neverAnswers)
 ///         model.load()
 ///         return model
@@ -13,23 +13,25 @@
 /// Runs the closure, releases the object that it returns, and checks whether the object is still alive: at once, and then
 /// in growing intervals of the clock, the first of which is 1 ms long.
 ///
-/// An object that a task holds is alive until that task has ended. An object that tasks release late is not a leak: the
-/// default `limit` is long because only failures take it.
+/// A task that holds an object keeps it alive until the task ends. An object that tasks release late is not a leak: the
+/// default `limit` is long because only failures take that long.
+///
+/// `requireDeallocated` throws, like `#require`: the test ends at the first object that is still alive.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves at once. The closure is cancelled as any call is.
+/// Throws `CancellationError` at once if the caller is cancelled. The closure runs in the caller's task, and is cancelled with it.
 ///
 /// - Parameters:
-///   - limit: How long the object may stay, in the time of `clock`.
-///   - clock: What is slept on between looks. With a ``TestClock`` that jumps, failures take no time either.
-///   - fileID: Stands in the error, as do the other parts of the place.
-///   - filePath: The file.
-///   - line: The line.
-///   - column: The column.
+///   - limit: How long the object may stay alive, in the time of `clock`.
+///   - clock: The clock that times the checks. With a ``TestClock`` that advances automatically, failures take no time either.
+///   - fileID: The file of the call, for the error.
+///   - filePath: The path of the file, for the error.
+///   - line: The line of the call, for the error.
+///   - column: The column of the call, for the error.
 ///   - make: Makes the object. Runs in the isolation of the caller.
-/// - Throws: ``StillAliveError`` if the object is there after `limit`; `CancellationError` if the caller is cancelled;
-///   what the closure throws.
-public func expectDeallocated<Object: AnyObject & Sendable>(
+/// - Throws: ``StillAliveError`` if the object is alive after `limit`; `CancellationError` if the caller is cancelled;
+///   any error of the closure.
+public func requireDeallocated<Object: AnyObject & Sendable>(
     within limit: Duration = .seconds(10),
     clock: any Clock<Duration> = ContinuousClock(),
     fileID: String = #fileID,
@@ -53,22 +55,22 @@ public func expectDeallocated<Object: AnyObject & Sendable>(
     }
 }
 
-/// An object did not go: what ``expectDeallocated(within:clock:fileID:filePath:line:column:_:)`` throws.
+/// Reports that an object is still alive. ``requireDeallocated(within:clock:fileID:filePath:line:column:_:)`` throws it.
 ///
 /// ```text
-/// /tests/ModelTests.swift:7:19: Model is still alive 10.0 seconds after it was let go of: something keeps it
+/// /tests/ModelTests.swift:7:19: Model is still alive 10.0 seconds after it was released: something retains it
 /// ```
 public struct StillAliveError: Error, Hashable, CustomStringConvertible {
-    /// The type that was returned; the object may be of a subclass.
+    /// The type that the closure returns; the object may be of a subclass.
     public let type: String
-    /// How long the object was given.
+    /// The limit that was passed.
     public let limit: Duration
-    /// Where the object was expected to go.
+    /// The place of the call.
     public let location: CheckLocation
 
     /// One line: where, what, and how long.
     public var description: String {
-        "\(location): \(type) is still alive \(limit) after it was let go of: something keeps it"
+        "\(location): \(type) is still alive \(limit) after it was released: something retains it"
     }
 }
 

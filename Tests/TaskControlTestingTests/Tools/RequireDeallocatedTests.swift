@@ -10,15 +10,15 @@ private final class Object: Sendable {}
 struct Failure: Error {}
 
 @Suite(.timeLimit(.minutes(15)))
-struct ExpectDeallocatedTests {
+struct RequireDeallocatedTests {
     /// Nobody moves the clock: a sleep would not end.
     @Test func whatGoesAtOnceTakesNoTime() async throws {
-        try await expectDeallocated(clock: TestClock()) { Object() }
+        try await requireDeallocated(clock: TestClock()) { Object() }
     }
 
     @Test @MainActor func theObjectIsMadeInTheIsolationOfTheCaller() async throws {
         var models = 0
-        try await expectDeallocated(clock: TestClock()) {
+        try await requireDeallocated(clock: TestClock()) {
             let model = Model()
             model.parts.append(Object())
             models += 1
@@ -42,7 +42,7 @@ struct ExpectDeallocatedTests {
             try await gone.wait()
             await clock.run()
         }
-        try await expectDeallocated(clock: clock) {
+        try await requireDeallocated(clock: clock) {
             let object = Farewell(gone)
             Task {
                 try await gate.wait()
@@ -56,9 +56,9 @@ struct ExpectDeallocatedTests {
 
     @Test func whatStaysIsReportedWithItsTypeAndPlace() async {
         let object = Object()
-        let clock = TestClock(autoJump: true)
+        let clock = TestClock(advancesAutomatically: true)
         let error = await #expect(throws: StillAliveError.self) {
-            try await expectDeallocated(within: .seconds(3), clock: clock, filePath: "A.swift", line: 7, column: 2) {
+            try await requireDeallocated(within: .seconds(3), clock: clock, filePath: "A.swift", line: 7, column: 2) {
                 object
             }
         }
@@ -70,7 +70,7 @@ struct ExpectDeallocatedTests {
     @Test func whoIsCancelledLeavesAtOnce() async throws {
         let object = Object()
         let clock = TestClock()
-        let task = Task { try await expectDeallocated(clock: clock) { object } }
+        let task = Task { try await requireDeallocated(clock: clock) { object } }
         try await clock.waitForSleepers()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -91,12 +91,12 @@ struct ExpectDeallocatedTests {
             }
         }
         let object = Object()
-        let task = Task { try await expectDeallocated(clock: Deaf(error: error)) { object } }
+        let task = Task { try await requireDeallocated(clock: Deaf(error: error)) { object } }
         await #expect(throws: CancellationError.self) { try await task.value }
         withExtendedLifetime(object) {}
     }
 
     @Test func whatTheClosureThrowsIsThrown() async {
-        await #expect(throws: Failure.self) { try await expectDeallocated { () -> Object in throw Failure() } }
+        await #expect(throws: Failure.self) { try await requireDeallocated { () -> Object in throw Failure() } }
     }
 }
