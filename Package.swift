@@ -196,6 +196,12 @@ let package = Package(
                 "TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTestingTraits", "TestSupport",
             ]
         ),
+        // Declares what other libraries declare under the names of this package, such as swift-concurrency-extras and swift-clocks.
+        .target(name: "NeighborLibrary", path: "Tests/NeighborLibrary"),
+        .testTarget(
+            name: "NeighborLibraryTests",
+            dependencies: ["TaskControl", "TaskControlTesting", "NeighborLibrary"]
+        ),
         // Code written against the libraries that TaskControl replaces, in their language mode.
         .testTarget(
             name: "SourceCompatibilityTests",
