@@ -103,6 +103,7 @@ private protocol BookService {
     @discardableResult
     func fetchBooks(completion: @escaping @Sendable (Result<[Book], Error>) -> Void) -> Progress
 
+    @available(macOS 12, iOS 15, watchOS 8, tvOS 15, *)
     func fetchBooks() async throws -> [Book]
 }
 
@@ -119,6 +120,7 @@ private final class BookServiceImpl: BookService {
         return apiClient.request(endpoint, completionHandler: completion)
     }
 
+    @available(macOS 12, iOS 15, watchOS 8, tvOS 15, *)
     func fetchBooks() async throws -> [Book] {
         let endpoint = BookListEndpoint()
         return try await apiClient.request(endpoint)
@@ -130,7 +132,7 @@ private final class BookServiceImpl: BookService {
 /// What is on screen, in place of a view controller.
 @MainActor private final class Screen {
     private let bookService: BookService
-    private var task: Task<Void, Never>?
+    private var task: Any?  // to cancel it later, type is Any because properties cannot be marked as @available
     private var progress: Progress?
     private(set) var shown: [String] = []
     let hasShown = Gate()
@@ -140,6 +142,11 @@ private final class BookServiceImpl: BookService {
     }
 
     func performRequest() {
+        guard #available(macOS 12, iOS 15, watchOS 8, tvOS 15, *) else {
+            performLegacyRequest()
+            return
+        }
+
         task = Task {
             do {
                 let books = try await bookService.fetchBooks()
@@ -162,7 +169,9 @@ private final class BookServiceImpl: BookService {
     }
 
     func cancel() {
-        task?.cancel()
+        if #available(macOS 12, iOS 15, watchOS 8, tvOS 15, *) {
+            (task as? Task<Void, Never>)?.cancel()
+        }
         progress?.cancel()
     }
 

@@ -22,7 +22,7 @@ extension API {
 
 // MARK: The document's types
 
-private enum APIKey: Hashable {
+enum APIKey: Hashable {
     case tokenRefresh
     case userProfile(id: String)
     case feedPage(cursor: String)

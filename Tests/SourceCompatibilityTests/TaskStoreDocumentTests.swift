@@ -217,6 +217,44 @@ struct DuplicateKeyDocumentTests {
         #expect(Set(behaviors + behaviors).count == 5)
     }
 
+    @Test func theOptionsOfABehaviorAreThoseOfTheDocument() {
+        func options(_ behavior: TaskStoreDuplicateKeyBehavior) -> [Bool] {
+            [behavior.preferPrevious, behavior.cancelPrevious, behavior.waitForPrevious, behavior.runNewTask]
+        }
+
+        #expect(options(.wait) == [false, false, true, true])
+        #expect(options(.cancelPrevious(wait: true)) == [false, true, true, true])
+        #expect(options(.cancelPrevious(wait: false)) == [false, true, false, true])
+        #expect(options(.runConcurrently) == [false, false, false, true])
+        #expect(options(.preferPrevious) == [true, false, true, false])
+    }
+
+    /// The parameter is deprecated: this test is, too, so that the call is no warning.
+    @available(*, deprecated)
+    @Test func theIsolationCanBePassed() async {
+        @discardableResult
+        func addTask(
+            forKey key: String,
+            duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
+            priority: TaskPriority? = nil,
+            isolation: isolated (any Actor)? = #isolation,
+            operation: @escaping @Sendable () async -> Void
+        ) -> Task<Void, Never> {
+            store.addTask(
+                forKey: key,
+                duplicateKeyBehavior: duplicateKeyBehavior,
+                priority: priority,
+                isolation: isolation,
+                operation: operation
+            )
+        }
+
+        await addTask(forKey: "key") { [log] in log.record("new") }.value
+        await store.addTask(forKey: "key", isolation: nil) { [log] in log.record("newer") }.value
+
+        #expect(log.events == ["new", "newer"])
+    }
+
     @Test func aStoreTakesOperationsThatAreSendableFunctions() async {
         let operation: @Sendable () async -> Void = { [log] in log.record("new") }
 
