@@ -27,23 +27,21 @@ struct AddCommand: AsyncParsableCommand {
         let service = options.service()
         let board = BatchBoard(verb: "added", names: titles)
         try await Errand.run(server: options.server, notDone: { await board.notDone }) { [self] in
-            // One after the other: each begins when the one before it has its number.
+            // In order: each begins when the previous one has its number.
             let queue = CancellableQueue(underlyingQueue: FIFOQueue(name: "add"))
-            let tasks = titles.enumerated().map { index, title in
-                Task(name: title, on: queue) {
-                    let book = try await service.add(NewBook(title: title, author: author, year: year))
-                    await board.set(index, .done)
-                    Screen.output.print([book])
+            for (index, title) in titles.enumerated() {
+                queue.addTask(name: title) {
+                    do {
+                        let book = try await service.add(NewBook(title: title, author: author, year: year))
+                        await board.set(index, .done)
+                        Screen.output.print([book])
+                    } catch {
+                        try Task.checkCancellation()
+                        await board.set(index, .failed(Complaint(error, server: options.server).text))
+                    }
                 }
             }
-            await withTaskCancellationHandler {
-                for (index, task) in tasks.enumerated() {
-                    guard case .failure(let error) = await task.result, !(error is CancellationError) else { continue }
-                    await board.set(index, .failed(Complaint(error, server: options.server).text))
-                }
-            } onCancel: {
-                queue.cancelTasks()
-            }
+            await queue.finish()
             let report = await board.report
             guard !report.isDone, !Task.isCancelled else { return }
             throw Unfinished(report: report)

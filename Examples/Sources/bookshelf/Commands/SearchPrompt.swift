@@ -2,22 +2,19 @@ import TaskControlHTTP
 
 /// Searches while somebody types, when they pause.
 actor SearchPrompt {
-    private enum Field: Hashable, Sendable { case search }
-
     static let mostShown = 10
 
     private let service: any BookService
     private let server: URL
     private let screen: Screen
-    private let tasks: TaskStore<Field>
-    private let pause: Duration
+    private let searches: TaskSlot
     private var text = ""
     private var found: (text: String, result: Result<[Book], any Error>)?
     private var region = LiveRegion()
 
     /// - Parameters:
-    ///   - pause: How long nobody types before the search begins.
-    ///   - clock: Measures that.
+    ///   - pause: The time without a keystroke after which the search begins.
+    ///   - clock: Measures `pause`.
     init(
         service: any BookService,
         server: URL,
@@ -28,8 +25,7 @@ actor SearchPrompt {
         self.service = service
         self.server = server
         self.screen = screen
-        self.pause = pause
-        tasks = TaskStore(clock: clock)
+        searches = TaskSlot(name: "search", onDuplicate: .debounce(for: pause), clock: clock)
     }
 
     /// - Returns: Whether more is to come.
@@ -46,7 +42,7 @@ actor SearchPrompt {
 
     /// Waits for the search that is under way, and takes the prompt away.
     func end() async {
-        try? await tasks.drain()
+        try? await searches.drain()
         if let size = screen.size() { screen.write(region.clear(size: size)) }
     }
 
@@ -59,10 +55,10 @@ actor SearchPrompt {
     private func search() {
         guard !text.isEmpty else {
             found = nil
-            return tasks.cancelAll()
+            return searches.cancelAll()
         }
-        // What a newer search has cancelled is not delivered.
-        tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: pause), for: self) { [service, text] in
+        // The result of a search that a newer one has cancelled is not delivered.
+        searches.run(for: self) { [service, text] in
             try await service.search(text)
         } deliver: { [text] prompt, books in
             prompt.take(.success(books), for: text)

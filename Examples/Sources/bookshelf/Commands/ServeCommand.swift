@@ -47,8 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
                 Screen.output.print(
                     "A shelf of \(await server.shelf.all.count) books at \(server.address), until Ctrl-C."
                 )
-                // For ever: until it is cancelled.
-                for await _ in AsyncStream<Never>.makeStream().stream {}
+                try await server.waitUntilStopped()
             }
         }
     }

@@ -49,31 +49,26 @@ struct UploadCommand: AsyncParsableCommand {
 }
 
 extension [CoverUpload] {
-    /// Uploads them in their order, a few at a time. One that fails does not keep the others from going on.
+    /// Uploads the covers in their order, a few at a time. If one fails, the others continue.
     ///
     /// ## Cancellation
-    /// What is under way ends, what waits does not begin, and all have ended when this returns.
+    /// The uploads that run are cancelled, those that wait never begin, and all have ended when this returns.
     ///
-    /// - Parameter board: Knows what became of them.
+    /// - Parameter board: Receives the state of each upload.
     func upload(with service: any BookService, atMost simultaneous: Int, _ board: UploadBoard) async {
         let queue = CancellableQueue(underlyingQueue: FIFOQueue(name: "uploads", maxConcurrentTasks: simultaneous))
-        let tasks = enumerated().map { index, cover in
-            Task(name: cover.name, on: queue) {
+        for (index, cover) in enumerated() {
+            queue.addTask(name: cover.name) {
                 board.report(index, .sending(0))
                 do {
                     _ = try await service.uploadCover(cover.file, of: cover.book) { board.report(index, .sending($0)) }
                     board.report(index, .done)
-                } catch is CancellationError {
-                    throw CancellationError()
                 } catch {
+                    try Task.checkCancellation()
                     board.report(index, .failed(error))
                 }
             }
         }
-        await withTaskCancellationHandler {
-            for task in tasks { _ = await task.result }
-        } onCancel: {
-            queue.cancelTasks()
-        }
+        await queue.finish()
     }
 }

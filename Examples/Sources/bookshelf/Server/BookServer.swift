@@ -8,11 +8,19 @@ final class BookServer: Sendable {
     let address: URL
     let shelf: Shelf
     let tokens: Tokens
+    /// Owns the task that listens.
+    private let lifetime: AsyncLifetime
 
-    private init(address: URL, api: BookAPI) {
+    private init(address: URL, api: BookAPI, lifetime: AsyncLifetime) {
         self.address = address
+        self.lifetime = lifetime
         shelf = api.shelf
         tokens = api.tokens
+    }
+
+    /// Waits until the server no longer listens. A cancelled caller stops waiting, and the server continues.
+    func waitUntilStopped() async throws {
+        try await lifetime.drain()
     }
 
     /// Runs a server for as long as `body` runs.
@@ -31,17 +39,16 @@ final class BookServer: Sendable {
         let api = BookAPI(settings: settings, shelf: Shelf(books: settings.books, folder: folder))
         let server = HTTPServer(config: try configuration(settings))
         for (route, handler) in api.routes { await server.appendRoute(HTTPRoute(route), handler: handler) }
-        let (end, ending) = AsyncStream<Never>.makeStream()
-        // Not a child task: what is being answered when the caller is cancelled has a second for it.
-        let running = Task {
-            defer { ending.finish() }
-            try await server.run()
+        let lifetime = AsyncLifetime(name: "server")
+        // Not a child task: if the caller is cancelled, requests that are being answered have a second to end.
+        let running = lifetime.addTask(name: "listener") {
+            // An error means that the port is in use, which is reported below, or that the server was stopped.
+            try? await server.run()
         }
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.waitUntilListening(timeout: 120) }
             group.addTask {
-                for await _ in end {}
-                try Task.checkCancellation()
+                try await lifetime.drain()
                 throw PortInUse(port: settings.port)
             }
             defer { group.cancelAll() }
@@ -52,10 +59,12 @@ final class BookServer: Sendable {
         }
         let address = URL(string: "http://\(host):\(port)")!
         api.open()
-        let result = await Swift.Result.of { try await body(BookServer(address: address, api: api)) }
+        let result = await Swift.Result.of {
+            try await body(BookServer(address: address, api: api, lifetime: lifetime))
+        }
         await api.close()
         await server.stop(timeout: 1)
-        _ = try? await running.value
+        await running.value
         return try result.get()
     }
 

@@ -52,11 +52,11 @@ struct RefreshChapter: Chapter {
         on tour: Tour
     ) async throws -> Measured {
         try await tour.act(act, of: self) { stage, api in
-            let model = NewsModel(api: api)
+            let model = NewsModel(api: api, behavior: behavior ?? .preferPrevious)
             var pulls: [Task<Void, Never>] = []
             for number in 1...Self.pulls {
                 if number > 1 { stage.publish() }
-                pulls.append(behavior.map { model.pull(number, $0) } ?? model.naivePull(number))
+                pulls.append(behavior == nil ? model.naivePull(number) : model.pull(number))
                 // The first request must be under way before the next pull. A naive pull is known to send one as well, and what it is to
                 // tell is known when it arrives.
                 if number == 1 || behavior == nil {
@@ -102,14 +102,14 @@ struct RefreshChapter: Chapter {
 
 @MainActor
 private final class NewsModel {
-    private enum Work { case refresh }
-
     private(set) var shownEdition = 0
     private let api: API
-    private let tasks = TaskStore<Work>()
+    private let refreshes: TaskSlot
 
-    init(api: API) {
+    /// - Parameter behavior: What a pull does to the previous one. A naive pull ignores it.
+    init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api
+        refreshes = TaskSlot(name: "refresh", onDuplicate: behavior)
     }
 
     func naivePull(_ number: Int) -> Task<Void, Never> {
@@ -119,13 +119,13 @@ private final class NewsModel {
         }
     }
 
-    func pull(_ number: Int, _ behavior: TaskStoreDuplicateKeyBehavior) -> Task<Void, Never> {
-        tasks.run(forKey: .refresh, duplicateKeyBehavior: behavior, for: self) { [api] in
+    func pull(_ number: Int) -> Task<Void, Never> {
+        refreshes.run(for: self) { [api] in
             try await api.ask("news for pull \(number)")
         } deliver: { model, news in
             model.shownEdition = news.edition
         } failed: { _, _ in
-            // As the naive one: what fails is not shown.
+            // Like the naive pull, this one does not show errors.
         }
     }
 }

@@ -120,7 +120,7 @@ private final class FeedModel: ScreenModel {
     private var items: [Answer] = []
     private let api: API
     private let ownerWent: Observed<Int?>
-    private let lifetime = AsyncLifetime()
+    private let lifetime = AsyncLifetime(name: "feed")
 
     init(api: API, ownerWent: Observed<Int?>) {
         self.api = api

@@ -26,28 +26,25 @@ final class NaiveSearchModel: SearchScreen {
     }
 }
 
-/// With a `TaskStore`: what a new query does to the last one is said once, where it is started.
+/// With a `TaskSlot`: its behavior decides what a new query does to the previous one.
 @MainActor
 final class SearchModel: SearchScreen {
-    private enum Field { case search }
-
     private(set) var history: [String] = []
     private let api: API
-    private let behavior: TaskStoreDuplicateKeyBehavior
-    private let tasks = TaskStore<Field>()
+    private let searches: TaskSlot
 
     init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api
-        self.behavior = behavior
+        searches = TaskSlot(name: "search", onDuplicate: behavior)
     }
 
     func textChanged(_ text: String) -> Task<Void, Never> {
-        tasks.run(forKey: .search, duplicateKeyBehavior: behavior, for: self) { [api] in
+        searches.run(for: self) { [api] in
             try await api.ask(text)
         } deliver: { model, found in
             model.history.append(found.subject)
         } failed: { _, _ in
-            // As the naive one: what fails is not shown.
+            // Like the naive model, this one does not show errors.
         }
     }
 }

@@ -32,15 +32,14 @@ final class NaiveTokenCache: TokenCache {
     }
 }
 
-/// With a `TaskStore`: whoever asks while a refresh is under way waits for that one.
+/// With a `TaskSlot`: a caller that comes while a refresh runs waits for that refresh.
 @MainActor
 final class SharedTokenCache: TokenCache {
-    private enum Work { case refresh }
     private struct SignedOut: Error {}
 
     private var token: String?
     private let backend: any Backend
-    private let tasks = TaskStore<Work>()
+    private let refreshes = TaskSlot(name: "token", onDuplicate: .preferPrevious)
 
     init(backend: any Backend) {
         self.backend = backend
@@ -48,8 +47,7 @@ final class SharedTokenCache: TokenCache {
 
     func accessToken() async throws -> String {
         if let token { return token }
-        let refresh = tasks.addTask(forKey: .refresh, duplicateKeyBehavior: .preferPrevious, name: "refresh") {
-            [weak self, backend] in
+        let refresh = refreshes.addTask(name: "refresh") { [weak self, backend] in
             guard let fresh = try? await backend.refreshToken() else { return }
             self?.token = fresh
         }

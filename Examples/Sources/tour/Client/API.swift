@@ -29,6 +29,7 @@ final class API: Sendable {
         // The default of 6 would keep most requests of a chapter from ever leaving the client.
         configuration.httpMaximumConnectionsPerHost = Self.connections
         client = EndpointClient(
+            name: "tour",
             baseURL: address,
             configuration: configuration,
             policies: policies,
