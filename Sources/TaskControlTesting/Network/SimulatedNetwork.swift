@@ -131,8 +131,8 @@ public final class SimulatedNetwork: Sendable {
     /// ## Cancellation
     /// A caller that is cancelled leaves at once. What is under way goes on.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func drain() async throws {
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    public func drain() async throws(CancellationError) {
         try await rest.wait(for: 0)
     }
 }

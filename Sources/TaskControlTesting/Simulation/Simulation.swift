@@ -37,7 +37,7 @@ public final class Simulation: Sendable {
     ///   - line: The line of the call, shown in the failure.
     public func expect(
         _ condition: Bool,
-        _ message: @autoclosure () -> String = "what stands there",
+        _ message: @autoclosure () -> String = "the condition is true",
         fileID: String = #fileID,
         line: Int = #line
     ) {

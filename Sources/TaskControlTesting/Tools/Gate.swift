@@ -36,8 +36,8 @@ public final class Gate: Sendable {
     /// A caller that is cancelled leaves at once. One that was cancelled before it called does not pass, even if the
     /// gate is open. If the cancellation comes when the gate has been opened for the caller, the caller passes.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func wait() async throws {
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    public func wait() async throws(CancellationError) {
         try await level.wait(for: 1)
     }
 
@@ -60,8 +60,8 @@ public final class Gate: Sendable {
     /// ## Cancellation
     /// A caller that is cancelled leaves at once.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func waitForWaiters(count: Int = 1) async throws {
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    public func waitForWaiters(count: Int = 1) async throws(CancellationError) {
         try await level.wait(forWaiters: count)
     }
 }

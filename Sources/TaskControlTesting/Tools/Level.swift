@@ -57,14 +57,14 @@ final class Level<Value: Comparable & Sendable>: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled: also if it was before the call, with nothing to wait
     ///   for.
     @discardableResult
-    func wait(for mark: Value, onEnrolled: () -> Void = {}) async throws -> Bool {
+    func wait(for mark: Value, onEnrolled: () -> Void = {}) async throws(CancellationError) -> Bool {
         try await wait(onEnrolled) { $0.enroll(for: mark) }
     }
 
     /// Waits until so many wait for the value.
     ///
     /// - Throws: As `wait(for:)`.
-    func wait(forWaiters count: Int) async throws {
+    func wait(forWaiters count: Int) async throws(CancellationError) {
         _ = try await wait({}) { $0.enroll(forWaiters: count) }
     }
 
@@ -77,11 +77,11 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ onEnrolled: () -> Void,
         _ enroll: (inout Machine) -> Machine.EnrollAction
-    ) async throws -> Bool {
+    ) async throws(CancellationError) -> Bool {
         // Written under the lock of the state: a handler that runs before that finds nothing, and the waiter, which
         // looks under the lock, finds itself cancelled.
         let enrolled = Locked<Machine.ID?>(nil)
-        let outcome: WaitOutcome? = try await withTaskCancellationHandler {
+        let outcome: WaitOutcome? = await withTaskCancellationHandler {
             // Mentioned, so that the closure runs in it: no other task of the caller's actor comes before the waiter enrolls.
             _ = isolation
             let id = self.enroll { machine in
@@ -90,10 +90,7 @@ final class Level<Value: Comparable & Sendable>: Sendable {
                 if case .enrolled(let id, _) = action { enrolled.withLock { $0 = id } }
                 return action
             }
-            guard let id else {
-                try Task.checkCancellation()
-                return nil
-            }
+            guard let id else { return Task.isCancelled ? .left : nil }
             onEnrolled()
             return await park(id)
         } onCancel: {

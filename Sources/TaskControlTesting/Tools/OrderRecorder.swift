@@ -41,8 +41,8 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
     /// ## Cancellation
     /// A caller that is cancelled leaves at once, also if it was cancelled before it called.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func waitForEvents(count: Int) async throws {
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    public func waitForEvents(count: Int) async throws(CancellationError) {
         try await level.wait(for: count)
     }
 }

@@ -53,9 +53,9 @@ public final class Sequencer: Sendable {
     /// A caller that is cancelled leaves at once, also if it was cancelled before it called. It has not reached its
     /// point, so nobody gets past it until somebody else does.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) in the number of those who wait.
-    public func reach(_ point: Int) async throws {
+    public func reach(_ point: Int) async throws(CancellationError) {
         insist(
             (0..<points).contains(point),
             "Sequencer.reach(\(point)): its points are 0..<\(points). Make it with as many points as there are."

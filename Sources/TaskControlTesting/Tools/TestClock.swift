@@ -114,7 +114,7 @@ public final class TestClock: Clock, Sendable {
     /// A caller that is cancelled leaves at once.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
-    public func waitForSleepers(count: Int = 1) async throws {
+    public func waitForSleepers(count: Int = 1) async throws(CancellationError) {
         try await time.wait(forWaiters: count)
     }
 
