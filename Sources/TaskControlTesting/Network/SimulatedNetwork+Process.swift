@@ -67,7 +67,7 @@ extension SimulatedNetwork {
         /// - Parameters:
         ///   - name: The name shown in the schedule of a simulation.
         ///   - operation: Inherits the task-locals of the code that calls this.
-        public func addTask(name: String? = nil, _ operation: @escaping @Sendable () async throws -> Void) {
+        public func addTask(name: String? = nil, operation: @escaping @Sendable () async throws -> Void) {
             network.addTask(of: id, name: name ?? self.name) {
                 do { try await operation() } catch { network.failed(id, error) }
             }

@@ -182,7 +182,7 @@ extension SimulatedNetwork {
     /// - Parameter body: Called in the isolation of the caller. When it returns, the nodes end.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws. Otherwise the first error that a task of a process has thrown (see
-    ///   ``Process/addTask(name:_:)``).
+    ///   ``Process/addTask(name:operation:)``).
     public func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let nodes = storage.with { state -> Int? in
             guard state.phase == .prepared else { return nil }

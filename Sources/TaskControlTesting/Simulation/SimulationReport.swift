@@ -3,7 +3,7 @@ public struct SimulationRun: Hashable, Sendable, Codable {
     /// The seed of the schedule.
     public let seed: UInt64
     /// A fingerprint of the schedule. Two runs with equal fingerprints have had the same schedule.
-    public let trace: UInt64
+    public let fingerprint: UInt64
     /// The number of jobs that ran. A task runs in one job up to its first suspension, and in one more after each suspension.
     public let steps: Int
     /// The virtual time that passed.

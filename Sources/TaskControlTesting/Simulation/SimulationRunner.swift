@@ -56,7 +56,7 @@ struct SimulationRunner {
     private let body: SimulationPlan.Body
 
     private var report = SimulationReport()
-    private var traces: Set<UInt64> = []
+    private var fingerprints: Set<UInt64> = []
 
     init(
         _ call: SimulationCall,
@@ -78,15 +78,15 @@ struct SimulationRunner {
         if case .exhaustive(let preemptions) = strategy.kind {
             try search(strategy, preemptions: preemptions, seeds)
         } else {
-            for seed in seeds { traces.insert(try run(seed, strategy).trace) }
+            for seed in seeds { fingerprints.insert(try run(seed, strategy).fingerprint) }
         }
-        report.distinctSchedules = traces.count
+        report.distinctSchedules = fingerprints.count
         return report
     }
 
     mutating func run(_ schedule: SimulationSchedule) throws -> SimulationReport {
-        traces.insert(try runOne(schedule).trace)
-        report.distinctSchedules = traces.count
+        fingerprints.insert(try runOne(schedule).fingerprint)
+        report.distinctSchedules = fingerprints.count
         return report
     }
 
@@ -103,7 +103,7 @@ struct SimulationRunner {
                 hasEarlyStarts: strategy.hasEarlyStarts
             )
             let result = try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule), isSearch: true))
-            traces.insert(result.run.trace)
+            fingerprints.insert(result.run.fingerprint)
             guard search.isFollowed(by: result.answers) else {
                 let plan = plan(schedule.seed, SimulationStrategy(kind: .schedule(schedule)))
                 throw failure(result, of: plan, as: .nondeterministic).reported()

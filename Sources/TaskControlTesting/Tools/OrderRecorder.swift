@@ -57,9 +57,9 @@ extension OrderRecorder where Event: Equatable {
         return one < other
     }
 
-    /// Checks that just these events have been recorded, in this order.
+    /// Throws an error unless exactly these events have been recorded, in this order.
     ///
-    /// - Throws: ``UnexpectedOrderError``, which prints what was expected, what came, and the first difference.
+    /// - Throws: ``UnexpectedOrderError``, which prints the expected events, the recorded events, and the first difference.
     /// - Complexity: O(*n*) in the number of events.
     public func checkOrder(
         _ expected: [Event],
@@ -67,7 +67,7 @@ extension OrderRecorder where Event: Equatable {
         filePath: String = #filePath,
         line: Int = #line,
         column: Int = #column
-    ) throws {
+    ) throws(UnexpectedOrderError) {
         let events = events
         guard events != expected else { return }
         let common = zip(events, expected).prefix { $0 == $1 }.count

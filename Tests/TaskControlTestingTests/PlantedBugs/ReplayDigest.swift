@@ -17,9 +17,9 @@ struct ReplayDigest {
                             do {
                                 return try simulate(seed: seed, strategy: strategy) {
                                     try await body(PlantedBug.World($0))
-                                }.trace
+                                }.fingerprint
                             } catch let failure as SimulationFailure {
-                                return failure.run.trace
+                                return failure.run.fingerprint
                             }
                         }
                 }

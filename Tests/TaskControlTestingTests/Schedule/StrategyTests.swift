@@ -44,7 +44,7 @@ struct StrategyTests {
         let again = try #require(throws: SimulationFailure.self) {
             try simulate(schedule: failure.schedule) { await Self.missedWakeUp($0) }
         }
-        #expect(again.run.trace == failure.run.trace && again.steps == failure.steps)
+        #expect(again.run.fingerprint == failure.run.fingerprint && again.steps == failure.steps)
     }
 
     private final class Registry: @unchecked Sendable {
@@ -124,7 +124,7 @@ struct StrategyTests {
         let again = try #require(throws: SimulationFailure.self) {
             try simulate(schedule: failure.schedule) { await Self.twoActions($0) }
         }
-        #expect(again.run.trace == failure.run.trace)
+        #expect(again.run.fingerprint == failure.run.fingerprint)
         #expect(failure.shrunk.map { $0.schedule.deviations.count < 3 } ?? true)
     }
 

@@ -85,7 +85,7 @@ struct NeighborTests {
                             try await NeighborTests.program($0)
                         }
                     }
-                    print("traces:", runs.map(\.trace))
+                    print("traces:", runs.map(\.fingerprint))
                 }
             ).standardOutputContent
         }

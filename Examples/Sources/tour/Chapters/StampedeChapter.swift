@@ -126,11 +126,11 @@ struct StampedeChapter: Chapter {
             } catch let failure as SimulationFailure {
                 failures.append(failure)
             }
-            // A failure has a schedule to read, and a run that comes to its end has a trace: so, once more without the expectation.
+            // A failure has a schedule to read, and a run that comes to its end has a fingerprint: so, once more without the expectation.
             let run = try simulate(seed: first.seed) { @MainActor sim in
                 _ = try await Self.refreshes(with: Tokens.self) { sim.note($0) }
             }
-            traces.append(run.trace)
+            traces.append(run.fingerprint)
         }
         return Replay(
             failures: failures.count,

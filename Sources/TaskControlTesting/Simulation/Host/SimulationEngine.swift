@@ -166,7 +166,7 @@ final class SimulationEngine: @unchecked Sendable {
         return SimulationResult(
             run: SimulationRun(
                 seed: plan.seed,
-                trace: schedule.trace,
+                fingerprint: schedule.trace,
                 steps: schedule.steps,
                 elapsed: elapsedHere
             ),
