@@ -28,6 +28,11 @@ enum APIKey: Hashable {
     case feedPage(cursor: String)
 }
 
+/// Public, as the key of a library is, for which Swift does not infer `Sendable`.
+public enum LibraryKey: Hashable {
+    case tokenRefresh
+}
+
 // MARK: - Single flight
 
 @Suite(.timeLimit(.minutes(15)), .serialized)
@@ -80,5 +85,9 @@ struct AsyncGuardKitSingleFlightTests {
             }
         }.value
         #expect(answer == Profile(name: "profile 7"))
+    }
+
+    @Test func aPublicKeyNeedsNoSendable() async throws {
+        #expect(try await withSingleFlight(key: LibraryKey.tokenRefresh) { 7 } == 7)
     }
 }
