@@ -20,7 +20,7 @@
 /// A caller that is cancelled beforehand calls nothing. Later the handle is cancelled, once at most, by the thread that cancels the caller; if
 /// that was while `body` ran, then as soon as it has returned. It runs inside the cancellation handler of the caller's task: it must not wait
 /// for another task, nor resume or cancel a task that awaits or cancels the caller, or is its parent; do that in a `Task { }`. The caller then leaves at once, or waits for the callback:
-/// see ``ContinuationCancelBehavior``. In a tie between a callback and a cancellation the first to come wins: a value stays a value.
+/// see ``CancelledContinuationBehavior``. In a tie between a callback and a cancellation the first to come wins: a value stays a value.
 ///
 /// ## Ordering
 /// The handle is let go before the caller goes on. One that is returned when the callback has come is only let go.
@@ -39,7 +39,7 @@
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value>(
     of type: Value.Type = Value.self,
-    onCancel behavior: ContinuationCancelBehavior = .resume,
+    whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ body: (CancellableContinuation<Value>) throws -> @Sendable () -> Void
@@ -55,7 +55,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
     } catch {
         early = try bridge.fail(error)
     }
-    let token = if let early { early } else { try await bridge.wait(onCancel: behavior, place) }
+    let token = if let early { early } else { try await bridge.wait(whenCancelled: behavior, place) }
     return try unsafeDowncast(token, to: _TypedBridgeToken<Value>.self).take()
 }
 
@@ -82,12 +82,13 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: Cancellable>(
     of type: Value.Type = Value.self,
-    onCancel behavior: ContinuationCancelBehavior = .resume,
+    whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ body: (CancellableContinuation<Value>) throws -> sending Handle
 ) async throws -> sending Value {
-    try await withCancellableContinuation(of: type, onCancel: behavior, fileID: fileID, line: line) { continuation in
+    try await withCancellableContinuation(of: type, whenCancelled: behavior, fileID: fileID, line: line) {
+        continuation in
         // It was sent here, and is used once more, by whoever cancels.
         nonisolated(unsafe) let handle = try body(continuation)
         return { handle.cancel() }

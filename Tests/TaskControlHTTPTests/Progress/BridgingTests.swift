@@ -15,8 +15,8 @@ struct BridgingTests {
         #expect(text == "a")
     }
 
-    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
-    func cancellingTheCallerCancelsTheProgress(_ behavior: ContinuationCancelBehavior) async throws {
+    @Test(arguments: [CancelledContinuationBehavior.throwImmediately, .waitForCallback])
+    func cancellingTheCallerCancelsTheProgress(_ behavior: CancelledContinuationBehavior) async throws {
         let gate = Gate()
         let ended = OrderRecorder<Bool>()
         let client = EndpointClient(
@@ -28,7 +28,7 @@ struct BridgingTests {
             completionQueue: .global()
         )
         let caller = Task {
-            try await withCancellableContinuation(of: String.self, onCancel: behavior) { continuation in
+            try await withCancellableContinuation(of: String.self, whenCancelled: behavior) { continuation in
                 client.request(Text()) { continuation.resume(with: $0) }
             }
         }

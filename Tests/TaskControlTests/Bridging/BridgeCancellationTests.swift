@@ -12,11 +12,11 @@ import Testing
 struct BridgeCancellationTests {
     private let api = CallbackAPI()
 
-    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
-    func whoIsCancelledBeforehandCallsNothing(onCancel: ContinuationCancelBehavior) async {
+    @Test(arguments: [CancelledContinuationBehavior.throwImmediately, .waitForCallback])
+    func whoIsCancelledBeforehandCallsNothing(whenCancelled: CancelledContinuationBehavior) async {
         let caller = Task {
             cancelCurrentTask()
-            return try await call(api, onCancel: onCancel)
+            return try await call(api, whenCancelled: whenCancelled)
         }
         await #expect(throws: CancellationError.self) { try await caller.value }
         #expect(!api.called.isOpen)
@@ -37,7 +37,7 @@ struct BridgeCancellationTests {
         let left = Gate()
         let caller = Task {
             defer { left.open() }
-            return try await call(api, onCancel: .waitForCallback)
+            return try await call(api, whenCancelled: .waitForCallback)
         }
         try await api.called.wait()
         caller.cancel()
@@ -50,7 +50,7 @@ struct BridgeCancellationTests {
     }
 
     @Test func aValueThatComesInSpiteOfACancellationIsAValue() async throws {
-        let caller = Task { try await call(api, onCancel: .waitForCallback) }
+        let caller = Task { try await call(api, whenCancelled: .waitForCallback) }
         try await api.called.wait()
         caller.cancel()
         api.callBack(.success(7))
@@ -58,16 +58,16 @@ struct BridgeCancellationTests {
     }
 
     /// The race of the callback API that is being called: forced, from inside and from another thread.
-    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback], [false, true])
+    @Test(arguments: [CancelledContinuationBehavior.throwImmediately, .waitForCallback], [false, true])
     func aCancellationWhileTheApiIsCalledReachesTheHandle(
-        onCancel: ContinuationCancelBehavior,
+        whenCancelled: CancelledContinuationBehavior,
         isElsewhere: Bool
     ) async throws {
         let caller = Level<Task<Int, any Error>?>(nil)
         let ready = Gate()
         let task = Task {
             await ready.waitIgnoringCancellation()
-            return try await call(api, onCancel: onCancel) { api in
+            return try await call(api, whenCancelled: whenCancelled) { api in
                 if isElsewhere { elsewhere { caller.value?.cancel() } } else { cancelCurrentTask() }
                 #expect(Task.isCancelled)
                 #expect(api.cancellations.count == 0, "there is nothing yet that could be cancelled")
@@ -82,10 +82,12 @@ struct BridgeCancellationTests {
         #expect(api.cancellations.count == 1)
     }
 
-    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
-    func aCallbackInsideTheCallWinsOverACancellationInsideTheCall(onCancel: ContinuationCancelBehavior) async throws {
+    @Test(arguments: [CancelledContinuationBehavior.throwImmediately, .waitForCallback])
+    func aCallbackInsideTheCallWinsOverACancellationInsideTheCall(whenCancelled: CancelledContinuationBehavior)
+        async throws
+    {
         let caller = Task {
-            try await call(api, onCancel: onCancel) { api in
+            try await call(api, whenCancelled: whenCancelled) { api in
                 cancelCurrentTask()
                 api.callBack(.success(7))
             }
@@ -101,7 +103,7 @@ struct BridgeCancellationTests {
         leaving.cancel()
         await #expect(throws: CancellationError.self) { try await leaving.value }
         let succeeding = CallbackAPI { $0.callBack(.success(7)) }
-        let waiting = Task { try await call(succeeding, onCancel: .waitForCallback) }
+        let waiting = Task { try await call(succeeding, whenCancelled: .waitForCallback) }
         try await succeeding.called.wait()
         waiting.cancel()
         #expect(try await waiting.value == 7)
@@ -110,19 +112,19 @@ struct BridgeCancellationTests {
 
     @Test func aHandleThatLetsGoOfTheCallbackInsideItsCancellationIsRight() async throws {
         let api = CallbackAPI { $0.letGo() }
-        let caller = Task { try await call(api, onCancel: .waitForCallback) }
+        let caller = Task { try await call(api, whenCancelled: .waitForCallback) }
         try await api.called.wait()
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
     }
 
     /// On real threads, for ThreadSanitizer; the simulation plays the orders.
-    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
-    func aCallbackAndACancellationOfOtherThreadsMayMeet(onCancel: ContinuationCancelBehavior) async {
+    @Test(arguments: [CancelledContinuationBehavior.throwImmediately, .waitForCallback])
+    func aCallbackAndACancellationOfOtherThreadsMayMeet(whenCancelled: CancelledContinuationBehavior) async {
         for _ in 0..<300 {
             let api = CallbackAPI()
             let caller = Task.detached {
-                try await withCancellableContinuation(of: Int.self, onCancel: onCancel) { continuation in
+                try await withCancellableContinuation(of: Int.self, whenCancelled: whenCancelled) { continuation in
                     api.load({ continuation.resume(with: $0) }) { api in
                         Task.detached { api.callBack(.success(7)) }
                     }

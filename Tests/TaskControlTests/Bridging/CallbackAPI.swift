@@ -56,12 +56,12 @@ final class CallbackAPI: Sendable {
 /// Bridges it, on the main actor: when a test there goes on after `called.wait()`, the caller has parked.
 @MainActor func call(
     _ api: CallbackAPI,
-    onCancel: ContinuationCancelBehavior = .resume,
+    whenCancelled: CancelledContinuationBehavior = .throwImmediately,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     meanwhile: (CallbackAPI) -> Void = { _ in }
 ) async throws -> Int {
-    try await withCancellableContinuation(onCancel: onCancel, fileID: fileID, line: line) { continuation in
+    try await withCancellableContinuation(whenCancelled: whenCancelled, fileID: fileID, line: line) { continuation in
         api.load({ continuation.resume(with: $0) }, meanwhile: meanwhile)
     }
 }

@@ -176,7 +176,7 @@ struct CancellableContinuationTests {
 
     @Test func aDropThatFollowsACancellationIsACancellation() async throws {
         let reported = await Incidents.shared.reported {
-            let caller = Task { try await call(api, onCancel: .waitForCallback) }
+            let caller = Task { try await call(api, whenCancelled: .waitForCallback) }
             try? await api.called.wait()
             caller.cancel()
             api.letGo()

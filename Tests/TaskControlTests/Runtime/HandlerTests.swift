@@ -94,11 +94,11 @@ struct HandlerTests {
 
     /// A callback on another thread, while the handle is being cancelled: the caller is resumed when the handle has been released.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
-    func theHandleIsReleasedBeforeTheCallerGoesOn(_ behavior: ContinuationCancelBehavior) async throws {
+    @Test(arguments: [CancelledContinuationBehavior.throwImmediately, .waitForCallback])
+    func theHandleIsReleasedBeforeTheCallerGoesOn(_ behavior: CancelledContinuationBehavior) async throws {
         let executor = HeldTaskExecutor()
         let caller = Task(executorPreference: executor) {
-            try await withCancellableContinuation(of: Int.self, onCancel: behavior) { continuation in
+            try await withCancellableContinuation(of: Int.self, whenCancelled: behavior) { continuation in
                 {
                     let hasCalledBack = DispatchSemaphore(value: 0)
                     Thread.detachNewThread {
@@ -117,7 +117,7 @@ struct HandlerTests {
             executor.runHeld()
         }
         switch behavior {
-        case .resume: await #expect(throws: CancellationError.self) { try await caller.value }
+        case .throwImmediately: await #expect(throws: CancellationError.self) { try await caller.value }
         case .waitForCallback: #expect(try await caller.value == 7)
         }
     }

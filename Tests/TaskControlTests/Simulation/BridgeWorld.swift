@@ -55,12 +55,12 @@ final class BridgeWorld: Sendable {
     }
 
     private let sim: Simulation
-    private let onCancel: ContinuationCancelBehavior
+    private let whenCancelled: CancelledContinuationBehavior
     private let program: Program
     private let state = Locked(State())
 
-    init(_ sim: Simulation, _ program: Program, onCancel: ContinuationCancelBehavior) {
-        (self.sim, self.program, self.onCancel) = (sim, program, onCancel)
+    init(_ sim: Simulation, _ program: Program, whenCancelled: CancelledContinuationBehavior) {
+        (self.sim, self.program, self.whenCancelled) = (sim, program, whenCancelled)
     }
 
     func run() async {
@@ -81,7 +81,7 @@ final class BridgeWorld: Sendable {
     }
 
     private func call() async throws -> Int {
-        try await withCancellableContinuation(onCancel: onCancel) { continuation in
+        try await withCancellableContinuation(whenCancelled: whenCancelled) { continuation in
             state.withLock { $0.callback = continuation }
             for event in program.inside { happen(event, to: nil) }
             state.withLock { $0.notes.append(program.throwsAtTheEnd ? .failed : .begun) }
@@ -131,7 +131,7 @@ final class BridgeWorld: Sendable {
     /// What the caller is to hear, by the notes, and how often the handle is to have been cancelled.
     private static func expected(
         _ notes: [Note],
-        onCancel: ContinuationCancelBehavior
+        whenCancelled: CancelledContinuationBehavior
     ) -> (outcome: Outcome?, cancellations: Int) {
         var (outcome, cancellations) = (Outcome?.none, 0)
         var (isCancelled, isBegun, isLetGo) = (false, false, false)
@@ -154,7 +154,7 @@ final class BridgeWorld: Sendable {
                     outcome = .dropped
                 } else if isCancelled, cancellations == 0 {
                     cancellations = 1
-                    if onCancel == .resume { outcome = .cancelled }
+                    if whenCancelled == .throwImmediately { outcome = .cancelled }
                 }
             }
         }
@@ -179,7 +179,7 @@ final class BridgeWorld: Sendable {
             sim.expect(outcome == .cancelled && !state.notes.contains(.begun), "nothing begins")
             return
         }
-        let expected = Self.expected(state.notes, onCancel: onCancel)
+        let expected = Self.expected(state.notes, whenCancelled: whenCancelled)
         sim.expect(outcome == expected.outcome, "\(outcome), not \(expected) after \(state.notes)")
         sim.expect(
             state.handleCancellations == expected.cancellations,

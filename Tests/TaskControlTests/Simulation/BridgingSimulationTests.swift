@@ -6,8 +6,8 @@ import Testing
 /// Callbacks, cancellations, handles and drops in every order: 10,000 schedules for each behavior, each of a program of its own.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct BridgingSimulationTests {
-    @Test(arguments: [ContinuationCancelBehavior.resume, .waitForCallback])
-    func bridgesAgreeWithTheModel(onCancel: ContinuationCancelBehavior) async throws {
+    @Test(arguments: [CancelledContinuationBehavior.throwImmediately, .waitForCallback])
+    func bridgesAgreeWithTheModel(whenCancelled: CancelledContinuationBehavior) async throws {
         // So that nothing is printed of what is reported here on purpose.
         _ = Incidents.shared
         try await offThePool {
@@ -15,7 +15,7 @@ struct BridgingSimulationTests {
                 var random = sim.random
                 let program = BridgeWorld.Program(&random)
                 sim.note("\(program)")
-                await BridgeWorld(sim, program, onCancel: onCancel).run()
+                await BridgeWorld(sim, program, whenCancelled: whenCancelled).run()
             }
         }
     }

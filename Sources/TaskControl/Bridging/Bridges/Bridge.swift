@@ -56,7 +56,7 @@ struct _Bridge: Sendable {
     /// - Throws: `CancellationError`, ``ContinuationDroppedError``.
     @usableFromInline
     nonisolated(nonsending) func wait(
-        onCancel behavior: ContinuationCancelBehavior,
+        whenCancelled behavior: CancelledContinuationBehavior,
         _ place: _BridgePlace
     ) async throws -> _BridgeToken {
         // Carries no value: ThreadSanitizer does not follow a value to a task that has not parked yet.
@@ -64,7 +64,7 @@ struct _Bridge: Sendable {
             state.withLock { $0.machine.park(waiter) } ? nil : ()
         } onCancel: {
             // May come before the waiter has parked: the caller may have been cancelled while the API was called.
-            cancel(isLeaving: behavior == .resume)
+            cancel(isLeaving: behavior == .throwImmediately)
         }
         emitCancelled()
         switch state.withLock({ $0.machine.collect() }) {
