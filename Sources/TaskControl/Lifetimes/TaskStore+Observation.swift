@@ -8,7 +8,7 @@ extension TaskStore {
         return registry.liveCount
     }
 
-    /// The keys that have tasks that run or wait; without those that were cancelled. Observable.
+    /// The keys that have tasks that run or wait, and that were not cancelled. Observable.
     ///
     /// - Complexity: O(*n*) in the number of keys.
     public var runningKeys: Set<Key> {
@@ -17,6 +17,8 @@ extension TaskStore {
     }
 
     /// Whether a key has a task that runs or waits and was not cancelled. Observable.
+    ///
+    /// A waiting task counts as running here, as in ``runningKeys``: both names mean that the key is not free.
     public func taskIsRunning(forKey key: Key) -> Bool {
         observation.access()
         return registry.isLive(_ErasedKey(key))

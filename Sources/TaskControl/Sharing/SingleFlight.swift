@@ -20,33 +20,24 @@
 ///
 /// ## Cancellation
 /// Every caller can leave, the first one too: one that is cancelled gets `CancellationError` at once, and the others and the work go on. The
-/// last one to leave cancels the work (see ``Abandonment``). From that moment on the flight is nobody's: who comes then begins a new one,
+/// last one to leave cancels the work (see ``AbandonedFlightBehavior``). From that moment on the flight is nobody's: who comes then begins a new one,
 /// even while the old one is still on its way out. In a tie between a result and a cancellation, the result counts.
 ///
 /// ## Priorities
 /// A flight has its first caller's priority, and is raised to that of a caller who has more, where the system can (macOS 26, Linux).
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What becomes of work that everybody has left.
-    public enum Abandonment: Sendable {
-        /// It is cancelled: nobody wants it any more.
-        case cancel
-        /// It goes on, and can be joined: for work that is worth its end, such as filling a cache. An error that nobody is there to receive
-        /// is reported to diagnostics.
-        case runToCompletion
-    }
-
     @usableFromInline let _flights: _FlightTable
 
-    /// Nothing in the air yet.
+    /// Creates an object without flights.
     ///
     /// - Parameters:
-    ///   - name: Shown by diagnostics.
-    ///   - abandonment: What becomes of work that everybody has left.
-    public init(name: String? = nil, abandonment: Abandonment = .cancel) {
+    ///   - name: The name shown in diagnostics.
+    ///   - behavior: What happens to the work when its last caller has left.
+    public init(name: String? = nil, whenAbandoned behavior: AbandonedFlightBehavior = .cancel) {
         _flights = _FlightTable(
             origin: .singleFlight,
             name: name,
-            runsToCompletion: abandonment == .runToCompletion,
+            runsToCompletion: behavior == .finish,
             emitsLife: true
         )
     }

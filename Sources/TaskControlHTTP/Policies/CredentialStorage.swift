@@ -1,7 +1,7 @@
 /// The current credential of an ``Authenticator``, with the closures that attach and refresh it.
 final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private let state: Locked<CredentialStateMachine<Credential>>
-    private let refreshes = SingleFlight<RefreshKey, Void>(abandonment: .runToCompletion)
+    private let refreshes = SingleFlight<RefreshKey, Void>(whenAbandoned: .finish)
     private let attach: @Sendable (Credential, inout URLRequest) throws -> Void
     private let refresh: @Sendable (Credential?) async throws -> Credential
     private let expiration: CredentialExpiration<Credential>?

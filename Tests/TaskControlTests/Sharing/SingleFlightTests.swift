@@ -171,7 +171,7 @@ struct SingleFlightTests {
     }
 
     @Test func whoIsCancelledBeforehandBeginsNothingThatWouldRunToItsEnd() async throws {
-        let flights = SingleFlight<String, Int>(abandonment: .runToCompletion)
+        let flights = SingleFlight<String, Int>(whenAbandoned: .finish)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await flights.run("cache") {
@@ -225,7 +225,7 @@ struct SingleFlightTests {
     }
 
     @Test func workThatIsWorthItsEndRunsToIt() async throws {
-        let flights = SingleFlight<String, Int>(abandonment: .runToCompletion)
+        let flights = SingleFlight<String, Int>(whenAbandoned: .finish)
         let gate = Gate()
         let first = Task { try await flights.run("cache") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
@@ -239,7 +239,7 @@ struct SingleFlightTests {
     }
 
     @Test func anErrorThatNobodyIsThereToReceiveIsReported() async throws {
-        let flights = SingleFlight<String, Int>(abandonment: .runToCompletion)
+        let flights = SingleFlight<String, Int>(whenAbandoned: .finish)
         let (gate, error) = (Gate(), MarkedError())
         let first = Task(name: "first") {
             try await flights.run("cache") {
@@ -285,8 +285,8 @@ struct SingleFlightTests {
     }
 
     @Test func cancelAllLetsEverybodyGo() async throws {
-        for abandonment in [SingleFlight<String, Int>.Abandonment.cancel, .runToCompletion] {
-            let flights = SingleFlight<String, Int>(abandonment: abandonment)
+        for behavior in [AbandonedFlightBehavior.cancel, .finish] {
+            let flights = SingleFlight<String, Int>(whenAbandoned: behavior)
             let (gate, cancelled) = (Gate(), Gate())
             let callers = (0..<4).map { number in
                 Task {

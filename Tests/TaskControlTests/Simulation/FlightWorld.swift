@@ -44,7 +44,7 @@ final class FlightWorld: Sendable {
 
     init(_ sim: Simulation, runsToCompletion: Bool) {
         (self.sim, self.runsToCompletion) = (sim, runsToCompletion)
-        flights = SingleFlight(abandonment: runsToCompletion ? .runToCompletion : .cancel)
+        flights = SingleFlight(whenAbandoned: runsToCompletion ? .finish : .cancel)
     }
 
     // MARK: Operations
