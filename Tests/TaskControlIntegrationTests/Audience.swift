@@ -83,8 +83,8 @@ extension TaskEvent.Primitive {
     /// Those of this library, and an unknown one.
     static var examples: [Self] {
         [
-            .asyncTask, .asyncLifetime, .taskBag, .identifiableTaskBag, .taskStore, .fifoQueue, .actorQueue,
-            .cancellableQueue,
+            .asyncTask, .asyncLifetime, .taskBag, .identifiableTaskBag, .taskStore, .fifoQueue, .concurrentQueue,
+            .actorQueue, .cancellableQueue,
             .withSingleFlight, .singleFlight, .withTimeout, .withDetachedTimeout, .retry, .asyncSemaphore,
             .withCancellableContinuation, .http, Self(rawValue: "unknown"),
         ]

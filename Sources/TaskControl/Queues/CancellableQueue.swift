@@ -22,12 +22,20 @@
 /// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing operation never begins: its task
 /// throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with `Task.isCancelled` true.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
-    @usableFromInline let _underlyingQueue: UnderlyingQueue
     /// The tasks that were sent through this queue. Has the name of the underlying queue.
+    ///
+    /// The first property, so that generic code reads it without asking for the size of the underlying queue.
     let registry: TaskRegistry
+    @usableFromInline let _underlyingQueue: UnderlyingQueue
 
     /// Creates a queue that can cancel what is sent through it to a ``FIFOQueue``.
     public init(underlyingQueue: FIFOQueue) where UnderlyingQueue == FIFOQueue {
+        _underlyingQueue = underlyingQueue
+        registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
+    }
+
+    /// Creates a queue that can cancel the tasks that are added through it to a ``ConcurrentQueue``.
+    public init(underlyingQueue: ConcurrentQueue) where UnderlyingQueue == ConcurrentQueue {
         _underlyingQueue = underlyingQueue
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
@@ -48,13 +56,14 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
     public func cancelTasks() { cancelAll() }
 }
 
-extension CancellableQueue: TaskQueue where UnderlyingQueue == FIFOQueue {
+extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
     /// The priority of the tasks that are sent without one; `nil`: that of their caller.
     @inlinable public var _priority: TaskPriority? { _underlyingQueue._priority }
 
     /// Takes the last place in the queue for a task that is about to be made.
+    @inlinable
     public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
-        _Turn(in: _underlyingQueue._turns, name: name, priority: priority, group: registry)
+        _grouped(_underlyingQueue._turn(name: name, priority: priority))
     }
 }
 
@@ -75,6 +84,10 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
 }
 
 extension CancellableQueue {
+    /// Makes a place in the underlying queue one of this group.
+    @usableFromInline
+    func _grouped(_ turn: _Turn) -> _Turn { turn.joining(registry) }
+
     // Knows the type of the queue: a client is specialised down to this call.
     @usableFromInline
     func _turn<A: Actor>(

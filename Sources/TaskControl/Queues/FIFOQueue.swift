@@ -19,7 +19,8 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Siblings: ``ActorQueue`` keeps only the order in which tasks *begin*, on an actor; it lets the next one begin when one suspends.
+/// Siblings: ``ConcurrentQueue`` runs more than one task at once. ``ActorQueue`` keeps only the order in which tasks *begin*, on an actor; it lets the next
+/// one begin when one suspends.
 /// ``CancellableQueue`` can cancel all that was sent through it. ``TaskStore`` keeps an order for each key.
 ///
 /// ## Ordering
@@ -46,21 +47,15 @@ public final class FIFOQueue: TaskQueue {
     /// The priority of the tasks that are sent without one; `nil`: that of their caller.
     public let _priority: TaskPriority?
 
-    /// Creates a queue that runs one task at a time, or a few.
+    /// Creates a queue without tasks.
     ///
     /// - Parameters:
-    ///   - name: Shown by errors and diagnostics.
-    ///   - priority: Of the tasks that are sent without one. `nil`: their caller's.
-    ///   - maxConcurrentTasks: How many may run at once: 1 or more, or it traps. Whatever the number, they begin in order: none before all that
-    ///     were sent before it have begun. With more than 1 they may end in any order.
-    public init(name: String? = nil, priority: TaskPriority? = nil, maxConcurrentTasks: Int = 1) {
-        insist(
-            maxConcurrentTasks >= 1,
-            "FIFOQueue: maxConcurrentTasks is \(maxConcurrentTasks), and nothing would ever run. Allow 1 or more."
-        )
+    ///   - name: The name shown in errors and diagnostics.
+    ///   - priority: The priority of the tasks that are added without one; `nil` for that of their caller.
+    public init(name: String? = nil, priority: TaskPriority? = nil) {
         self.name = name
         _priority = priority
-        _turns = _TurnStorage(.fifoQueue, name: name, capacity: maxConcurrentTasks)
+        _turns = _TurnStorage(.fifoQueue, name: name, capacity: 1)
     }
 
     /// How many tasks run or wait for their turn, calls of ``run(_:)`` among them. It may have changed when the caller looks at it.
@@ -98,18 +93,7 @@ public final class FIFOQueue: TaskQueue {
     public nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try _checkReentrancy()
-        var mustWait = false
-        let turn = try _turns.enterCaller(mustWait: &mustWait)
-        if mustWait { try await _turns.waitInCaller(turn) }
-        do {
-            let value = try await turn.held.holding(body)
-            turn.finish(.completed)
-            return value
-        } catch {
-            turn.finish(.failed(error))
-            throw error
-        }
+        try await _turns.run(body)
     }
 
     /// Waits until all that runs or waits at the time of the call has ended. What is sent later is not waited for.
@@ -120,18 +104,10 @@ public final class FIFOQueue: TaskQueue {
     /// A caller that is cancelled leaves at once. The queue goes on.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for ``run(_:)``.
-    public nonisolated(nonsending) func drain() async throws {
-        try _checkReentrancy()
-        try await _turns.drain()
-    }
+    public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be made.
     public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
         _Turn(in: _turns, name: name, priority: priority)
-    }
-
-    @usableFromInline
-    func _checkReentrancy() throws {
-        if _turns.isHeldByCaller { throw QueueReentrancyError(queueName: name) }
     }
 }

@@ -7,7 +7,7 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - operation: Its isolation and task-locals are those of the code that sends it.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -37,7 +37,7 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - isolatedActor: Kept alive until the task has ended.
     ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
     /// - Complexity: As without an actor.
@@ -71,7 +71,7 @@ extension Task where Failure == any Error {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - operation: Its isolation and task-locals are those of the code that sends it.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -102,7 +102,7 @@ extension Task where Failure == any Error {
     /// - Parameters:
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue`` and ``CancellableQueue``.
+    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - isolatedActor: Kept alive until the task has ended.
     ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
     /// - Complexity: As without an actor.

@@ -1,6 +1,8 @@
 extension TaskEvent.Primitive {
     /// A ``FIFOQueue``.
     public static var fifoQueue: Self { Self("FIFOQueue", [.line, .drainsEarlier]) }
+    /// A ``ConcurrentQueue``.
+    public static var concurrentQueue: Self { Self("ConcurrentQueue", [.line, .drainsEarlier]) }
     /// An ``ActorQueue``.
     public static var actorQueue: Self { Self("ActorQueue", [.drainsEarlier]) }
     /// A ``CancellableQueue``.

@@ -1,5 +1,5 @@
-/// A queue that `Task(on:)` sends operations to, and that runs each in the isolation that it was formed in: ``FIFOQueue``, or a
-/// ``CancellableQueue`` over one.
+/// A queue that `Task(on:)` sends operations to, and that runs each in the isolation that it was formed in: ``FIFOQueue``, ``ConcurrentQueue``, or a
+/// ``CancellableQueue`` over one of them.
 ///
 /// For functions that accept either. The requirements are not for use: only the queues of this library can conform.
 public protocol TaskQueue: Sendable {

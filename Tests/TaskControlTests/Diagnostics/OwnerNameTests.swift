@@ -74,6 +74,12 @@ struct OwnerNameTests {
             try await queue.drain()
             queue.cancelTasks()
         }
+        try await check(name, [.concurrentQueue, .cancellableQueue]) {
+            let queue = CancellableQueue(underlyingQueue: ConcurrentQueue(name: name, maxConcurrentTasks: 2))
+            await Task(on: queue) {}.value
+            try await queue.drain()
+            queue.cancelTasks()
+        }
         try await check(name, [.actorQueue, .cancellableQueue]) {
             let (log, actors) = (Log(), ActorQueue<Log>(name: name))
             actors.adoptExecutionContext(of: log)

@@ -22,7 +22,7 @@ struct TaskOwnerTests {
     static func faces() -> [Face] {
         let (lifetime, bag) = (AsyncLifetime(name: "owner"), TaskBag(name: "owner"))
         let (identifiableBag, store) = (IdentifiableTaskBag<Int>(name: "owner"), TaskStore<Int>(name: "owner"))
-        let queue = CancellableQueue(underlyingQueue: FIFOQueue(name: "owner", maxConcurrentTasks: 10))
+        let queue = CancellableQueue(underlyingQueue: ConcurrentQueue(name: "owner", maxConcurrentTasks: 10))
         let actors = ActorQueue<Log>(name: "owner")
         actors.adoptExecutionContext(of: log)
         let actorQueue = CancellableQueue(underlyingQueue: actors)

@@ -116,7 +116,7 @@ struct CancellableQueueTests {
 
     /// Also while the call is still busy with the handlers of others.
     @Test func nothingThatMayFailBeginsOnceTheCallHasBegun() async throws {
-        let (line, begun, gate, log) = (FIFOQueue(maxConcurrentTasks: 2), Gate(), Gate(), OrderRecorder<String>())
+        let (line, begun, gate, log) = (ConcurrentQueue(maxConcurrentTasks: 2), Gate(), Gate(), OrderRecorder<String>())
         let queue = CancellableQueue(underlyingQueue: line)
         Task(on: line) { await gate.waitIgnoringCancellation() }
         let running = Task(on: queue) {

@@ -285,7 +285,7 @@ struct QueueRaisingTests {
     /// Else those behind it, who stop at somebody of their own priority, would not raise what it has overtaken.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aRunThatBeginsAtOnceRaisesWhatRunsBeforeIt() async throws {
-        let (queue, begun, isInside, gate) = (FIFOQueue(maxConcurrentTasks: 2), Gate(), Gate(), Gate())
+        let (queue, begun, isInside, gate) = (ConcurrentQueue(maxConcurrentTasks: 2), Gate(), Gate(), Gate())
         Task(priority: .background, on: queue) {
             begun.open()
             await untilRaised(to: .high)

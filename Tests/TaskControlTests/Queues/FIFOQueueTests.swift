@@ -42,31 +42,6 @@ struct FIFOQueueTests {
         }
     }
 
-    @Test(arguments: [1, 3])
-    func atMostSoManyRunAtOnceAndBeginInOrder(limit: Int) async throws {
-        let queue = FIFOQueue(maxConcurrentTasks: limit)
-        let (gates, begun) = ((0..<9).map { _ in Gate() }, OrderRecorder<Int>())
-        let running = Locked((now: 0, most: 0))
-        for number in 0..<9 {
-            Task(on: queue) {
-                running.withLock { running in
-                    running.now += 1
-                    running.most = max(running.most, running.now)
-                }
-                begun.record(number)
-                await gates[number].waitIgnoringCancellation()
-                running.withLock { $0.now -= 1 }
-            }
-        }
-        try await begun.waitForEvents(count: limit)
-        #expect(begun.events == Array(0..<limit) && queue.count == 9)
-        // The last that may begins, and ends before the others.
-        for number in (0..<9).reversed() { gates[number].open() }
-        try await queue.drain()
-        #expect(begun.events == Array(0..<9))
-        #expect(running.withLock { $0.most } == limit && queue.isIdle)
-    }
-
     @Test func anErrorIsTheTasksValueAndTheTurnIsPassedOn() async {
         let queue = FIFOQueue()
         let failing = Task(on: queue) { throw MarkedError() }
@@ -301,15 +276,6 @@ struct FIFOQueueTests {
             try await queue.drain()
             precondition(queue.isIdle && count.withLock { $0 } == tasks)
         }
-    }
-
-    @Test func aQueueThatWouldRunNothingTraps() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = FIFOQueue(maxConcurrentTasks: 0)
-        }
-        #expect(
-            text(result).contains("FIFOQueue: maxConcurrentTasks is 0, and nothing would ever run. Allow 1 or more.")
-        )
     }
     #endif
 

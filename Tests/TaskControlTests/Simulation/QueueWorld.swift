@@ -5,19 +5,24 @@ import TaskControlTesting
 
 /// A queue, as a random program sees it.
 enum QueueFace: CaseIterable {
-    case fifo, twoAtOnce, actor, mainActor, cancellableFIFO, cancellableActor
+    case fifo, twoAtOnce, actor, mainActor, cancellableFIFO, cancellableTwoAtOnce, cancellableActor
 
     /// How many may run at once; `nil`: as many as like to, but each alone up to its first suspension.
     var capacity: Int? {
         switch self {
         case .fifo, .cancellableFIFO: 1
-        case .twoAtOnce: 2
+        case .twoAtOnce, .cancellableTwoAtOnce: 2
         case .actor, .mainActor, .cancellableActor: nil
         }
     }
 
     var canRun: Bool { capacity != nil }
-    var canCancelAll: Bool { self == .cancellableFIFO || self == .cancellableActor }
+    var canCancelAll: Bool {
+        switch self {
+        case .cancellableFIFO, .cancellableTwoAtOnce, .cancellableActor: true
+        case .fifo, .twoAtOnce, .actor, .mainActor: false
+        }
+    }
 }
 
 /// A queue and the sequential model of it: whoever was sent first begins first, and whoever is dropped is as if it had not been sent.
@@ -54,20 +59,22 @@ final class QueueWorld: Sendable {
     private let sim: Simulation
     let face: QueueFace
     private let state = Locked(State())
-    private let fifo: FIFOQueue
+    private let fifo = FIFOQueue()
+    private let twoAtOnce = ConcurrentQueue(maxConcurrentTasks: 2)
     private let place = Place()
     private let ordered = ActorQueue<Place>()
     /// Not `MainActor.queue`: tests that really run share that.
     private let main = ActorQueue<MainActor>()
     private let cancellable: CancellableQueue<FIFOQueue>
+    private let cancellableTwoAtOnce: CancellableQueue<ConcurrentQueue>
     private let cancellableOrdered: CancellableQueue<ActorQueue<Place>>
 
     init(_ sim: Simulation, _ face: QueueFace) {
         (self.sim, self.face) = (sim, face)
-        fifo = FIFOQueue(maxConcurrentTasks: face.capacity ?? 1)
         ordered.adoptExecutionContext(of: place)
         main.adoptExecutionContext(of: MainActor.shared)
         cancellable = CancellableQueue(underlyingQueue: fifo)
+        cancellableTwoAtOnce = CancellableQueue(underlyingQueue: twoAtOnce)
         cancellableOrdered = CancellableQueue(underlyingQueue: ordered)
     }
 
@@ -90,20 +97,24 @@ final class QueueWorld: Sendable {
 
     private func make(_ number: Int, _ work: Work) -> Task<Int, Never> {
         switch face {
-        case .fifo, .twoAtOnce: Task(on: fifo) { await self.perform(number, work) }
+        case .fifo: Task(on: fifo) { await self.perform(number, work) }
+        case .twoAtOnce: Task(on: twoAtOnce) { await self.perform(number, work) }
         case .actor: Task(on: ordered) { _ in await self.perform(number, work) }
         case .mainActor: Task(on: main) { await self.perform(number, work) }
         case .cancellableFIFO: Task(on: cancellable) { await self.perform(number, work) }
+        case .cancellableTwoAtOnce: Task(on: cancellableTwoAtOnce) { await self.perform(number, work) }
         case .cancellableActor: Task(on: cancellableOrdered) { _ in await self.perform(number, work) }
         }
     }
 
     private func makeThrowing(_ number: Int, _ work: Work) -> Task<Int, any Error> {
         switch face {
-        case .fifo, .twoAtOnce: Task(on: fifo) { () throws in await self.perform(number, work) }
+        case .fifo: Task(on: fifo) { () throws in await self.perform(number, work) }
+        case .twoAtOnce: Task(on: twoAtOnce) { () throws in await self.perform(number, work) }
         case .actor: Task(on: ordered) { _ throws in await self.perform(number, work) }
         case .mainActor: Task(on: main) { () throws in await self.perform(number, work) }
         case .cancellableFIFO: Task(on: cancellable) { () throws in await self.perform(number, work) }
+        case .cancellableTwoAtOnce: Task(on: cancellableTwoAtOnce) { () throws in await self.perform(number, work) }
         case .cancellableActor: Task(on: cancellableOrdered) { _ throws in await self.perform(number, work) }
         }
     }
@@ -118,7 +129,12 @@ final class QueueWorld: Sendable {
                 if task?.isCancelled == true { self.cancelled(number) }
             }
             do {
-                let value = try await self.fifo.run { await self.perform(number, work) }
+                let value =
+                    if self.face.capacity == 1 {
+                        try await self.fifo.run { await self.perform(number, work) }
+                    } else {
+                        try await self.twoAtOnce.run { await self.perform(number, work) }
+                    }
                 self.isOver(number, .success(value))
             } catch {
                 self.isOver(number, .failure(error))
@@ -142,13 +158,17 @@ final class QueueWorld: Sendable {
     func cancelAll() {
         let numbers = state.withLock { state in state.items.indices.filter { !state.items[$0].isInCaller } }
         for number in numbers { cancelled(number) }
-        if face.capacity == nil { cancellableOrdered.cancelTasks() } else { cancellable.cancelTasks() }
+        switch face.capacity {
+        case nil: cancellableOrdered.cancelTasks()
+        case 1: cancellable.cancelTasks()
+        default: cancellableTwoAtOnce.cancelTasks()
+        }
         check()
     }
 
     func drain() async {
         let before = state.withLock { $0.items.count }
-        let drain = Task { try await fifo.drain() }
+        let drain = Task { face.capacity == 1 ? try await fifo.drain() : try await twoAtOnce.drain() }
         // Its place is that of the moment when it starts.
         sim.cancelAtAnyPoint(drain)
         switch await drain.result {
@@ -168,8 +188,11 @@ final class QueueWorld: Sendable {
                 sim.expect(item.hasEnded != item.isDropped, "\(number) has run, or was dropped")
             }
         }
-        sim.expect(fifo.isIdle && cancellable.count == 0 && cancellableOrdered.count == 0, "the books are empty")
+        sim.expect(fifo.isIdle && twoAtOnce.isIdle && groupCount == 0, "the books are empty")
     }
+
+    /// The number of tasks that were added through a group. Only that of the face has any.
+    private var groupCount: Int { cancellable.count + cancellableTwoAtOnce.count + cancellableOrdered.count }
 
     // MARK: The model
 
@@ -241,14 +264,14 @@ final class QueueWorld: Sendable {
             return (there, state.items.filter { !$0.hasEnded && !$0.isOver }.count)
         }
         switch face {
-        case .fifo, .twoAtOnce, .cancellableFIFO:
-            let count = fifo.count
+        case .fifo, .twoAtOnce, .cancellableFIFO, .cancellableTwoAtOnce:
+            let count = fifo.count + twoAtOnce.count
             sim.expect(count >= least && count <= most, "\(count) run or wait, not \(least) to \(most)")
         case .actor, .mainActor, .cancellableActor: break
         }
         guard face.canCancelAll else { return }
         let live = state.withLock { $0.items.filter { !$0.hasEnded && !$0.isCancelled && !$0.isInCaller }.count }
-        let count = cancellable.count + cancellableOrdered.count
+        let count = groupCount
         // Cancelled through its own handle it counts until it ends.
         sim.expect(count >= live && count <= most, "\(count) are live, not \(live) to \(most)")
     }

@@ -12,7 +12,7 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Siblings: a ``FIFOQueue`` with `maxConcurrentTasks` makes tasks that begin in order, sees re-entry, and raises what an urgent task waits
+/// Siblings: a ``ConcurrentQueue`` makes tasks that begin in order, sees re-entry, and raises what an urgent task waits
 /// for. A semaphore can't: permits have no owner, since one task may release what another has acquired. Inside a permit, asking the same
 /// semaphore for another waits forever when there is none left.
 ///

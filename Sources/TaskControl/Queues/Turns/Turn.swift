@@ -1,4 +1,4 @@
-/// The place of one task in a queue: of a task that the queue made, or of the caller of ``FIFOQueue/run(_:)``.
+/// The place of one task in a queue: of a task that the queue made, or of the caller of ``FIFOQueue/run(_:)`` or ``ConcurrentQueue/run(_:)``.
 ///
 /// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name it.
 public struct _Turn: Sendable {
@@ -13,6 +13,15 @@ public struct _Turn: Sendable {
         id = turns.enqueue(priority: priority)
         membership = group.map { [id] in Membership($0, of: id, in: turns) }
     }
+
+    private init(_ turns: _TurnStorage, _ id: _TurnStorage.ID, _ membership: Membership) {
+        self.turns = turns
+        self.id = id
+        self.membership = membership
+    }
+
+    /// Returns this place as one of a group.
+    func joining(_ group: TaskRegistry) -> _Turn { _Turn(turns, id, Membership(group, of: id, in: turns)) }
 
     /// A place that has been taken already.
     init(in turns: _TurnStorage, at id: _TurnStorage.ID) {

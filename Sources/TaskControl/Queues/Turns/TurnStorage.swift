@@ -157,8 +157,10 @@ final class _TurnStorage: Sendable {
 
     /// Returns when all that is in line at the call has left it.
     ///
-    /// A cancelled caller leaves at once with `CancellationError`. What is there is raised to the caller's priority.
+    /// A cancelled caller leaves at once with `CancellationError`, and a caller that holds a turn with `QueueReentrancyError`. What is there is raised to
+    /// the caller's priority.
     nonisolated(nonsending) func drain() async throws {
+        try checkReentrancy()
         try Task.checkCancellation()
         guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
         let wait = source.emitDraining()

@@ -1,0 +1,109 @@
+/// Runs a limited number of tasks at once: they begin in the order of the calls, and end in any order.
+///
+/// ```swift
+/// let uploads = ConcurrentQueue(maxConcurrentTasks: 4)
+/// for photo in photos {
+///     uploads.addTask { try await upload(photo) }
+/// }
+/// try await uploads.drain()
+/// ```
+///
+/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: uploads) { }` is another spelling. A task
+/// begins when all earlier tasks have begun and fewer than ``maxConcurrentTasks`` run.
+///
+/// Safe to use from any thread and any isolation.
+///
+/// Siblings: ``FIFOQueue`` runs one task at a time. ``CancellableQueue`` cancels all tasks that were added through it. ``AsyncSemaphore`` limits code that
+/// already runs in a task, and takes more than one permit for larger work.
+///
+/// ## Ordering
+/// The place of a task is that of the call that adds it, regardless of priorities; the same applies to ``run(_:)``. Calls from several threads that
+/// overlap take place in one order or the other.
+///
+/// Tasks that await later tasks of their own queue can wait for themselves forever, when they hold all of its turns. (``run(_:)`` and ``drain()`` detect that
+/// and throw.)
+///
+/// ## Priorities
+/// While a task waits, the tasks of the queue that are before it are raised to its priority, where the system supports it (macOS 26, Linux).
+///
+/// ## Cancellation
+/// As for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, and a task that cannot throw runs in its turn, unless
+/// `addTask(whenCancelledWaiting:)` says otherwise. Releasing the queue cancels nothing.
+public final class ConcurrentQueue: TaskQueue {
+    /// The name shown in errors and diagnostics.
+    public let name: String?
+
+    /// The number of tasks that may run at once.
+    public let maxConcurrentTasks: Int
+
+    @usableFromInline let _turns: _TurnStorage
+    /// The priority of the tasks that are added without one; `nil` for that of their caller.
+    public let _priority: TaskPriority?
+
+    /// Creates a queue without tasks.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in errors and diagnostics.
+    ///   - priority: The priority of the tasks that are added without one; `nil` for that of their caller.
+    ///   - maxConcurrentTasks: The number of tasks that may run at once. Traps if it is less than 1.
+    public init(name: String? = nil, priority: TaskPriority? = nil, maxConcurrentTasks: Int) {
+        insist(
+            maxConcurrentTasks >= 1,
+            "ConcurrentQueue: maxConcurrentTasks is \(maxConcurrentTasks), so no task would ever run. Allow 1 or more."
+        )
+        self.name = name
+        self.maxConcurrentTasks = maxConcurrentTasks
+        _priority = priority
+        _turns = _TurnStorage(.concurrentQueue, name: name, capacity: maxConcurrentTasks)
+    }
+
+    /// The number of tasks and of calls of ``run(_:)`` that run or wait for their turn. It may have changed when the caller reads it.
+    public var count: Int { _turns.count }
+
+    /// Whether no task runs or waits.
+    public var isIdle: Bool { count == 0 }
+
+    /// Waits for a turn, runs `body` in the caller's task, and passes the turn on.
+    ///
+    /// ```swift
+    /// let preview = try await downloads.run { try await download(url) }
+    /// ```
+    ///
+    /// ## Ordering
+    /// Its place is that of the moment of the call: `Task { try await queue.run { … } }` and `async let` call it only when their task runs, behind all that was
+    /// added meanwhile. `addTask` takes its place immediately.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled before its turn leaves at once, without running `body`. After that, `body` decides.
+    ///
+    /// ## Priorities
+    /// The caller raises the tasks of the queue that are before it, and is not raised: the queue raises only tasks that it created.
+    ///
+    /// - Parameter body: Runs in the caller's isolation.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn; ``QueueReentrancyError`` if the caller
+    ///   is inside a turn of this queue: if all turns were held by such callers, each would wait forever. Child tasks, unstructured tasks created during
+    ///   the turn (while it lasts), and turns of other queues inside it all count as inside.
+    /// - Complexity: O(1).
+    @inlinable
+    public nonisolated(nonsending) func run<Value>(
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        try await _turns.run(body)
+    }
+
+    /// Waits until all tasks that run or wait at the time of the call have ended. Tasks that are added later are not waited for.
+    ///
+    /// The tasks are raised to the caller's priority, where the system supports it (macOS 26, Linux).
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once. The queue continues.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for ``run(_:)``.
+    public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
+
+    /// Takes the last place in the queue for a task that is about to be created.
+    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
+        _Turn(in: _turns, name: name, priority: priority)
+    }
+}
