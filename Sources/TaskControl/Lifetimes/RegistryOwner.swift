@@ -14,7 +14,7 @@ extension RegistryOwner {
 
     public func close() { registry.close() }
 
-    public func drain() async throws { try await registry.drain() }
+    public func drain() async throws(CancellationError) { try await registry.drain() }
 
     public func shutdown(grace: Duration, clock: any Clock<Duration>) async {
         registry.refuse()

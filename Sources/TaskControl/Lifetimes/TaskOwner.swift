@@ -54,7 +54,7 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// A cancelled caller returns immediately. The tasks go on.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
-    func drain() async throws
+    func drain() async throws(CancellationError)
 
     /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end.
     ///

@@ -51,7 +51,7 @@ extension SimulatedNetwork {
         within window: Duration,
         lasting: ClosedRange<Duration> = .milliseconds(50) ... .seconds(5),
         on victims: [String]? = nil
-    ) async throws {
+    ) async throws(CancellationError) {
         insist(
             window >= .zero && lasting.lowerBound >= .zero && count >= 0,
             "SimulatedNetwork.injectFaults: a number of faults, a time and a length are zero or more."
@@ -74,7 +74,7 @@ extension SimulatedNetwork {
         await withTaskGroup { group in
             for fault in plan.items { group.addTask { await self.storage.inject(fault) } }
         }
-        try Task.checkCancellation()
+        if Task.isCancelled { throw CancellationError() }
     }
 }
 

@@ -93,7 +93,7 @@ public final class TestClock: Clock, Sendable {
     ///   - tolerance: Not used: nobody is woken late.
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(*n*) in the number of sleepers; O(1) for a deadline that is not before any other.
-    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws(CancellationError) {
         let hasSlept = try await time.wait(for: deadline) {
             arrivals.move { $0 += 1 }
             if advancesAutomatically { sleeperCame() }

@@ -172,7 +172,7 @@ struct TaskOwnerTests {
             var count: Int { first.count + second.count }
             func cancelAll() { for owner in owners { owner.cancelAll() } }
             func close() { for owner in owners { owner.close() } }
-            func drain() async throws { for owner in owners { try await owner.drain() } }
+            func drain() async throws(CancellationError) { for owner in owners { try await owner.drain() } }
             func shutdown(grace: Duration, clock: any Clock<Duration>) async {
                 for owner in owners { await owner.shutdown(grace: grace, clock: clock) }
             }

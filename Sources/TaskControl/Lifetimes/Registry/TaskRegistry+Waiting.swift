@@ -72,8 +72,8 @@ extension TaskRegistry {
     /// Returns when nothing is registered, which includes tasks that were cancelled and still run. They are raised to the caller's priority.
     ///
     /// - Parameter staysWhenCancelled: If not, a cancelled caller leaves at once with `CancellationError`. Nothing else is thrown.
-    func drain(staysWhenCancelled: Bool = false) async throws {
-        if !staysWhenCancelled { try Task.checkCancellation() }
+    func drain(staysWhenCancelled: Bool = false) async throws(CancellationError) {
+        if !staysWhenCancelled, Task.isCancelled { throw CancellationError() }
         guard let id = state.withLock({ $0.machine.enrollDrainer() }) else { return }
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
