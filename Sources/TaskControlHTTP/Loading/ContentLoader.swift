@@ -1,0 +1,220 @@
+public import Observation
+
+/// Loads the content of a screen, and keeps its ``LoadingState``: whether it loads, the content that was loaded last,
+/// and the error of the last load.
+///
+/// ```swift
+/// @MainActor final class BookListScreen {
+///     private let books: ContentLoader<[Book]>
+///     private var observation: LoaderObservation?
+///
+///     init(client: any Client) {
+///         books = ContentLoader(BookListEndpoint(), from: client)
+///         observation = books.observe { [weak self] in self?.render() }
+///         books.load()
+///     }
+/// }
+/// ```
+///
+/// A view of SwiftUI that reads ``state`` follows it: the loader is `Observable` (macOS 14, iOS 17, tvOS 17, watchOS
+/// 10, and Linux). Elsewhere, and outside views, ``observe(_:)`` calls a handler after each change.
+///
+/// ## Ordering
+/// The state changes on the main actor only. Of several loads, the newest alone changes it: the result of a load that
+/// was replaced or cancelled is dropped, also if it arrives later.
+///
+/// ## Cancellation
+/// ``cancel()`` cancels the running load and restores the state before it, and ``reload()`` cancels it and begins
+/// another. A loader that is deallocated cancels its load. The load does not retain the loader.
+@MainActor
+public final class ContentLoader<Content: Sendable> {
+    /// The name shown in diagnostics.
+    public nonisolated var name: String? { slot.name }
+
+    private var machine: LoadingStateMachine<Content>
+    private var work: @Sendable () async throws -> Content
+    private nonisolated let slot: TaskSlot
+    private nonisolated let handlers = LoaderHandlers()
+    private nonisolated let registrar = Registrar()
+
+    /// Creates a loader that has loaded nothing.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - content: The content to begin with, such as content of a cache. By default there is none.
+    ///   - work: Loads the content. Runs on the global executor. List what it needs in its capture list, and not the
+    ///     owner of the loader, which would be retained.
+    public nonisolated init(
+        name: String? = nil,
+        content: Content? = nil,
+        work: @escaping @Sendable () async throws -> Content
+    ) {
+        machine = LoadingStateMachine(content)
+        slot = TaskSlot(name: name)
+        self.work = work
+    }
+
+    /// Creates a loader of the content of an endpoint.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - content: The content to begin with, such as content of a cache. By default there is none.
+    ///   - endpoint: The endpoint that each load requests.
+    ///   - client: Sends the requests.
+    public nonisolated convenience init<E: Endpoint>(
+        name: String? = nil,
+        content: Content? = nil,
+        _ endpoint: E,
+        from client: any Client
+    ) where E.Content == Content {
+        self.init(name: name, content: content) { try await client.request(endpoint) }
+    }
+
+    /// The state. Observable.
+    public var state: LoadingState<Content> {
+        registrar.access(self)
+        return machine.state
+    }
+
+    /// Begins to load, unless a load is running.
+    public func load() {
+        if machine.isLoading { return }
+        begin()
+    }
+
+    /// Begins to load. A running load is cancelled, and its result dropped; the last content stays available.
+    public func reload() {
+        begin()
+    }
+
+    /// Replaces the work of this and of later loads, and begins to load, for example what the user searches now.
+    ///
+    /// ```swift
+    /// results.reload { [client] in try await client.request(SearchEndpoint(text)) }
+    /// ```
+    ///
+    /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list.
+    public func reload(_ work: @escaping @Sendable () async throws -> Content) {
+        self.work = work
+        begin()
+    }
+
+    /// Cancels the running load, if there is one. The state is the one before that load.
+    public func cancel() {
+        // Before the handlers are called, which may begin another load.
+        slot.cancelAll()
+        change { $0.cancel() }
+    }
+
+    /// Sets the content, for example after the user has changed it. A running load is cancelled.
+    public func replaceContent(with content: Content) {
+        slot.cancelAll()
+        change {
+            $0.replace(with: content)
+            return true
+        }
+    }
+
+    /// Waits until no load is running, such as in the closure of `refreshable`.
+    ///
+    /// ```swift
+    /// List(books.state.content ?? []) { BookRow($0) }
+    ///     .refreshable {
+    ///         books.reload()
+    ///         try? await books.drain()
+    ///     }
+    /// ```
+    ///
+    /// ## Cancellation
+    /// A cancelled caller returns immediately. The load goes on.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
+    public nonisolated func drain() async throws {
+        try await slot.drain()
+    }
+
+    /// Calls a handler after each change of the state, until the observation ends.
+    ///
+    /// ```swift
+    /// observation = books.observe { [weak self] in self?.render() }
+    /// ```
+    ///
+    /// The handler is not called for the present state. Handlers run on the main actor, in the order of their
+    /// registration, before the call that changes the state returns. A handler may call the loader; those after it then
+    /// read the newer state.
+    ///
+    /// - Parameter handler: Retained by the loader until the observation ends. Capture the observer weakly.
+    /// - Returns: The observation, which ends when it is released.
+    public nonisolated func observe(_ handler: @escaping @MainActor () -> Void) -> LoaderObservation {
+        LoaderObservation(handlers, handler)
+    }
+
+    private func begin() {
+        // A restart shows nothing new.
+        let isRestart = machine.isLoading
+        var number = 0
+        change(notifying: !isRestart) {
+            number = $0.begin()
+            return true
+        }
+        // A handler may have replaced or cancelled this load.
+        guard machine.running == number else { return }
+        let work = work
+        // The slot cancels the load before.
+        slot.addTask { [weak self] in
+            let result = await Self.result(of: work)
+            self?.end(number, with: result)
+        }
+    }
+
+    /// Runs the work outside the main actor.
+    @concurrent
+    private nonisolated static func result(
+        of work: @Sendable () async throws -> Content
+    ) async -> Result<Content, any Error> {
+        do {
+            return .success(try await work())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func end(_ number: Int, with result: Result<Content, any Error>) {
+        change { $0.end(number, with: result) }
+    }
+
+    /// Changes the state, and notifies those who observe it, if the change says that it is one.
+    private func change(notifying: Bool = true, _ body: (inout LoadingStateMachine<Content>) -> Bool) {
+        var changed = machine
+        guard body(&changed) else { return }
+        guard notifying else { return machine = changed }
+        registrar.withMutation(of: self) { machine = changed }
+        handlers.call()
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension ContentLoader: Observable {}
+
+/// The registrar of a loader, where the platform has one.
+private struct Registrar: Sendable {
+    private let registrar: (any Sendable)?
+
+    init() {
+        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) {
+            registrar = ObservationRegistrar()
+        } else {
+            registrar = nil
+        }
+    }
+
+    @MainActor func access<Content>(_ loader: ContentLoader<Content>) {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return }
+        (registrar as! ObservationRegistrar).access(loader, keyPath: \.state)
+    }
+
+    @MainActor func withMutation<Content>(of loader: ContentLoader<Content>, _ change: () -> Void) {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return change() }
+        (registrar as! ObservationRegistrar).withMutation(of: loader, keyPath: \.state, change)
+    }
+}

@@ -1,0 +1,93 @@
+/// The state of content that is loaded: nothing yet, loading, loaded, or failed. The last content stays available while
+/// new content loads, and after a failure.
+///
+/// ```swift
+/// switch books.state {
+/// case .initial: showPlaceholder()
+/// case .loading(let cache): show(cache ?? [], isLoading: true)
+/// case .success(let books): show(books)
+/// case .failure(let error, let cache): show(cache ?? [], error)
+/// }
+/// ```
+public enum LoadingState<Content> {
+    /// Nothing has been loaded.
+    case initial
+
+    /// Content is loading. `cache` is the last content, if there is one.
+    case loading(cache: Content?)
+
+    /// The content was loaded.
+    case success(content: Content)
+
+    /// The last load failed. `cache` is the last content, if there is one.
+    case failure(error: any Error, cache: Content?)
+}
+
+extension LoadingState: Sendable where Content: Sendable {}
+
+extension LoadingState {
+    /// The content that can be shown: the loaded content, or the last content while new content loads and after a
+    /// failure.
+    public var content: Content? {
+        switch self {
+        case .initial: nil
+        case .loading(let cache), .failure(_, let cache): cache
+        case .success(let content): content
+        }
+    }
+
+    /// Whether content is loading.
+    public var isLoading: Bool {
+        if case .loading = self { true } else { false }
+    }
+
+    /// The error of the last load, if it failed and no other load has begun.
+    public var error: (any Error)? {
+        if case .failure(let error, _) = self { error } else { nil }
+    }
+
+    /// Returns the state with its content transformed.
+    public func map<Other>(_ transform: (Content) throws -> Other) rethrows -> LoadingState<Other> {
+        switch self {
+        case .initial: .initial
+        case .loading(let cache): .loading(cache: try cache.map(transform))
+        case .success(let content): .success(content: try transform(content))
+        case .failure(let error, let cache): .failure(error: error, cache: try cache.map(transform))
+        }
+    }
+
+    /// Combines the states of two loaders, for a screen that shows both contents.
+    ///
+    /// The combination is loading while either state is, failed if either has failed, with the error of this state
+    /// first, and initial while either is initial. It has content if both have content.
+    ///
+    /// ```swift
+    /// let state = organization.state.merge(repositories.state) { Overview($0, $1) }
+    /// ```
+    public func merge<Other, Merged>(
+        _ other: LoadingState<Other>,
+        transform: (Content, Other) throws -> Merged
+    ) rethrows -> LoadingState<Merged> {
+        var merged: Merged?
+        if let content, let otherContent = other.content { merged = try transform(content, otherContent) }
+        if isLoading || other.isLoading { return .loading(cache: merged) }
+        if let error = error ?? other.error { return .failure(error: error, cache: merged) }
+        return merged.map { .success(content: $0) } ?? .initial
+    }
+}
+
+/// Failures are equal if their caches are equal and their errors have the same domain and code, as `NSError` has them.
+extension LoadingState: Equatable where Content: Equatable {
+    /// Returns whether both states are the same, with equal contents.
+    public static func == (one: LoadingState, other: LoadingState) -> Bool {
+        switch (one, other) {
+        case (.initial, .initial): return true
+        case (.loading(let one), .loading(let other)): return one == other
+        case (.success(let one), .success(let other)): return one == other
+        case (.failure(let error, let one), .failure(let otherError, let other)):
+            let (error, otherError) = (error as NSError, otherError as NSError)
+            return one == other && error.domain == otherError.domain && error.code == otherError.code
+        default: return false
+        }
+    }
+}
