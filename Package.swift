@@ -21,6 +21,10 @@ let package = Package(
             name: "AsyncHTTPClient",
             description: "A transport for TaskControlHTTP over AsyncHTTPClient, for servers."
         ),
+        .trait(
+            name: "OpenCombine",
+            description: "The publishers of TaskControlHTTP on platforms without Combine, through OpenCombine."
+        ),
         .trait(name: "Logging", description: "TaskControlLogging: events are logged through swift-log."),
         .trait(
             name: "Metrics",
@@ -41,6 +45,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.0"),
+        // Only with the trait.
+        .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
         // Only for the tests: a server to talk to.
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
@@ -113,6 +119,7 @@ let package = Package(
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
         ),
         .target(
@@ -184,6 +191,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
         ),
         .testTarget(

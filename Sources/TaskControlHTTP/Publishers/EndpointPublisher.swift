@@ -1,0 +1,131 @@
+#if canImport(Combine)
+public import Combine
+#elseif OpenCombine
+public import OpenCombine
+#endif
+
+#if canImport(Combine) || OpenCombine
+/// Publishes the content of an endpoint, from a request for each subscriber.
+///
+/// ```swift
+/// client.publisher(for: BookListEndpoint())
+///     .sink { completion in … } receiveValue: { books in … }
+///     .store(in: &subscriptions)
+/// ```
+///
+/// A publisher of Combine, or of OpenCombine where there is no Combine and the package trait `OpenCombine` is enabled.
+///
+/// The publisher sends nothing by itself. Each subscriber starts a request of its own when it first demands a value,
+/// and receives either the content and then the completion, or an error as the completion. Both arrive on the
+/// ``Client/completionQueue`` of the client, which is the main queue by default.
+///
+/// The publisher and the running requests retain the client.
+///
+/// ## Cancellation
+/// Cancelling the subscription cancels the request. The subscriber receives nothing afterwards, and is released.
+public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
+    /// The error that the request throws.
+    public typealias Failure = any Error
+
+    private let send: @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress
+
+    init(_ send: @escaping @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress) {
+        self.send = send
+    }
+
+    /// Gives the subscriber a subscription, whose first demand starts the request.
+    public func receive<Downstream: Subscriber>(subscriber: Downstream)
+    where Downstream.Input == Output, Downstream.Failure == any Error {
+        subscriber.receive(subscription: EndpointSubscription(subscriber, send))
+    }
+}
+
+extension Client {
+    /// Returns a publisher of the content of an endpoint. Nothing is sent before a subscriber demands a value.
+    public func publisher<E: Endpoint>(for endpoint: E) -> EndpointPublisher<E.Content> {
+        EndpointPublisher { request(endpoint, completionHandler: $0) }
+    }
+
+    /// Returns a publisher of the content of the response to an upload. Nothing is sent before a subscriber demands a
+    /// value.
+    ///
+    /// An upload whose body is a stream can be sent once: a second subscriber receives an error.
+    public func publisher<E: UploadEndpoint>(for endpoint: E) -> EndpointPublisher<E.Content> {
+        EndpointPublisher { upload(endpoint, completionHandler: $0) }
+    }
+}
+
+/// The request of one subscriber.
+private final class EndpointSubscription<Output: Sendable>: Subscription, Sendable {
+    /// The subscriber, without its type, of which `@Sendable` closures would capture the metatype.
+    private struct Receiver {
+        let value: (Output) -> Void
+        let completion: (Subscribers.Completion<any Error>) -> Void
+    }
+
+    private struct State {
+        var machine = PublicationStateMachine()
+        /// `nil` once it has received its completion, or has cancelled.
+        var receiver: Receiver?
+        /// Cancels the request. `nil` before it has been sent, and afterwards.
+        var request: Progress?
+
+        /// Removes the subscriber and the request, for a caller that releases them after it has unlocked.
+        mutating func release() -> (Receiver?, Progress?) { (receiver.take(), request.take()) }
+    }
+
+    private let state: Locked<State>
+    private let send: @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress
+
+    init<Downstream: Subscriber>(
+        _ subscriber: Downstream,
+        _ send: @escaping @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress
+    ) where Downstream.Input == Output, Downstream.Failure == any Error {
+        // A subscriber is not Sendable. Publishers call it from any thread, and from one at a time.
+        nonisolated(unsafe) let state = State(
+            // One value is all that there is: the further demand is not met.
+            receiver: Receiver(
+                value: { _ = subscriber.receive($0) },
+                completion: { subscriber.receive(completion: $0) }
+            )
+        )
+        self.state = Locked(state)
+        self.send = send
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        guard demand > .none, state.withLock({ $0.machine.demand() }) else { return }
+        let request = send { self.finish(with: $0) }
+        // The subscriber may have cancelled while the request was made.
+        let isOver = state.withLock { state in
+            if !state.machine.isEnded { state.request = request }
+            return state.machine.isEnded
+        }
+        if isOver { request.cancel() }
+    }
+
+    private func finish(with result: APIResult<Output>) {
+        let receiver = state.withLock { $0.machine.finish() ? $0.receiver : nil }
+        guard let receiver else { return }
+        let completion: Subscribers.Completion<any Error>
+        switch result {
+        case .success(let content):
+            receiver.value(content)
+            completion = .finished
+        case .failure(let error):
+            completion = .failure(error)
+        }
+        let (completes, released) = state.withLock { ($0.machine.complete(), $0.release()) }
+        if completes { receiver.completion(completion) }
+        _ = released
+    }
+
+    func cancel() {
+        let (_, request) = state.withLock { state in
+            state.machine.cancel()
+            return state.release()
+        }
+        request?.cancel()
+    }
+}
+#endif
