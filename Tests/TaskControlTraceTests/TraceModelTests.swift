@@ -184,7 +184,7 @@ struct TraceModelTests {
     @Test func aLifetimesTaskWhoseWorkThrewHasFailed() async throws {
         let (lifetime, owner) = (AsyncLifetime(), OrderRecorder<Int>())
         let events = await EventLog.events {
-            await lifetime.run(for: owner, name: "fetch") {
+            _ = await lifetime.run(for: owner, name: "fetch") {
                 throw MarkedError("no")
             } deliver: { (_, _: Int) in
             } failed: { _, _ in

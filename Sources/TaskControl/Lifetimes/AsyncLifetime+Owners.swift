@@ -26,8 +26,9 @@ extension AsyncLifetime {
     ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
     ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
     ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
+    ///     and is in the outcome in each case.
+    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
         for owner: Owner,
@@ -36,7 +37,7 @@ extension AsyncLifetime {
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> {
+    ) -> Task<DeliveryOutcome, Never> {
         start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, failed, in: .lifetimeRun))
     }
 
@@ -50,8 +51,9 @@ extension AsyncLifetime {
     ///   - priority: `nil`: the caller's.
     ///   - work: Runs on the global executor. Takes what it needs in its capture list.
     ///   - deliver: Runs on the owner, and keeps it alive until it returns.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
+    ///     and is in the outcome in each case.
+    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         for owner: Owner,
@@ -60,7 +62,7 @@ extension AsyncLifetime {
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> {
+    ) -> Task<DeliveryOutcome, Never> {
         start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, failed, in: .lifetimeRun))
     }
 
@@ -73,7 +75,12 @@ extension AsyncLifetime {
     /// ```
     ///
     /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends with the sequence, when
-    /// the task is cancelled, and, if the lifetime lives on without the owner, at the first element after the owner has gone.
+    /// the task is cancelled, and, if the lifetime lives on without the owner, at the first element after the owner has gone. The outcome says which:
+    ///
+    /// ```swift
+    /// let listening = lifetime.forEach(updates, for: self) { model, update in await model.apply(update) }
+    /// if case .delivered = await listening.value { reconnect() }       // the stream has ended
+    /// ```
     ///
     /// ## Ordering
     /// One element after the other: the next is awaited when the last has been handled.
@@ -87,8 +94,9 @@ extension AsyncLifetime {
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
     ///   - perform: Runs in the isolation of the code that calls this.
-    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics,
+    ///     and is in the outcome in each case.
+    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,
@@ -97,19 +105,22 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void,
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+    ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
         let owner = WeakOwner(owner)
-        return start(name: name, priority: priority) {
+        let work = DeliveryWork {
             do {
                 for try await element in elements {
-                    guard await owner.hand(element, perform, isolation: perform.isolation) else { return }
+                    let outcome = await owner.hand(element, perform, isolation: perform.isolation)
+                    guard case .delivered = outcome else { return outcome }
                 }
+                return Task.isCancelled ? .cancelled : .delivered
             } catch {
-                await owner.settle(error, failed, in: .lifetimeForEach)
+                return await owner.settle(error, failed, in: .lifetimeForEach)
             }
         }
+        return start(name: name, priority: priority, work)
     }
 
     /// Hands each element of a sequence to an owner, an actor, for as long as that is there.
@@ -122,8 +133,9 @@ extension AsyncLifetime {
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
     ///   - perform: Runs on the owner.
-    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The task: await it to know that all this is over. If the lifetime is closed, nothing is started.
+    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics,
+    ///     and is in the outcome in each case.
+    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: Actor, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,
@@ -132,25 +144,28 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         perform: @escaping @Sendable (isolated Owner, Elements.Element) async -> Void,
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+    ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
         let owner = WeakOwner(owner)
-        return start(name: name, priority: priority) {
+        let work = DeliveryWork {
             do {
                 for try await element in elements {
-                    guard await owner.hand(element, perform) else { return }
+                    let outcome = await owner.hand(element, perform)
+                    guard case .delivered = outcome else { return outcome }
                 }
+                return Task.isCancelled ? .cancelled : .delivered
             } catch {
-                await owner.settle(error, failed, in: .lifetimeForEach)
+                return await owner.settle(error, failed, in: .lifetimeForEach)
             }
         }
+        return start(name: name, priority: priority, work)
     }
 
     /// Starts a task of this lifetime that has the caller's priority and task-locals, but not its isolation.
     private func start(
         name: String?,
         priority: TaskPriority?,
-        _ operation: @escaping Operation
-    ) -> Task<Void, Never> { registry.addTask(nil, .runConcurrently, name, priority, OwnedOperation(operation)) }
+        _ work: DeliveryWork
+    ) -> Task<DeliveryOutcome, Never> { registry.addDelivery(nil, .runConcurrently, name, priority, work) }
 }

@@ -103,8 +103,10 @@ public final class TaskSlot: RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one.
+    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics, and is in
+    ///     the outcome in each case.
+    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, a task
+    ///   that ends with it, cancels it when it is cancelled, and has the outcome ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -114,9 +116,9 @@ public final class TaskSlot: RegistryOwner {
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> {
-        let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return registry.addTask(Self.key, behavior, name, priority, OwnedOperation(operation))
+    ) -> Task<DeliveryOutcome, Never> {
+        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
     /// Does work that does not retain its owner, an actor, in the way that the slot's behavior says, and passes the result to the owner, if that still
@@ -128,8 +130,10 @@ public final class TaskSlot: RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one.
+    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics, and is in
+    ///     the outcome in each case.
+    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, a task
+    ///   that ends with it, cancels it when it is cancelled, and has the outcome ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
@@ -139,8 +143,8 @@ public final class TaskSlot: RegistryOwner {
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> {
-        let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return registry.addTask(Self.key, behavior, name, priority, OwnedOperation(operation))
+    ) -> Task<DeliveryOutcome, Never> {
+        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 }

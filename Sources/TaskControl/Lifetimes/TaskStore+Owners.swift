@@ -29,9 +29,11 @@ extension TaskStore {
     ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
     ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
     ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one: then nothing of
-    ///   this call is done.
+    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
+    ///     and is in the outcome in each case.
+    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, nothing
+    ///   of this call is done: the returned task ends with the task that is there, cancels it when it is cancelled, and its outcome is
+    ///   ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -43,9 +45,9 @@ extension TaskStore {
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> {
-        let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(operation))
+    ) -> Task<DeliveryOutcome, Never> {
+        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
     /// Does work that never sees its owner, under a key, then hands the result to the owner, an actor, if that is still there.
@@ -60,9 +62,11 @@ extension TaskStore {
     ///   - priority: `nil`: the caller's.
     ///   - work: Runs on the global executor. Takes what it needs in its capture list.
     ///   - deliver: Runs on the owner, and keeps it alive until it returns.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one: then nothing of
-    ///   this call is done.
+    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
+    ///     and is in the outcome in each case.
+    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, nothing
+    ///   of this call is done: the returned task ends with the task that is there, cancels it when it is cancelled, and its outcome is
+    ///   ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
@@ -74,8 +78,8 @@ extension TaskStore {
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
-    ) -> Task<Void, Never> {
-        let operation = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
-        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(operation))
+    ) -> Task<DeliveryOutcome, Never> {
+        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 }

@@ -12,38 +12,40 @@ struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         _ failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
-    ) -> Operation {
-        {
+    ) -> DeliveryWork {
+        DeliveryWork {
             do {
                 let value = try await work()
-                _ = await hand(value, deliver, isolation: deliver.isolation)
+                return await hand(value, deliver, isolation: deliver.isolation)
             } catch {
-                await settle(error, failed, in: origin)
+                return await settle(error, failed, in: origin)
             }
         }
     }
 
-    /// - Returns: Whether there was an owner and the task was not cancelled, and so the receiver was called. Both are looked at in the
-    ///   receiver's isolation: what happens there before the receiver is called, counts.
+    /// - Returns: `.delivered`, or why the receiver was not called. Cancellation and owner are checked in the isolation of the receiver: a change there
+    ///   before the receiver is called counts.
     func hand<Value: Sendable>(
         _ value: Value,
         _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
         isolation: isolated (any Actor)?
-    ) async -> Bool {
-        guard !Task.isCancelled, let owner else { return false }
+    ) async -> DeliveryOutcome {
+        guard !Task.isCancelled else { return .cancelled }
+        guard let owner else { return .ownerReleased }
         await receiver(owner, value)
-        return true
+        return .delivered
     }
 
     nonisolated(nonsending) func settle(
         _ error: any Error,
         _ failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
-    ) async {
-        await TaskControl.settle(error, in: origin) {
+    ) async -> DeliveryOutcome {
+        let isReceived = await TaskControl.settle(error, in: origin) {
             guard let failed else { return false }
-            return await hand(error, failed, isolation: failed.isolation)
+            return await hand(error, failed, isolation: failed.isolation).isDelivered
         }
+        return .failed(error, isReceived: isReceived)
     }
 }
 
@@ -54,13 +56,13 @@ extension WeakOwner where Owner: Actor {
         _ deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         _ failed: (@Sendable (isolated Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
-    ) -> Operation {
-        {
+    ) -> DeliveryWork {
+        DeliveryWork {
             do {
                 let value = try await work()
-                _ = await hand(value, deliver)
+                return await hand(value, deliver)
             } catch {
-                await settle(error, failed, in: origin)
+                return await settle(error, failed, in: origin)
             }
         }
     }
@@ -68,8 +70,8 @@ extension WeakOwner where Owner: Actor {
     nonisolated(nonsending) func hand<Value: Sendable>(
         _ value: Value,
         _ receiver: @Sendable (isolated Owner, Value) async -> Void
-    ) async -> Bool {
-        guard let owner else { return false }
+    ) async -> DeliveryOutcome {
+        guard let owner else { return Task.isCancelled ? .cancelled : .ownerReleased }
         return await Self.hand(value, to: owner, receiver)
     }
 
@@ -77,20 +79,21 @@ extension WeakOwner where Owner: Actor {
         _ value: Value,
         to owner: isolated Owner,
         _ receiver: @Sendable (isolated Owner, Value) async -> Void
-    ) async -> Bool {
-        guard !Task.isCancelled else { return false }
+    ) async -> DeliveryOutcome {
+        guard !Task.isCancelled else { return .cancelled }
         await receiver(owner, value)
-        return true
+        return .delivered
     }
 
     nonisolated(nonsending) func settle(
         _ error: any Error,
         _ failed: (@Sendable (isolated Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
-    ) async {
-        await TaskControl.settle(error, in: origin) {
+    ) async -> DeliveryOutcome {
+        let isReceived = await TaskControl.settle(error, in: origin) {
             guard let failed else { return false }
-            return await hand(error, failed)
+            return await hand(error, failed).isDelivered
         }
+        return .failed(error, isReceived: isReceived)
     }
 }

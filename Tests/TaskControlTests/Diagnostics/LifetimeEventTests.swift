@@ -197,7 +197,7 @@ struct LifetimeEventTests {
             lifetime.close()
             let task = AsyncTask {}.bind(to: lifetime)
             await task.value
-            await lifetime.run(for: lifetime, name: "late") {
+            _ = await lifetime.run(for: lifetime, name: "late") {
             } deliver: { _, _ in
             }.value
         }
@@ -212,7 +212,7 @@ struct LifetimeEventTests {
     @MainActor @Test func workForAnOwnerIsToldWithItsFailure() async {
         let lifetime = AsyncLifetime()
         let events = await EventLog.events {
-            await lifetime.run(for: lifetime, name: "feed") {
+            _ = await lifetime.run(for: lifetime, name: "feed") {
                 throw MarkedError("no")
             } deliver: { _, _ in
             } failed: { _, _ in
@@ -232,7 +232,7 @@ struct LifetimeEventTests {
     @MainActor @Test func workOfAStoreForAnOwnerIsToldWithItsFailure() async {
         let (store, owner) = (TaskStore<String>(name: "feeds"), AsyncLifetime())
         let events = await EventLog.events {
-            await store.run(forKey: "feed", for: owner, name: "load") {
+            _ = await store.run(forKey: "feed", for: owner, name: "load") {
                 throw MarkedError("no")
             } deliver: { _, _ in
             } failed: { _, _ in

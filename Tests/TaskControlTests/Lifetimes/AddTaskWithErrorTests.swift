@@ -198,7 +198,7 @@ struct AddTaskWithErrorTests {
             let results = OrderRecorder<Int>()
         }
         let (model, slot) = (Model(), TaskSlot())
-        await slot.run(for: model) {
+        _ = await slot.run(for: model) {
             7
         } deliver: { model, result in
             model.results.record(result)

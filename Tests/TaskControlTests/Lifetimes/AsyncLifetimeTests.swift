@@ -86,8 +86,8 @@ struct AsyncLifetimeTests {
             log.record("deliver")
         }
         let forEach = lifetime.forEach(AsyncStream { $0.yield(1) }, for: owner) { _, _ in log.record("element") }
-        await run.value
-        await forEach.value
+        _ = await run.value
+        _ = await forEach.value
         #expect(log.events == [] && run.isCancelled && forEach.isCancelled)
         try await lifetime.drain()
     }
@@ -209,8 +209,8 @@ struct AsyncLifetimeTests {
         }
         let forEach = lifetime.forEach(elements, for: owner) { _, _ in log.record("element") }
         #expect(run.isCancelled && forEach.isCancelled && lifetime.count == 1)
-        await run.value
-        await forEach.value
+        _ = await run.value
+        _ = await forEach.value
         gate.open()
         await shutdown.value
         #expect(log.events == [])

@@ -59,7 +59,7 @@ struct ClosedOwnerTests {
         }
         #expect(task.isCancelled && run.isCancelled && store.isEmpty && !store.taskIsRunning(forKey: 1))
         await task.value
-        await run.value
+        _ = await run.value
         gate.open()
         try await store.drain()
         #expect(log.events == [])

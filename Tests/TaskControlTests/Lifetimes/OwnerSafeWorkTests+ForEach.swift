@@ -12,7 +12,7 @@ extension OwnerSafeWorkTests {
         let task = model.follow(stream, handled)
         for number in 0..<10 { continuation.yield(number) }
         continuation.finish()
-        await task.value
+        _ = await task.value
         #expect(model.items == Array(0..<10) && handled.events == Array(0..<10) && model.lifetime.isEmpty)
     }
 
@@ -28,7 +28,7 @@ extension OwnerSafeWorkTests {
         // Held at most while the first element is handled.
         try? await gone.wait()
         try? await ended.wait()
-        await task.value
+        _ = await task.value
     }
 
     @MainActor @Test func theIterationEndsAtTheFirstElementAfterTheOwnerHasGone() async {
@@ -38,7 +38,7 @@ extension OwnerSafeWorkTests {
         let task = model!.follow(stream, handled)
         model = nil
         continuation.yield(1)
-        await task.value
+        _ = await task.value
         #expect(handled.events == [] && !task.isCancelled)
     }
 
@@ -48,7 +48,7 @@ extension OwnerSafeWorkTests {
         let task = model.follow(stream, handled)
         model.lifetime.cancelAll()
         continuation.yield(1)
-        await task.value
+        _ = await task.value
         #expect(handled.events == [])
     }
 
@@ -59,7 +59,7 @@ extension OwnerSafeWorkTests {
         continuation.yield(1)
         continuation.yield(2)
         continuation.finish()
-        await task.value
+        _ = await task.value
         #expect(await store.items == [1, 2])
     }
 
@@ -78,7 +78,7 @@ extension OwnerSafeWorkTests {
         try? await gone.wait()
         continuation.yield(2)
         // The stream goes on: only the owner's end can be the iteration's.
-        await task.value
+        _ = await task.value
         #expect(handled.events == [1] && !task.isCancelled && lifetime.isEmpty)
     }
 
@@ -93,7 +93,7 @@ extension OwnerSafeWorkTests {
         store = nil
         try? await gone.wait()
         try? await ended.wait()
-        await task.value
+        _ = await task.value
         #expect(task.isCancelled)
     }
 
@@ -103,8 +103,8 @@ extension OwnerSafeWorkTests {
             let streams = (0..<2).map { _ in
                 AsyncThrowingStream<Int, any Error> { $0.finish(throwing: CancellationError()) }
             }
-            await model.lifetime.forEach(streams[0], for: model) { _, _ in }.value
-            await store.lifetime.forEach(streams[1], for: store) { _, _ in }.value
+            _ = await model.lifetime.forEach(streams[0], for: model) { _, _ in }.value
+            _ = await store.lifetime.forEach(streams[1], for: store) { _, _ in }.value
         }
         #expect(reported.cancellationErrors == ["AsyncLifetime.forEach", "AsyncLifetime.forEach"])
     }
@@ -117,11 +117,11 @@ extension OwnerSafeWorkTests {
         func failing(_ error: MarkedError) -> AsyncThrowingStream<Int, any Error> {
             AsyncThrowingStream { $0.finish(throwing: error) }
         }
-        await lifetime.forEach(failing(heard), for: model) { _, _ in
+        _ = await lifetime.forEach(failing(heard), for: model) { _, _ in
         } failed: { _, error in
             log.record(error as? MarkedError)
         }.value
-        await lifetime.forEach(failing(unheard), for: model) { _, _ in }.value
+        _ = await lifetime.forEach(failing(unheard), for: model) { _, _ in }.value
         #expect(log.events == [heard] && incidents.unhandled(unheard).count == 1)
     }
 }

@@ -21,7 +21,7 @@ struct OwnerSafeWorkTests {
         }
 
         @discardableResult
-        func load(_ work: @escaping @Sendable () async throws -> [Int]) -> Task<Void, Never> {
+        func load(_ work: @escaping @Sendable () async throws -> [Int]) -> Task<DeliveryOutcome, Never> {
             lifetime.run(for: self) {
                 try await work()
             } deliver: { model, items in
@@ -34,7 +34,7 @@ struct OwnerSafeWorkTests {
 
         @discardableResult
         func follow(_ stream: AsyncStream<Int>, _ handled: OrderRecorder<Int>, first: Gate = Gate()) -> Task<
-            Void, Never
+            DeliveryOutcome, Never
         > {
             lifetime.forEach(stream, for: self) { model, item in
                 model.items.append(item)
@@ -55,7 +55,7 @@ struct OwnerSafeWorkTests {
             self.lifetime = lifetime
         }
 
-        func load(_ work: @escaping @Sendable () async throws -> [Int]) -> Task<Void, Never> {
+        func load(_ work: @escaping @Sendable () async throws -> [Int]) -> Task<DeliveryOutcome, Never> {
             lifetime.run(for: self) {
                 try await work()
             } deliver: { store, items in
@@ -70,7 +70,7 @@ struct OwnerSafeWorkTests {
             failure = error
         }
 
-        func follow(_ stream: AsyncStream<Int>) -> Task<Void, Never> {
+        func follow(_ stream: AsyncStream<Int>) -> Task<DeliveryOutcome, Never> {
             lifetime.forEach(stream, for: self) { store, item in
                 store.assertIsolated()
                 store.items.append(item)
@@ -80,7 +80,7 @@ struct OwnerSafeWorkTests {
 
     @MainActor @Test func theResultIsDeliveredToTheOwnerOnTheCallersActor() async {
         let model = Model()
-        await model.load { [1, 2] }.value
+        _ = await model.load { [1, 2] }.value
         #expect(model.items == [1, 2] && model.lifetime.isEmpty)
     }
 
@@ -111,13 +111,13 @@ struct OwnerSafeWorkTests {
         model = nil
         #expect(gone.isOpen && !task.isCancelled)
         gate.open()
-        await task.value
+        _ = await task.value
         #expect(lifetime.isEmpty)
     }
 
     @MainActor @Test func anErrorIsHandedToTheOwner() async {
         let model = Model()
-        await model.load { throw MarkedError("work") }.value
+        _ = await model.load { throw MarkedError("work") }.value
         #expect(model.items == [] && model.failures == [MarkedError("work")])
     }
 
@@ -133,9 +133,9 @@ struct OwnerSafeWorkTests {
         try? await started.wait()
         model = nil
         gate.open()
-        await task.value
+        _ = await task.value
         let owner = Model()
-        await lifetime.run(for: owner, name: "unheard") {
+        _ = await lifetime.run(for: owner, name: "unheard") {
             throw unheard
         } deliver: { (_, _: Int) in
         }.value
@@ -156,8 +156,8 @@ struct OwnerSafeWorkTests {
         try? await started.wait()
         model.lifetime.cancelAll()
         gate.open()
-        await delivered.value
-        await failed.value
+        _ = await delivered.value
+        _ = await failed.value
         #expect(model.items == [] && model.failures == [])
     }
 
@@ -171,14 +171,14 @@ struct OwnerSafeWorkTests {
         // Nothing is delivered before this suspends, so it does not.
         while !ended.isOpen {}
         task.cancel()
-        await task.value
+        _ = await task.value
         #expect(model.items == [])
     }
 
     @Test func anActorIsHandedItsResultInItsOwnIsolation() async {
         let store = Store()
-        await store.load { [1, 2] }.value
-        await store.load { throw MarkedError("work") }.value
+        _ = await store.load { [1, 2] }.value
+        _ = await store.load { throw MarkedError("work") }.value
         #expect(await store.items == [1, 2])
         #expect(await store.failure == MarkedError("work"))
     }
@@ -197,8 +197,8 @@ struct OwnerSafeWorkTests {
         try? await started.wait()
         store.lifetime.cancelAll()
         gate.open()
-        await delivered.value
-        await failed.value
+        _ = await delivered.value
+        _ = await failed.value
         #expect(await store.items == [])
         #expect(await store.failure == nil)
     }
@@ -207,11 +207,11 @@ struct OwnerSafeWorkTests {
         let (incidents, store) = (Incidents.shared, Store())
         let (work, element) = (MarkedError("actor's work"), MarkedError("actor's element"))
         let stream = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: element) }
-        await store.lifetime.run(for: store, name: "work") {
+        _ = await store.lifetime.run(for: store, name: "work") {
             throw work
         } deliver: { (_, _: Int) in
         }.value
-        await store.lifetime.forEach(stream, for: store, name: "element") { _, _ in }.value
+        _ = await store.lifetime.forEach(stream, for: store, name: "element") { _, _ in }.value
         #expect(incidents.unhandled(work) == [readable("work")])
         #expect(incidents.unhandled(element) == [readable("element")])
     }
@@ -219,7 +219,7 @@ struct OwnerSafeWorkTests {
     @Test func anErrorThatEndsAnActorsSequenceIsHandedToIt() async {
         let store = Store()
         let stream = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: MarkedError("ends")) }
-        await store.lifetime.forEach(stream, for: store) { _, _ in
+        _ = await store.lifetime.forEach(stream, for: store) { _, _ in
         } failed: { store, error in
             store.fail(error as? MarkedError)
         }.value
@@ -228,11 +228,11 @@ struct OwnerSafeWorkTests {
 
     @Test func thePriorityThatIsGivenIsThatOfTheWork() async {
         let (store, log) = (Store(), OrderRecorder<Bool>())
-        await store.lifetime.run(for: store, priority: .low) {
+        _ = await store.lifetime.run(for: store, priority: .low) {
             log.record(Task.basePriority == .low)
         } deliver: { _, _ in
         }.value
-        await store.lifetime.forEach(
+        _ = await store.lifetime.forEach(
             AsyncStream {
                 $0.yield(1); $0.finish()
             },
@@ -257,7 +257,7 @@ struct OwnerSafeWorkTests {
         store = nil
         try? await gone.wait()
         try? await ended.wait()
-        await task.value
+        _ = await task.value
     }
 
     @Test func withALifetimeThatLivesElsewhereTheResultForAnActorIsDiscarded() async {
@@ -274,18 +274,18 @@ struct OwnerSafeWorkTests {
         store = nil
         try? await gone.wait()
         gate.open()
-        await task.value
+        _ = await task.value
         #expect(log.events == [] && !task.isCancelled && lifetime.isEmpty)
     }
 
     @MainActor @Test func aCancellationErrorOfWorkThatWasNotCancelledGoesToDiagnosticsIfNobodyHandlesIt() async {
         let (model, store) = (Model(), Store())
         let reported = await Incidents.shared.reported {
-            await model.lifetime.run(for: model) {
+            _ = await model.lifetime.run(for: model) {
                 throw CancellationError()
             } deliver: { (_, _: Int) in
             }.value
-            await store.lifetime.run(for: store) {
+            _ = await store.lifetime.run(for: store) {
                 throw CancellationError()
             } deliver: { (_, _: Int) in
             }.value
@@ -295,7 +295,7 @@ struct OwnerSafeWorkTests {
 
     @MainActor @Test func workRunsOffTheActorWithTheCallersTaskLocalsAndPriority() async {
         let (model, log) = (Model(), OrderRecorder<String>())
-        await Task(priority: .low) {
+        _ = await Task(priority: .low) {
             await Self.$request.withValue("42") {
                 await model.lifetime.run(for: model, name: "loader") {
                     log.record("\(Self.request) \(Task.basePriority == .low) \(Diagnostics.currentTaskName ?? "-")")

@@ -14,7 +14,7 @@ actor Errand {
     }
 
     private let lifetime = AsyncLifetime()
-    private var ending = Ending.interrupted(by: SIGINT)
+    private var signal = SIGINT
 
     /// - Parameters:
     ///   - announce: Says that the end is near, to whoever has pressed Ctrl-C.
@@ -33,19 +33,21 @@ actor Errand {
             TerminalMode.restore()
         }
         await interruption.waitUntilReady()
-        let task = lifetime.run(for: self, name: "errand", work: work) { errand, _ in
-            errand.ending = .done
-        } failed: { errand, error in
-            errand.ending = .failed(error)
+        let task = lifetime.run(for: self, name: "errand", work: work) { _, _ in
+        } failed: { _, _ in
+            // It is in the outcome.
         }
-        await task.value
+        let outcome = await task.value
         withExtendedLifetime(interruption) {}
-        return ending
+        return switch outcome {
+        case .delivered: .done
+        case .failed(let error): .failed(error)
+        case .cancelled, .ownerReleased, .duplicate: .interrupted(by: signal)
+        }
     }
 
-    /// What has ended already was not interrupted.
     private func note(_ signal: Int32) {
-        if case .interrupted = ending { ending = .interrupted(by: signal) }
+        self.signal = signal
     }
 
     /// Runs the work, says how it ended, and ends the command with the exit code for that.

@@ -35,7 +35,6 @@ actor Watcher {
     private let lifetime = AsyncLifetime()
     private let screen: Screen
     private var remaining: Int?
-    private var failure: (any Error)?
     private(set) var last: Int?
 
     /// - Parameter count: How many changes to tell of. `nil`: all.
@@ -48,11 +47,10 @@ actor Watcher {
     func watch(_ changes: sending AsyncThrowingStream<Change, any Error>) async throws {
         let listening = lifetime.forEach(changes, for: self) { watcher, change in
             watcher.tell(change)
-        } failed: { watcher, error in
-            watcher.failure = error
+        } failed: { _, _ in
+            // It is in the outcome.
         }
-        await listening.cancellableValue
-        if let failure { throw failure }
+        if case .failed(let error) = await listening.cancellableValue { throw error }
     }
 
     private func tell(_ change: Change) {

@@ -53,7 +53,7 @@ struct RefreshChapter: Chapter {
     ) async throws -> Measured {
         try await tour.act(act, of: self) { stage, api in
             let model = NewsModel(api: api, behavior: behavior ?? .preferPrevious)
-            var pulls: [Task<Void, Never>] = []
+            var pulls: [any Endable] = []
             for number in 1...Self.pulls {
                 if number > 1 { stage.publish() }
                 pulls.append(behavior == nil ? model.naivePull(number) : model.pull(number))
@@ -112,14 +112,14 @@ private final class NewsModel {
         refreshes = TaskSlot(name: "refresh", onDuplicate: behavior)
     }
 
-    func naivePull(_ number: Int) -> Task<Void, Never> {
-        Task {
+    func naivePull(_ number: Int) -> any Endable {
+        Task<Void, Never> {
             guard let news = try? await api.ask("news for pull \(number)") else { return }
             shownEdition = news.edition
         }
     }
 
-    func pull(_ number: Int) -> Task<Void, Never> {
+    func pull(_ number: Int) -> any Endable {
         refreshes.run(for: self) { [api] in
             try await api.ask("news for pull \(number)")
         } deliver: { model, news in

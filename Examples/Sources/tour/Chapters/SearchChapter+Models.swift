@@ -5,7 +5,7 @@ protocol SearchScreen: AnyObject {
     /// The queries whose results were shown, one after the other.
     var history: [String] { get }
     /// - Returns: What the keystroke started, so that the script knows when it is over.
-    func textChanged(_ text: String) -> Task<Void, Never>
+    func textChanged(_ text: String) -> any Endable
 }
 
 /// As people write it today.
@@ -18,8 +18,8 @@ final class NaiveSearchModel: SearchScreen {
         self.api = api
     }
 
-    func textChanged(_ text: String) -> Task<Void, Never> {
-        Task {
+    func textChanged(_ text: String) -> any Endable {
+        Task<Void, Never> {
             guard let found = try? await api.ask(text) else { return }
             history.append(found.subject)
         }
@@ -38,7 +38,7 @@ final class SearchModel: SearchScreen {
         searches = TaskSlot(name: "search", onDuplicate: behavior)
     }
 
-    func textChanged(_ text: String) -> Task<Void, Never> {
+    func textChanged(_ text: String) -> any Endable {
         searches.run(for: self) { [api] in
             try await api.ask(text)
         } deliver: { model, found in

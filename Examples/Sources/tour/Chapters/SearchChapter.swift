@@ -58,7 +58,7 @@ struct SearchChapter: Chapter {
     ) async throws -> Measured {
         try await tour.act(act, of: self) { stage, api in
             let model = makeModel(api)
-            var tasks: [String: Task<Void, Never>] = [:]
+            var tasks: [String: any Endable] = [:]
 
             func answer(_ query: String) async throws {
                 guard stage.visits.value.hasReceived(query) else { return }
@@ -94,7 +94,7 @@ struct SearchChapter: Chapter {
 
     /// Waits until the server knows which of its clients were cancelled, so that it answers nobody who has just left.
     @MainActor
-    private func letLeave(_ tasks: [String: Task<Void, Never>], from stage: Stage) async throws {
+    private func letLeave(_ tasks: [String: any Endable], from stage: Stage) async throws {
         for (query, task) in tasks where task.isCancelled {
             try await task.expectEnd("the cancelled search for \(query)")
             guard stage.visits.value.hasReceived(query) else { continue }

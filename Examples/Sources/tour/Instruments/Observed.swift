@@ -65,14 +65,24 @@ final class Observed<State: Sendable>: Sendable {
     }
 }
 
-extension Task where Success == Void, Failure == Never {
+/// A task with any value, for a script that only waits for its end.
+protocol Endable: Sendable {
+    var isCancelled: Bool { get }
+    func waitForEnd() async
+}
+
+extension Task: Endable where Failure == Never {
+    func waitForEnd() async { _ = await value }
+}
+
+extension Endable {
     /// Waits for the task to end, and gives up when it is clear that it will not. `value` can't: it waits even in a cancelled task.
     ///
     /// - Parameter name: Completes the sentence "Waited in vain for … to end".
     func expectEnd(_ name: String) async throws {
         let hasEnded = Observed(false)
         Task<Void, Never> {
-            await value
+            await waitForEnd()
             hasEnded.update { $0 = true }
         }
         try await hasEnded.expect("\(name) to end") { $0 }

@@ -6,17 +6,19 @@
 ///
 /// - Parameters:
 ///   - isCancelled: Whether the work was cancelled.
-///   - handler: Called from inside the task; returns whether there was somebody to take the error.
+///   - handler: Called from inside the task; returns whether it has received the error.
+/// - Returns: Whether the handler has received the error.
+@discardableResult
 package nonisolated(nonsending) func settle(
     _ error: any Error,
     in origin: TaskOrigin,
     isCancelled: Bool = Task.isCancelled,
     handler: (() async -> Bool)?
-) async {
+) async -> Bool {
     if origin.isForOwner {
         Diagnostics.emit(isInside: true, TaskEvent(origin.primitive, .workFailed, error: error, detail: origin.name))
     }
-    if !Task.isCancelled, let handler, await handler() { return }
+    if !Task.isCancelled, let handler, await handler() { return true }
     if !isCancelled, !Task.isCancelled {
         origin.reportUnhandled(error)
     } else if !(error is CancellationError) {
@@ -26,4 +28,5 @@ package nonisolated(nonsending) func settle(
             TaskEvent(origin.primitive, .errorAfterCancellation, error: error, detail: origin.name)
         )
     }
+    return false
 }

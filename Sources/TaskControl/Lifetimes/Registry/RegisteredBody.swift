@@ -4,19 +4,26 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     let id: TaskRegistry.ID
     let work: Work
 
-    nonisolated(nonsending) func run() async {
+    nonisolated(nonsending) func run() async -> Work.Success {
         let mayRun =
             switch registry.begin(id) {
             case .run: true
             case .skip: false
             case .wait, .quiet: await registry.waitAndBegin(id)
             }
-        if mayRun {
-            registry.emit(.started, .entered(.running), id)
-            await work.run()
+        guard mayRun else {
+            leave(hasRun: false)
+            return Work.skipped
         }
+        registry.emit(.started, .entered(.running), id)
+        let value = await work.run()
+        leave(hasRun: true)
+        return value
+    }
+    @inline(__always)
+    private func leave(hasRun: Bool) {
         let moment = Diagnostics.moment
         registry.finish(id)
-        registry.emitEnd(of: id, hasRun: mayRun, at: moment)
+        registry.emitEnd(of: id, hasRun: hasRun, at: moment)
     }
 }

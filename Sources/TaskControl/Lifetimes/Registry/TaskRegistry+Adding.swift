@@ -4,21 +4,43 @@ extension TaskRegistry {
     /// Registers a new task, and creates it.
     ///
     /// - Returns: The task; the one that is there, if the behavior prefers that; if the registry is closed, a cancelled task without the operation.
-    func addTask(
+    func addTask<Work: OwnedWork>(
         _ key: Key?,
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: some OwnedWork
-    ) -> Task<Void, Never> {
+        _ work: Work
+    ) -> Task<Void, Never> where Work.Success == Void {
         switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
         case .added(let task): return task
-        case .existing(let id, let task): return task ?? follow(id)
-        case .refused:
-            let task = Task<Void, Never>(name: name) {}
-            task.cancel()
-            return task
+        case .existing(_, .plain(let task)?): return task
+        case .existing(let id, _): return follow(id, returning: ())
+        case .refused: return Self.cancelledTask(name, returning: ())
         }
+    }
+
+    /// Registers a new task that delivers to an owner, and creates it.
+    ///
+    /// - Returns: The task; one that follows the task that is there, if the behavior prefers that; if the registry is closed, a cancelled task without
+    ///   the work.
+    func addDelivery(
+        _ key: Key?,
+        _ behavior: TaskStoreDuplicateKeyBehavior,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ work: DeliveryWork
+    ) -> Task<DeliveryOutcome, Never> {
+        switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
+        case .added(let task): return task
+        case .existing(let id, _): return follow(id, returning: .duplicate)
+        case .refused: return Self.cancelledTask(name, returning: .cancelled)
+        }
+    }
+
+    private static func cancelledTask<Value: Sendable>(_ name: String?, returning value: Value) -> Task<Value, Never> {
+        let task = Task(name: name) { value }
+        task.cancel()
+        return task
     }
 
     /// Registers a new task, and creates it, unless one with the key is there.

@@ -47,15 +47,26 @@ extension TaskRegistry {
 
     // MARK: For the handle of another task
 
-    /// Returns a task that stands for another whose handle its creator has not attached yet, on another thread or further up on this one. It
+    /// Returns a task that stands for another one, which its creator may not have attached yet, on another thread or further up on this one. It
     /// ends when the other ends, cancels it when it is cancelled itself, and is registered nowhere.
-    func follow(_ followed: ID) -> Job {
-        spawn { [self] in
+    ///
+    /// - Parameter value: What the task returns.
+    func follow<Value: Sendable>(_ followed: ID, returning value: Value) -> Task<Value, Never> {
+        spawn(name: nil, priority: nil, isolatedTo: nil, Follower(registry: self, followed: followed, value: value))
+    }
+
+    private struct Follower<Value: Sendable>: _TaskBody {
+        let registry: TaskRegistry
+        let followed: ID
+        let value: Value
+
+        nonisolated(nonsending) func run() async -> Value {
             await withTaskCancellationHandler {
-                await job(of: followed)?.value
+                await registry.job(of: followed)?.waitForEnd()
             } onCancel: {
-                performOutsideHandler { self.cancel(followed) }
+                performOutsideHandler { registry.cancel(followed) }
             }
+            return value
         }
     }
 
@@ -87,5 +98,9 @@ extension TaskRegistry {
         }
         source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }
+    }
+
+    private func raise(_ jobs: [Job], to priority: TaskPriority) {
+        if !jobs.isEmpty { TaskControl.raise(jobs.map(\.handle), to: priority) }
     }
 }

@@ -4,7 +4,7 @@
 /// long as tasks of it run; the face's `deinit` shuts it.
 final class TaskRegistry: Sendable {
     typealias Key = _ErasedKey
-    typealias Job = _TaskHandle
+    typealias Job = RegisteredTask
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TaskRegistryStateMachine<Key, Job, Waiter>
     typealias ID = Machine.ID
@@ -35,8 +35,6 @@ final class TaskRegistry: Sendable {
 
     // MARK: Registering
 
-    typealias Placement = Machine.Registration<Job>
-
     /// How a task is created.
     struct Making {
         var name: String?
@@ -48,12 +46,12 @@ final class TaskRegistry: Sendable {
     /// Registers a new task, then creates it.
     ///
     /// - Parameter behavior: What happens to it and to the tasks of its key; ignored for a task without a key.
-    func add(
+    func add<Work: OwnedWork>(
         key: Key? = nil,
         behavior: TaskStoreDuplicateKeyBehavior = .runConcurrently,
         _ making: Making,
-        _ work: some OwnedWork
-    ) -> Placement {
+        _ work: Work
+    ) -> Machine.Registration<Task<Work.Success, Never>> {
         let decision = decide { books, effects in
             let registration = books.machine.add(
                 key: key,
@@ -68,7 +66,7 @@ final class TaskRegistry: Sendable {
             switch decision.value {
             case .added(let id):
                 // Before observers are called: others wait for this task, in its lane or for its handle.
-                let job = start(id, making, work)
+                let task = start(id, making, work)
                 Diagnostics.emitBeginning(
                     source.event(
                         .added,
@@ -78,7 +76,7 @@ final class TaskRegistry: Sendable {
                         key: key?.text
                     )
                 )
-                return .added(job)
+                return .added(task)
             case .existing(let id, let job):
                 Diagnostics.emit(source.event(.duplicate, about: subject(id), key: key?.text))
                 return .existing(id, job)
@@ -89,21 +87,21 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    private func start(_ id: ID, _ making: Making, _ work: some OwnedWork) -> Job {
+    private func start<Work: OwnedWork>(_ id: ID, _ making: Making, _ work: Work) -> Task<Work.Success, Never> {
         let body = RegisteredBody(registry: self, id: id, work: work)
-        let job =
+        let task =
             making.isDetached
             ? spawnDetached(name: making.name, priority: making.priority, body)
             : spawn(name: making.name, priority: making.priority, isolatedTo: work.isolation, body)
-        attach(id, job)
-        return job
+        attach(id, Work.registered(task))
+        return task
     }
 
     /// Attaches the handle of a task that has been created.
     func attach(_ id: ID, _ job: Job) {
         let decision = decide { $0.machine.attach(id, job: job, &$1) }
         let priority = decision.effects.raisingTo
-        if priority > 0 { raise([job], to: TaskPriority(rawValue: priority)) }
+        if priority > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: priority)) }
         carryOut(decision) {}
     }
 
@@ -127,14 +125,14 @@ final class TaskRegistry: Sendable {
     ///   - refuse: Called if the registry is closed.
     /// - Returns: `nil` if the registry is closed, or another task has the key.
     func insert(
-        _ job: Job,
+        _ task: _TaskHandle,
         key: Key? = nil,
         subject: TaskEvent.Identity? = nil,
         opens: Bool = false,
         ifClosed refuse: () -> Void
     ) -> ID? {
         let registration = change { books, effects in
-            let registration = books.machine.insert(job, key: key, isCancelled: { $0.isCancelled }, &effects)
+            let registration = books.machine.insert(.plain(task), key: key, isCancelled: { $0.isCancelled }, &effects)
             if case .added(let id) = registration {
                 if let subject { books.setSubject(subject, of: id) }
                 if opens { Diagnostics.open(self.subject(id)) }
@@ -143,7 +141,7 @@ final class TaskRegistry: Sendable {
         }
         switch registration {
         case .added(let id):
-            if job.isCancelled { cancel(id) }
+            if task.isCancelled { cancel(id) }
             return id
         case .existing(let id, _):
             Diagnostics.emit(source.event(.duplicate, about: self.subject(id), key: key?.text))
@@ -161,16 +159,16 @@ final class TaskRegistry: Sendable {
     ///   - end: Waits for the end of the task.
     ///   - refuse: Called if the registry is closed.
     func adopt(
-        _ job: Job,
+        _ task: _TaskHandle,
         key: Key? = nil,
         end: @escaping @Sendable () async -> Void,
         ifClosed refuse: () -> Void = {}
     ) -> Bool {
-        guard let id = insert(job, key: key, opens: true, ifClosed: refuse) else { return false }
+        guard let id = insert(task, key: key, opens: true, ifClosed: refuse) else { return false }
         // A task that awaits another raises it to its own priority. Utility raises hardly any, and still runs soon on a busy system.
         _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in
             await end()
-            let (moment, isCancelled) = (Diagnostics.moment, job.isCancelled)
+            let (moment, isCancelled) = (Diagnostics.moment, task.isCancelled)
             finish(id)
             Diagnostics.emit(
                 at: moment,

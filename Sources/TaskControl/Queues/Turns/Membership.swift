@@ -16,7 +16,7 @@ enum Membership: Sendable {
     func attach(_ task: _TaskHandle, name: String?) {
         switch self {
         case .member(let group, let id):
-            group.attach(id, task)
+            group.attach(id, .plain(task))
         case .refused(let group):
             task.cancel()
             Diagnostics.emit(group.source.event(.refused, taskName: name))
