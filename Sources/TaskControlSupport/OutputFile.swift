@@ -14,11 +14,12 @@ private import Android
 
 /// A file that appears when it is whole.
 ///
-/// It is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and stays; a file that is
-/// replaced passes its permissions on. Anything but a regular file, such as a device or a pipe, is written to directly. A process that is killed
-/// leaves the draft: a hidden file whose name begins with `.taskcontrol-` and ends in `.part`.
+/// It is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and
+/// stays; a file that is replaced passes its permissions on. Anything but a regular file, such as a device or a pipe,
+/// is written to directly. A process that is killed leaves the draft: a hidden file whose name begins with
+/// `.taskcontrol-` and ends in `.part`.
 ///
-/// For one writer, which ends with either ``finish()`` or ``discard()``.
+/// For one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
 public struct OutputFile {
     /// A call of the system that failed.
     public struct SystemError: Error {
@@ -40,6 +41,8 @@ public struct OutputFile {
     private let target: String
     /// `nil`: the target is written to directly.
     private let draft: String?
+    /// Whether a draft stays that could not be put in its place.
+    private let keepsDraft: Bool
 
     /// Opens a draft beside the file, or what is no regular file itself: a pipe blocks until somebody reads from it.
     public init(_ path: String) throws(SystemError) {
@@ -48,7 +51,7 @@ public struct OutputFile {
         let kind = status.st_mode & S_IFMT
         // A folder is left to `rename`, which says what is wrong.
         guard !exists || kind == S_IFREG || kind == S_IFDIR else {
-            (target, draft) = (path, nil)
+            (target, draft, keepsDraft) = (path, nil, false)
             file = try Self.open(path, O_WRONLY)
             return
         }
@@ -58,7 +61,55 @@ public struct OutputFile {
         let (draft, file) = try Self.openDraft(in: Self.folder(of: target), mode)
         // The process's mask may have taken some away.
         if replaces { _ = fchmod(file, mode) }
-        (self.target, self.draft, self.file) = (target, draft, file)
+        (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, false)
+    }
+
+    /// Opens a draft with a name of its own, which may exist, and locks it against other writers. Writing begins at its
+    /// first byte.
+    ///
+    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the draft.
+    public init(_ path: String, draft: String) throws(SystemError) {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        // Only a regular file is replaced; a folder is left to `rename`, which says what is wrong.
+        guard !exists || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            throw SystemError("created", code: EINVAL)
+        }
+        let target = try Self.end(ofLinksFrom: path)
+        let file = try Self.open(draft, O_WRONLY | O_CREAT, 0o644)
+        var draftStatus = stat()
+        let isRegular = fstat(file, &draftStatus) == 0 && draftStatus.st_mode & S_IFMT == S_IFREG
+        guard isRegular, systemLock(file) == 0 else {
+            let error = SystemError("created", code: isRegular ? errno : EINVAL)
+            _ = systemClose(file)
+            throw error
+        }
+        if exists, status.st_mode & S_IFMT == S_IFREG { _ = fchmod(file, status.st_mode & 0o777) }
+        (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, true)
+    }
+
+    /// Whether a draft is written, which can be changed before it is put in its place.
+    public var hasDraft: Bool { draft != nil }
+
+    /// Returns the size of the file, in bytes.
+    public func size() throws(SystemError) -> Int64 {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw SystemError("written") }
+        return Int64(status.st_size)
+    }
+
+    /// Removes what a draft has from a position on, and continues to write there. A file that is written to directly
+    /// stays as it is.
+    public func rewind(to position: Int64) throws(SystemError) {
+        guard draft != nil else { return }
+        guard ftruncate(file, off_t(position)) == 0, lseek(file, off_t(position), SEEK_SET) >= 0 else {
+            throw SystemError("written")
+        }
+    }
+
+    /// Closes the file, and leaves the draft.
+    public func keep() {
+        _ = systemClose(file)
     }
 
     /// Writes all of it; blocks where the file does.
@@ -74,7 +125,7 @@ public struct OutputFile {
         }
     }
 
-    /// Puts the file in its place. If that fails, nothing is left.
+    /// Puts the file in its place. If that fails, nothing is left, except a draft with a name of its own.
     public func finish() throws(SystemError) {
         // Some file systems tell only here that there was no room.
         guard systemClose(file) == 0 else { throw removing(SystemError("written")) }
@@ -89,7 +140,7 @@ public struct OutputFile {
     }
 
     private func removing(_ error: SystemError) -> SystemError {
-        if let draft { unlink(draft) }
+        if let draft, !keepsDraft { unlink(draft) }
         return error
     }
 
@@ -148,3 +199,6 @@ private func systemWrite(_ file: CInt, _ bytes: Slice<UnsafeRawBufferPointer>) -
 }
 
 private func systemClose(_ file: CInt) -> CInt { close(file) }
+
+/// Released when the file is closed, also by the end of the process.
+private func systemLock(_ file: CInt) -> CInt { flock(file, LOCK_EX | LOCK_NB) }

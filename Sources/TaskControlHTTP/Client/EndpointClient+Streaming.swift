@@ -1,5 +1,3 @@
-internal import TaskControlSupport
-
 extension EndpointClient {
     /// Sends a request, and hands over its response as it arrives.
     ///
@@ -55,10 +53,19 @@ extension EndpointClient {
     ///
     /// A process that is killed leaves the hidden file, whose name begins with `.taskcontrol-` and ends in `.part`. Nothing removes it.
     ///
+    /// ## Resuming
+    /// A connection that breaks off in the middle of the body is an error of the transport: with ``ClientPolicies/retry``,
+    /// another attempt follows. It asks for the rest of the body if the server has sent a strong validator, and
+    /// otherwise begins anew; see ``DownloadResumption``, which also keeps the received part for a later call. The
+    /// response to a continuation is a 206 with the status and headers of the rest, so the endpoint must accept 206, as it
+    /// does by default. Nothing is resumed for a request with a method other than GET or a `Range` of its own.
+    ///
     /// - Parameters:
     ///   - endpoint: What to ask for. It validates the response; its `content(from:with:)` is not called.
     ///   - file: Where to, in a folder that exists.
-    ///   - onProgress: Called when more has arrived, one call after another, from any thread. It should return quickly: one that blocks
+    ///   - resumption: Keeps the received part if the call fails or is cancelled, and continues the part of an earlier call.
+    ///     By default `nil`: an attempt continues those of the same call, and nothing is kept.
+    ///   - onProgress: Called when more has arrived, including what was received before, one call after another, from any thread. It should return quickly: one that blocks
     ///     holds up the download, and may hold up others.
     /// - Returns: The head of the response.
     /// - Throws: What ``request(_:onProgress:)`` throws, and what the file system gives, as it is. A status that is not 2xx throws too, also where the
@@ -67,40 +74,9 @@ extension EndpointClient {
     public func download<E: Endpoint>(
         _ endpoint: E,
         to file: URL,
+        resuming resumption: DownloadResumption? = nil,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> HTTPURLResponse {
-        try await EndpointCall(endpoint, pipeline).withResponse(onProgress: onProgress) {
-            response in
-            guard (200..<300).contains(response.head.statusCode) else { throw HTTPError(.status) }
-            do {
-                let output = try OutputFile(file.path)
-                do {
-                    for try await chunk in response.body { try chunk.withUnsafeBytes { try output.write($0) } }
-                } catch {
-                    output.discard()
-                    throw error
-                }
-                try output.finish()
-            } catch let error as OutputFile.SystemError {
-                throw error.ofFoundation(file)
-            }
-            return response.head
-        }
-    }
-}
-
-extension OutputFile.SystemError {
-    /// As Foundation's own functions say it.
-    fileprivate func ofFoundation(_ file: URL) -> CocoaError {
-        let reason = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
-        let cocoaCode: CocoaError.Code =
-            switch reason.code {
-            case .ENOENT, .ENOTDIR: .fileNoSuchFile
-            case .EACCES, .EPERM: .fileWriteNoPermission
-            case .ENOSPC, .EDQUOT: .fileWriteOutOfSpace
-            case .EROFS: .fileWriteVolumeReadOnly
-            default: .fileWriteUnknown
-            }
-        return CocoaError(cocoaCode, userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: reason])
+        try await EndpointCall(endpoint, pipeline).download(Download(to: file, resumption), onProgress: onProgress)
     }
 }

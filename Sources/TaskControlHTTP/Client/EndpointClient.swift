@@ -64,7 +64,7 @@ public final class EndpointClient: Client {
     /// Sends a request and gets its content.
     ///
     /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see
-    /// ``download(_:to:onProgress:)`` and ``withResponse(to:_:)``.
+    /// ``download(_:to:resuming:onProgress:)`` and ``withResponse(to:_:)``.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.

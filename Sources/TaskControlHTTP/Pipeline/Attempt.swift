@@ -16,6 +16,9 @@ struct Attempt: Sendable {
     var response = ReceivedResponse()
     /// The key of the exchange that other calls may have joined.
     var sharingKey: ExchangeKey?
+    /// Whether the server could not continue a download, set when the attempt has failed: the request is sent again,
+    /// and asks for everything.
+    private(set) var restarts = false
     /// The credential that the server rejected, set when the attempt has failed.
     private(set) var rejectedCredential: CredentialSerial?
 
@@ -40,6 +43,12 @@ struct Attempt: Sendable {
     /// asked and what came back, all others stay as they are, and a cancelled caller gets `CancellationError`.
     mutating func fail(with error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
+        if error is DownloadRestart {
+            restarts = true
+            return completed(
+                HTTPError(.status, detail: "the server can't continue the download, which begins with its first byte")
+            )
+        }
         if isRejection { rejectedCredential = request?.credential }
         if let error = error as? HTTPError { return completed(error) }
         guard stage == .exchange, !(error is TimeoutError) else { return error }

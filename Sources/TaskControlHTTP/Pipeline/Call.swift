@@ -9,16 +9,26 @@ struct Call {
     private let pipeline: RequestPipeline
     private let request: URLRequest
     private let body: UploadEndpointBody?
+    /// Changes the request of each attempt.
+    private let prepare: (inout URLRequest) throws -> Void
     /// How many attempts have begun. A request that is sent again with a new credential is another attempt.
     private var attempts = 0
     /// The last attempt.
     private var attempt = Attempt()
 
     /// Creates a call that has sent nothing.
-    init(_ request: URLRequest, _ body: UploadEndpointBody?, _ pipeline: RequestPipeline) {
+    ///
+    /// - Parameter prepare: Changes the request of each attempt, before the credential is attached.
+    init(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ pipeline: RequestPipeline,
+        prepare: @escaping (inout URLRequest) throws -> Void
+    ) {
         self.pipeline = pipeline
         self.request = request
         self.body = body
+        self.prepare = prepare
     }
 
     private var policies: ClientPolicies { pipeline.policies }
@@ -42,7 +52,7 @@ struct Call {
     /// Sends the request once, or twice if the server rejects the credential of the first attempt.
     private mutating func authenticated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         do {
-            return try await sendOnce(exchange)
+            return try await sendOrRestart(exchange)
         } catch {
             guard let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential else {
                 throw error
@@ -50,6 +60,16 @@ struct Call {
             pipeline.emitRejected(request, attempt: attempts)
             authenticator.reject(rejected)
             guard body?.canBeSentAgain != false else { throw error }
+        }
+        return try await sendOrRestart(exchange)
+    }
+
+    /// Sends the request once, or twice if the server cannot continue where the first attempt asked it to.
+    private mutating func sendOrRestart<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+        do {
+            return try await sendOnce(exchange)
+        } catch {
+            guard attempt.restarts else { throw error }
         }
         return try await sendOnce(exchange)
     }
@@ -80,7 +100,10 @@ struct Call {
 
     /// Attaches the credential, checks the request, and sends it.
     private mutating func send<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+        var request = request
+        try prepare(&request)
         var prepared = PreparedRequest(request, body)
+        attempt.request = prepared
         if let authenticator = policies.authenticator {
             prepared.credential = try await authenticator.attach(to: &prepared.request)
             attempt.request = prepared

@@ -1,6 +1,6 @@
 extension EndpointCall {
     /// How many bytes of a response without a 2xx status are read for the endpoint's `validate` and for errors.
-    private static var excerpt: Int { 65_536 }
+    static var excerpt: Int { 65_536 }
 
     /// Sends the request of an endpoint, and hands over the response as it arrives.
     func withResponse<Value>(

@@ -52,11 +52,17 @@ final class ProgressReporter: Sendable {
         }
 
         /// Notes the length of the body, if the head of the response gives it.
-        func expect(_ response: HTTPURLResponse) {
+        ///
+        /// - Parameter position: How many bytes an earlier attempt or call has received.
+        func expect(_ response: HTTPURLResponse, from position: Int64 = 0) {
             let length = response.expectedContentLength
             let isEncoded =
                 response.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
-            reporter.update(number) { $0.expectedToReceive = length >= 0 && !isEncoded ? length : nil }
+            reporter.update(number) {
+                $0.received += position
+                let (total, overflows) = position.addingReportingOverflow(length)
+                $0.expectedToReceive = length < 0 || isEncoded || overflows ? nil : total
+            }
         }
 
         func didReceive(_ count: Int) {

@@ -45,19 +45,25 @@ struct RequestPipeline: Sendable {
     }
 
     /// Makes a request, and sends it as the policies say.
+    ///
+    /// - Parameter prepare: Changes the request of each attempt.
     func run<Value>(
         make: () throws -> (URLRequest, UploadEndpointBody?),
+        prepare: @escaping (inout URLRequest) throws -> Void = { _ in },
         exchange: Call.Exchange<Value>
     ) async throws -> Value {
         try await policies.limited(to: policies.timeLimit) {
             try Task.checkCancellation()
-            var call = try await call(make)
+            var call = try await call(make, prepare)
             return try await call.run(exchange)
         }
     }
 
     /// Makes a request and creates its call. Notifies the observer if that fails.
-    private func call(_ make: () throws -> (URLRequest, UploadEndpointBody?)) async throws -> Call {
+    private func call(
+        _ make: () throws -> (URLRequest, UploadEndpointBody?),
+        _ prepare: @escaping (inout URLRequest) throws -> Void
+    ) async throws -> Call {
         var attempt = Attempt()
         do {
             var (request, body) = try make()
@@ -69,7 +75,7 @@ struct RequestPipeline: Sendable {
                 request.httpBodyStream = nil
                 body = .stream(stream)
             }
-            return Call(request, body, self)
+            return Call(request, body, self, prepare: prepare)
         } catch {
             let failure = attempt.fail(with: error)
             notifyObserver(of: attempt, failure)

@@ -1,0 +1,160 @@
+internal import TaskControlSupport
+
+/// The file of a download, over all attempts of its call. For one caller.
+final class Download {
+    private var machine = DownloadStateMachine()
+    private let target: URL
+    private let resumption: DownloadResumption?
+    /// The draft, or the target itself if that is no regular file. `nil` before the first response with content.
+    private var output: OutputFile?
+    /// The fingerprint of the URL of the first attempt.
+    private var url: String?
+    /// Whether the endpoint asks for a range of its own, or sends something: then the whole response is the content.
+    private var isWhole = false
+
+    init(to target: URL, _ resumption: DownloadResumption?) {
+        self.target = target
+        self.resumption = resumption
+    }
+
+    /// Whether another attempt may write to the file again: not to a device or a pipe.
+    var canBeSentAgain: Bool { output?.hasDraft ?? true }
+
+    /// Makes the request of an attempt continue where the one before has broken off.
+    func prepare(_ request: inout URLRequest) throws {
+        if url == nil { try open(request) }
+        if isWhole { return }
+        if let (position, validator) = machine.request() {
+            request.setValue("bytes=\(position)-", forHTTPHeaderField: "Range")
+            request.setValue(validator, forHTTPHeaderField: "If-Range")
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        } else if resumption != nil, request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            // A coded body could not be continued.
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+    }
+
+    /// Opens the part that an earlier call has left.
+    private func open(_ request: URLRequest) throws {
+        let fingerprint = DownloadResumption.fingerprint(of: request.url)
+        url = fingerprint
+        isWhole =
+            request.httpMethod ?? "GET" != "GET" || request.value(forHTTPHeaderField: "Range") != nil
+            || request.value(forHTTPHeaderField: "If-Range") != nil
+        guard !isWhole, let resumption, resumption.receivedBytes != nil else { return }
+        let output = try makeOutput()
+        let size = try access { () throws(OutputFile.SystemError) in try output.size() }
+        // Read with the lock of the file, which another download may have changed until then.
+        if let record = resumption.record, record.url == fingerprint {
+            machine = DownloadStateMachine(record.entity, received: size)
+        }
+    }
+
+    private func makeOutput() throws -> OutputFile {
+        if let output { return output }
+        let made = try access { () throws(OutputFile.SystemError) in
+            if let resumption, !isWhole {
+                try OutputFile(target.path, draft: resumption.partialFile.path)
+            } else {
+                try OutputFile(target.path)
+            }
+        }
+        output = made
+        return made
+    }
+
+    /// The head of a response is there. Says what is done with it.
+    func answer(_ response: HTTPURLResponse) -> DownloadStateMachine.Answer {
+        if isWhole { return (200..<300).contains(response.statusCode) ? .write(from: 0) : .refuse }
+        return machine.answer(DownloadStateMachine.Head(response))
+    }
+
+    /// Begins to write a body.
+    func begin(at position: Int64) throws {
+        let output = try makeOutput()
+        // The record is never one of another representation than the file is of.
+        if position == 0, !isWhole { try resumption?.removeRecord() }
+        try access { () throws(OutputFile.SystemError) in try output.rewind(to: position) }
+        if position == 0, !isWhole, let entity = machine.entity, let url {
+            try resumption?.store(DownloadResumption.Record(entity: entity, url: url))
+        }
+    }
+
+    func write(_ chunk: Data) throws {
+        guard let output else { return }
+        guard machine.receive(Int64(chunk.count)) else {
+            machine.forget()
+            throw HTTPError(.content, detail: "the body is longer than its Content-Range or Content-Length")
+        }
+        do {
+            try chunk.withUnsafeBytes { try output.write($0) }
+        } catch let error as OutputFile.SystemError {
+            throw error.ofFoundation(target)
+        }
+    }
+
+    /// Whether the body is complete. One that is not can be continued.
+    var isComplete: Bool { isWhole || machine.ending() == .complete }
+
+    /// Puts the file in its place.
+    func finish() throws {
+        guard let output = output.take() else { return }
+        try access { () throws(OutputFile.SystemError) in try output.finish() }
+        // A record without a part continues nothing.
+        if !isWhole { try? resumption?.removeRecord() }
+    }
+
+    /// The call has failed. Keeps the part that a later call can continue, and removes any other.
+    func fail() {
+        guard let output = output.take() else { return }
+        if resumption != nil, !isWhole, machine.canContinue { return output.keep() }
+        if !isWhole { try? resumption?.removeRecord() }
+        output.discard()
+    }
+
+    private func access<Value>(_ body: () throws(OutputFile.SystemError) -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            throw error.ofFoundation(target)
+        }
+    }
+}
+
+/// The server cannot continue a download: another request asks for everything.
+struct DownloadRestart: Error {}
+
+extension DownloadStateMachine.Head {
+    init(_ response: HTTPURLResponse) {
+        func value(_ name: String) -> String? {
+            response.value(forHTTPHeaderField: name)?.trimmingCharacters(in: .whitespaces)
+        }
+        self.init(
+            status: response.statusCode,
+            contentRange: value("Content-Range"),
+            contentLength: value("Content-Length"),
+            entityTag: value("ETag"),
+            lastModified: value("Last-Modified"),
+            date: value("Date"),
+            isEncoded: value("Content-Encoding").map { $0.lowercased() != "identity" && !$0.isEmpty } ?? false,
+            refusesRanges: value("Accept-Ranges")?.lowercased() == "none"
+        )
+    }
+}
+
+extension OutputFile.SystemError {
+    /// As Foundation's own functions say it.
+    fileprivate func ofFoundation(_ file: URL) -> CocoaError {
+        let reason = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        let cocoaCode: CocoaError.Code =
+            switch reason.code {
+            case .ENOENT, .ENOTDIR: .fileNoSuchFile
+            case .EACCES, .EPERM: .fileWriteNoPermission
+            case .ENOSPC, .EDQUOT: .fileWriteOutOfSpace
+            case .EROFS: .fileWriteVolumeReadOnly
+            case .EWOULDBLOCK: .fileLocking
+            default: .fileWriteUnknown
+            }
+        return CocoaError(cocoaCode, userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: reason])
+    }
+}

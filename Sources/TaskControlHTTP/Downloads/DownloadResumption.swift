@@ -1,0 +1,91 @@
+/// A file that keeps the received part of a download that breaks off, so that a later call continues there.
+///
+/// ```swift
+/// // The first call breaks off after 700 MB, or the process ends. The next one asks for the rest.
+/// try await client.download(MovieEndpoint(id), to: movie, resuming: .beside(movie))
+/// ```
+///
+/// A download continues if the server has sent a strong validator: an entity tag that is not weak, or, without any tag,
+/// a date of the last modification that is at least a minute older than the response (RFC 9110, 8.8.2.2). If the server
+/// has another representation by then, it sends that one as a whole, and the download begins with its first byte. Parts
+/// of two representations are never joined.
+///
+/// Beside the file, a file with `.resume` after its name has the validator and a fingerprint of the URL: a download of
+/// another URL begins anew. When the download is complete, the part takes the place of the target in one step, and both
+/// files are gone. So the part must be on the volume of the target.
+///
+/// The part is not synchronized with the disk: after a power failure, call ``discard()`` before the next download.
+public struct DownloadResumption: Sendable, Hashable {
+    /// The file of the received part.
+    public let partialFile: URL
+
+    /// Creates a resumption with a file of its own.
+    ///
+    /// - Parameter partialFile: The file of the received part, on the volume of the target, in a folder that exists. No
+    ///   two downloads use it at once: the second one fails with a `CocoaError` of the code `fileLocking`.
+    public init(partialFile: URL) {
+        self.partialFile = partialFile
+    }
+
+    /// Returns a resumption whose file is beside the target, and has `.partial` after its name.
+    ///
+    /// - Parameter file: The target of the download.
+    public static func beside(_ file: URL) -> DownloadResumption {
+        DownloadResumption(partialFile: file.appendingPathExtension("partial"))
+    }
+
+    /// The number of bytes that were received; `nil` if there is nothing to continue.
+    public var receivedBytes: Int64? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: partialFile.path)
+        guard record != nil, let size = (attributes?[.size] as? NSNumber)?.int64Value, size > 0 else { return nil }
+        return size
+    }
+
+    /// Removes the received part. Not while a download uses it.
+    ///
+    /// - Throws: The error of the file system; not for a part that does not exist.
+    public func discard() throws {
+        for file in [recordFile, partialFile] { try Self.remove(file) }
+    }
+}
+
+extension DownloadResumption {
+    /// What is known of the received part.
+    struct Record: Codable, Hashable {
+        var entity: DownloadStateMachine.Entity
+        /// The fingerprint of the URL. Not the URL itself, which may have a credential.
+        var url: String
+    }
+
+    private var recordFile: URL { partialFile.appendingPathExtension("resume") }
+
+    /// The record; `nil` without one that can be read.
+    var record: Record? {
+        (try? Data(contentsOf: recordFile)).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
+    }
+
+    /// Writes the record in one step, before the first byte of its representation is written.
+    func store(_ record: Record) throws {
+        try JSONEncoder().encode(record).write(to: recordFile, options: .atomic)
+    }
+
+    /// Removes the record, before the file is changed to something that it does not describe.
+    func removeRecord() throws {
+        try Self.remove(recordFile)
+    }
+
+    private static func remove(_ file: URL) throws {
+        do {
+            try FileManager.default.removeItem(at: file)
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {
+            // There was none.
+        }
+    }
+
+    /// A fingerprint that is the same in each process (FNV-1a), unlike `Hasher`'s.
+    static func fingerprint(of url: URL?) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in (url?.absoluteString ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 16)
+    }
+}

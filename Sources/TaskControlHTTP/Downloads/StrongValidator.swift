@@ -1,0 +1,22 @@
+/// A text by which a server recognizes a representation byte by byte, for `If-Range` (RFC 9110, 13.1.5).
+enum StrongValidator {
+    /// How much older than the response a modification must be (RFC 9110, 8.8.2.2): then the representation can't have
+    /// changed twice within the second that a date names, also if two clocks of the server differ.
+    static let leastAge: TimeInterval = 60
+
+    /// Returns the entity tag, if it is strong. Without any tag, returns the date of the last modification, if it is a
+    /// strong validator. Otherwise `nil`: with a weak tag, a date must not be used either.
+    static func of(entityTag: String?, lastModified: String?, date: String?) -> String? {
+        if let entityTag { return isStrong(entityTag) ? entityTag : nil }
+        guard let lastModified, let date, let modified = HTTPDate.parse(lastModified), let made = HTTPDate.parse(date),
+            made.timeIntervalSince(modified) >= leastAge
+        else { return nil }
+        return lastModified
+    }
+
+    /// Whether a text is an entity tag that is not weak (RFC 9110, 8.8.3).
+    static func isStrong(_ tag: String) -> Bool {
+        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+            && tag.dropFirst().dropLast().utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x7F }
+    }
+}

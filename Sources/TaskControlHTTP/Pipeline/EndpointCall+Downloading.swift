@@ -1,0 +1,60 @@
+extension EndpointCall {
+    /// Sends the request of an endpoint, and writes the body of the response to a file. An attempt continues where the
+    /// one before has broken off, if the server can.
+    func download(
+        _ download: Download,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws -> HTTPURLResponse {
+        let reporter = onProgress.map(ProgressReporter.init)
+        do {
+            return try await pipeline.run {
+                try makeRequest()
+            } prepare: {
+                try download.prepare(&$0)
+            } exchange: { request, attempt in
+                let progress = reporter?.begin()
+                defer { progress?.end() }
+                return try await pipeline.transport.withResponse(to: request.transportRequest(progress)) { response in
+                    try await write(response, to: download, request.requestWithoutCredentials, &attempt, progress)
+                    return response.head
+                }
+            }
+        } catch {
+            download.fail()
+            throw error
+        }
+    }
+
+    private func write(
+        _ response: HTTPTransportResponse,
+        to download: Download,
+        _ request: URLRequest,
+        _ attempt: inout Attempt,
+        _ progress: ProgressReporter.Transfer?
+    ) async throws {
+        let head = response.head
+        attempt.response.head = head
+        let reader = BodyReader(response.body, progress)
+        let answer = download.answer(head)
+        if answer == .restart { throw DownloadRestart() }
+        if answer == .refuse { attempt.response.body = try await reader.peek(Self.excerpt) }
+        attempt.stage = .reading
+        try pipeline.check(attempt, to: request) { try validate(request, head, attempt.response.body) }
+        guard case .write(let position) = answer else { throw HTTPError(.status) }
+        try download.begin(at: position)
+        progress?.expect(head, from: position)
+        while let chunk = try await next(reader, download, &attempt) { try download.write(chunk) }
+        try download.finish()
+    }
+
+    /// Returns the next part of the body. Errors of the network are those of the exchange: another attempt may succeed.
+    private func next(_ reader: BodyReader, _ download: Download, _ attempt: inout Attempt) async throws -> Data? {
+        if download.canBeSentAgain { attempt.stage = .exchange }
+        let chunk = try await reader.next()
+        if chunk == nil, !download.isComplete {
+            throw HTTPError(.transport, detail: "the body ended before its announced length")
+        }
+        attempt.stage = .reading
+        return chunk
+    }
+}
