@@ -69,7 +69,7 @@ final class ExchangeSharing: Sendable {
         let error: any Error
         let response: ReceivedResponse
 
-        var eventText: String { Diagnostics.text(of: error) }
+        var eventText: String { Redaction.eventText(of: error) }
     }
 }
 

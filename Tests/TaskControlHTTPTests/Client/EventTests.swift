@@ -44,6 +44,34 @@ struct EventTests {
         #expect(!events.contains { $0.description.contains("secret body") })
     }
 
+    @Test func errorsOfFoundationAreShownByTheNameOfTheirCode() async throws {
+        let lost = URLError(.networkConnectionLost, userInfo: [NSURLErrorFailingURLErrorKey: "https://h/?token=hush"])
+        let client = EndpointClient(ScriptedTransport(.unreachable(lost)), policies: ClientPolicies(retry: .atOnce))
+        let events = await events { await #expect(throws: HTTPError.self) { try await client.request(Text()) } }
+        let errors = events.compactMap(\.error)
+        #expect(Set(events.filter { $0.error != nil }.map(\.primitive)) == [.http, .retry])
+        #expect(errors.allSatisfy { $0.contains("URLError(networkConnectionLost)") && !$0.contains("hush") })
+        // The core alone, for an error that no client wraps.
+        #expect(Diagnostics.text(of: lost) == "URLError(networkConnectionLost)")
+        let unnamed: URLError.Code? = URLError.Code(rawValue: -4242)
+        if let unnamed { #expect(Diagnostics.text(of: URLError(unnamed)) == "URLError(-4242)") }
+    }
+
+    /// The table has each code of this platform's Foundation that transports throw.
+    @Test func everyCodeOfATransportHasAName() {
+        let codes: [URLError.Code] = [
+            .unknown, .cancelled, .badURL, .timedOut, .unsupportedURL, .cannotFindHost, .cannotConnectToHost,
+            .networkConnectionLost, .dnsLookupFailed, .httpTooManyRedirects, .resourceUnavailable,
+            .notConnectedToInternet, .redirectToNonExistentLocation, .badServerResponse, .secureConnectionFailed,
+            .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired, .fileDoesNotExist,
+            .fileIsDirectory, .noPermissionsToReadFile, .cannotDecodeContentData, .cannotParseResponse,
+            .userAuthenticationRequired, .requestBodyStreamExhausted, .dataNotAllowed,
+            .appTransportSecurityRequiresSecureConnection, .zeroByteResource, .dataLengthExceedsMaximum,
+        ]
+        for code in codes { #expect(!URLError(code).eventText.contains("-"), "\(code)") }
+    }
+
     @Test func eventsHaveTheNameOfTheClient() async throws {
         let transport = ScriptedTransport { sent in sent.authorization == "Bearer new" ? .ok("in") : .status(401) }
         let policies = ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" })
