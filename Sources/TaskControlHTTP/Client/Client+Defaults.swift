@@ -20,7 +20,7 @@ extension Client {
         _ endpoint: E,
         completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
     ) -> Progress {
-        Progress.running(completionQueue: completionQueue) { progress in
+        Progress.start(completionQueue: completionQueue) { progress in
             try await self.request(endpoint, onProgress: { progress.show($0.received, of: $0.expectedToReceive) })
         } completionHandler: {
             completionHandler($0)
@@ -33,7 +33,7 @@ extension Client {
         _ endpoint: E,
         completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
     ) -> Progress {
-        Progress.running(completionQueue: completionQueue) { progress in
+        Progress.start(completionQueue: completionQueue) { progress in
             try await self.upload(endpoint, onProgress: { progress.show($0.sent, of: $0.expectedToSend) })
         } completionHandler: {
             completionHandler($0)

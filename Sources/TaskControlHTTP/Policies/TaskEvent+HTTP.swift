@@ -15,5 +15,5 @@ extension TaskEvent.Kind {
 }
 
 extension TaskOrigin {
-    static var progressRunning: Self { Self("Progress.running", .http) }
+    static var progressStart: Self { Self("Progress.start", .http) }
 }

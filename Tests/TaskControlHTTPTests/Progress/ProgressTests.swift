@@ -17,7 +17,7 @@ struct ProgressTests {
         _ operation: @escaping @Sendable (Progress) async throws -> Void
     ) -> (Progress, ended: Gate) {
         let end = End()
-        let progress = Progress.running(totalUnitCount: totalUnitCount) { [end] progress in
+        let progress = Progress.start(totalUnitCount: totalUnitCount) { [end] progress in
             try await operation(progress)
             withExtendedLifetime(end) {}
         }
@@ -110,7 +110,7 @@ struct ProgressTests {
     @Test func aCancellationHandlerMayLookAtTheParent() async throws {
         let (parent, ended) = running(totalUnitCount: 1) { progress in
             let gate = Gate()
-            let child = Progress.running { _ in
+            let child = Progress.start { _ in
                 await withTaskCancellationHandler {
                     await gate.waitIgnoringCancellation()
                 } onCancel: {

@@ -63,7 +63,7 @@ extension RemoteBookService {
 
     /// More than one request: what is awaited above, in a task that the progress cancels.
     func fetchBooks(completion: @escaping Completion<[Book]>) -> Progress {
-        Progress.running(completionQueue: client.completionQueue) { _ in
+        Progress.start(completionQueue: client.completionQueue) { _ in
             try await self.fetchBooks()
         } completionHandler: {
             completion($0)

@@ -1,8 +1,8 @@
 extension Progress {
-    /// Does work in a task of its own, and returns how far that has come.
+    /// Starts an operation in a task of its own, and returns its progress.
     ///
     /// ```swift
-    /// let progress = Progress.running(totalUnitCount: 3) { progress in
+    /// let progress = Progress.start(totalUnitCount: 3) { progress in
     ///     for page in 1...3 {
     ///         try await fetch(page)
     ///         progress.completedUnitCount += 1
@@ -11,8 +11,8 @@ extension Progress {
     /// cancelButton.action = { progress.cancel() }
     /// ```
     ///
-    /// The task has the caller's task-locals and priority, and needs nobody to hold the progress. When it has ended the
-    /// progress is finished, whether it succeeded or not.
+    /// The task has the caller's task-locals and priority, and runs also if the progress is released. When it has
+    /// ended, the progress is finished, whether the operation succeeded or not.
     ///
     /// ## Cancellation
     /// Cancelling the progress, or one that it is a child of, cancels the task. An operation that was cancelled before
@@ -23,7 +23,7 @@ extension Progress {
     ///     indeterminate until the operation says otherwise.
     ///   - operation: What to do. It may set the unit counts, and give the progress children. What it throws is
     ///     reported to diagnostics, as nobody else is there.
-    public static func running(
+    public static func start(
         totalUnitCount: Int64 = -1,
         operation: @escaping @Sendable (Progress) async throws -> Void
     ) -> Progress {
@@ -32,17 +32,17 @@ extension Progress {
                 // Work that is cancelled before it begins does not begin.
                 if !Task.isCancelled { try await operation(progress) }
             } catch {
-                await settle(error, in: .progressRunning, handler: nil)
+                await settle(error, in: .progressStart, handler: nil)
             }
         }
     }
 
-    /// Does work in a task of its own, gives what comes of it to a completion handler, and returns how far it has come:
-    /// what gives `async` code a callback form.
+    /// Starts an operation in a task of its own, passes the result to a completion handler, and returns the progress: a
+    /// callback form for `async` code.
     ///
     /// ```swift
     /// func fetchBooks(completion: @escaping @Sendable (Result<[Book], any Error>) -> Void) -> Progress {
-    ///     Progress.running(completionQueue: .main) { _ in try await self.fetchBooks() } completionHandler: { completion($0) }
+    ///     Progress.start(completionQueue: .main) { _ in try await self.fetchBooks() } completionHandler: { completion($0) }
     /// }
     /// ```
     ///
@@ -55,7 +55,7 @@ extension Progress {
     ///   - completionQueue: Where the handler is called.
     ///   - operation: What to do. It may set the unit counts, and give the progress children.
     ///   - completionHandler: Called once, when the progress is finished, and never synchronously.
-    public static func running<Value: Sendable>(
+    public static func start<Value: Sendable>(
         totalUnitCount: Int64 = -1,
         completionQueue: DispatchQueue,
         operation: @escaping @Sendable (Progress) async throws -> Value,
