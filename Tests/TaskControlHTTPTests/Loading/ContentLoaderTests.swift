@@ -158,7 +158,7 @@ import Testing
 
     @Test func aLoaderIsReleasedWhileItLoadsAndCancelsItsLoad() async throws {
         let (gate, ended) = (Gate(), Gate())
-        try await expectDeallocated { @MainActor in
+        try await requireDeallocated { @MainActor in
             let loader = ContentLoader<Int> {
                 defer { ended.open() }
                 try await gate.wait()

@@ -187,7 +187,7 @@ struct PublisherTests {
     func aSubscriberIsReleasedWhenItHasEnded(isCancelled: Bool) async throws {
         let subscriptions = Locked<[any Subscription]>([])
         let transport = MockTransport { _ in (200, Data()) }
-        try await expectDeallocated {
+        try await requireDeallocated {
             let recorder = Recorder()
             let keeper = AnySubscriber<String, any Error>(
                 receiveSubscription: { subscription in
