@@ -40,13 +40,13 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - type: The type of the content. `Data` is the body, `String` its text in UTF-8; any other type is decoded
-    ///     with the client's decoder.
+    ///   - type: The type of the content. `Data`, the default, is the body, `String` its text in UTF-8; any other type
+    ///     is decoded with the client's decoder.
     public func get<Content: Decodable & Sendable>(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("GET", url.url, queryItems, headers, nil) })
     }
@@ -62,30 +62,16 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    @discardableResult
     public func post<Content: Decodable & Sendable>(
         _ url: RequestURL,
         headers: [String: String] = [:],
         body: some Encodable & Sendable,
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(
             RequestEndpoint { URLRequest("POST", url.url, [], headers, try .json(encoding: body)) }
         )
-    }
-
-    /// Sends a POST request with an encoded body, and returns the body of the response.
-    ///
-    /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
-    ///   - headers: Headers of the request.
-    ///   - body: Encoded with the client's encoder, as JSON.
-    @discardableResult
-    public func post(
-        _ url: RequestURL,
-        headers: [String: String] = [:],
-        body: some Encodable & Sendable
-    ) async throws -> Data {
-        try await post(url, headers: headers, body: body, as: Data.self)
     }
 
     /// Sends a POST request, and decodes the content.
@@ -95,28 +81,14 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    @discardableResult
     public func post<Content: Decodable & Sendable>(
         _ url: RequestURL,
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("POST", url.url, [], headers, body) })
-    }
-
-    /// Sends a POST request, and returns the body of the response.
-    ///
-    /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
-    ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
-    @discardableResult
-    public func post(
-        _ url: RequestURL,
-        headers: [String: String] = [:],
-        body: HTTPBody? = nil
-    ) async throws -> Data {
-        try await post(url, headers: headers, body: body, as: Data.self)
     }
 
     /// Sends a PUT request with an encoded body, and decodes the content.
@@ -126,30 +98,16 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    @discardableResult
     public func put<Content: Decodable & Sendable>(
         _ url: RequestURL,
         headers: [String: String] = [:],
         body: some Encodable & Sendable,
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(
             RequestEndpoint { URLRequest("PUT", url.url, [], headers, try .json(encoding: body)) }
         )
-    }
-
-    /// Sends a PUT request with an encoded body, and returns the body of the response.
-    ///
-    /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
-    ///   - headers: Headers of the request.
-    ///   - body: Encoded with the client's encoder, as JSON.
-    @discardableResult
-    public func put(
-        _ url: RequestURL,
-        headers: [String: String] = [:],
-        body: some Encodable & Sendable
-    ) async throws -> Data {
-        try await put(url, headers: headers, body: body, as: Data.self)
     }
 
     /// Sends a PUT request, and decodes the content.
@@ -159,28 +117,14 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    @discardableResult
     public func put<Content: Decodable & Sendable>(
         _ url: RequestURL,
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("PUT", url.url, [], headers, body) })
-    }
-
-    /// Sends a PUT request, and returns the body of the response.
-    ///
-    /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
-    ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
-    @discardableResult
-    public func put(
-        _ url: RequestURL,
-        headers: [String: String] = [:],
-        body: HTTPBody? = nil
-    ) async throws -> Data {
-        try await put(url, headers: headers, body: body, as: Data.self)
     }
 
     /// Sends a PATCH request with an encoded body, and decodes the content.
@@ -190,30 +134,16 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    @discardableResult
     public func patch<Content: Decodable & Sendable>(
         _ url: RequestURL,
         headers: [String: String] = [:],
         body: some Encodable & Sendable,
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(
             RequestEndpoint { URLRequest("PATCH", url.url, [], headers, try .json(encoding: body)) }
         )
-    }
-
-    /// Sends a PATCH request with an encoded body, and returns the body of the response.
-    ///
-    /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
-    ///   - headers: Headers of the request.
-    ///   - body: Encoded with the client's encoder, as JSON.
-    @discardableResult
-    public func patch(
-        _ url: RequestURL,
-        headers: [String: String] = [:],
-        body: some Encodable & Sendable
-    ) async throws -> Data {
-        try await patch(url, headers: headers, body: body, as: Data.self)
     }
 
     /// Sends a PATCH request, and decodes the content.
@@ -223,28 +153,14 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    @discardableResult
     public func patch<Content: Decodable & Sendable>(
         _ url: RequestURL,
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("PATCH", url.url, [], headers, body) })
-    }
-
-    /// Sends a PATCH request, and returns the body of the response.
-    ///
-    /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
-    ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
-    @discardableResult
-    public func patch(
-        _ url: RequestURL,
-        headers: [String: String] = [:],
-        body: HTTPBody? = nil
-    ) async throws -> Data {
-        try await patch(url, headers: headers, body: body, as: Data.self)
     }
 
     /// Sends a DELETE request, and decodes the content.
@@ -254,27 +170,13 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    @discardableResult
     public func delete<Content: Decodable & Sendable>(
         _ url: RequestURL,
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
-        as type: Content.Type
+        as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("DELETE", url.url, [], headers, body) })
-    }
-
-    /// Sends a DELETE request, and returns the body of the response.
-    ///
-    /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
-    ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
-    @discardableResult
-    public func delete(
-        _ url: RequestURL,
-        headers: [String: String] = [:],
-        body: HTTPBody? = nil
-    ) async throws -> Data {
-        try await delete(url, headers: headers, body: body, as: Data.self)
     }
 }

@@ -16,120 +16,16 @@
 ///
 /// What an endpoint throws reaches the caller as it is.
 ///
-/// Its methods run in the caller's isolation. So a body of megabytes that is asked for on the main actor is also decoded there: ask for
-/// such a one from a function that is `@concurrent`.
-public protocol Endpoint: Sendable {
-    /// What the caller gets.
-    associatedtype Content: Sendable
-
+/// Its methods run in the caller's isolation. So a body of megabytes that is asked for on the main actor is also
+/// decoded there: ask for such a one from a function that is `@concurrent`.
+public protocol Endpoint: ResponseEndpoint {
     /// The request, without what all requests have in common: the server, and who asks.
     ///
-    /// A GET with a body, and a method or a header that is not valid, fail the call with ``HTTPError/Reason/request``. `Content-Length` is
-    /// ignored. Note that Foundation's `setValue` drops a value with a line break without an error, before the client can see it.
+    /// A GET with a body, and a method or a header that is not valid, fail the call with ``HTTPError/Reason/request``.
+    /// `Content-Length` is ignored. Note that Foundation's `setValue` drops a value with a line break without an error,
+    /// before the client can see it.
     ///
-    /// Called once a call of the client, also when the request is sent again: an idempotency key that is made here is the same in all
-    /// attempts.
+    /// Called once a call of the client, also when the request is sent again: an idempotency key that is made here is
+    /// the same in all attempts.
     func makeRequest() throws -> URLRequest
-
-    /// Makes the content of the body.
-    ///
-    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` need not say how. `Decodable` is decoded
-    /// from JSON, with ``decoder``.
-    ///
-    /// - Parameters:
-    ///   - response: The head of the response.
-    ///   - body: The whole body.
-    func content(from response: URLResponse?, with body: Data) throws -> Content
-
-    /// The decoder of this endpoint's contents. By default `nil`: the client's.
-    var decoder: JSONDecoder? { get }
-
-    /// The encoder of this endpoint's bodies. By default `nil`: the client's.
-    var encoder: JSONEncoder? { get }
-
-    /// Changes the policies of the client for this endpoint. By default it changes nothing.
-    ///
-    /// ```swift
-    /// func adjust(_ policies: inout ClientPolicies) {
-    ///     policies.timeLimit = .seconds(120)
-    ///     policies.retry?.attempts = 1
-    /// }
-    /// ```
-    ///
-    /// Called once per call of the client, before ``makeRequest()``. The host's retry budget stays the client's: a
-    /// budget is made for the first request to a host.
-    ///
-    /// - Parameter policies: The client's.
-    func adjust(_ policies: inout ClientPolicies)
-
-    /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other
-    /// status fails the call with ``HTTPError/Reason/status``.
-    var acceptedStatuses: AcceptedStatuses { get }
-
-    /// Validates a response before its content is made, and throws if it is not acceptable. By default it checks the
-    /// status against ``acceptedStatuses``.
-    ///
-    /// - Parameters:
-    ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.
-    ///   - response: The head of the response.
-    ///   - data: The whole body; of a response that is streamed or written to a file, its first bytes if its status is not 2xx, and `nil`
-    ///     if it is.
-    func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws
-}
-
-extension Endpoint {
-    /// `nil`: the client's.
-    public var decoder: JSONDecoder? { nil }
-
-    /// `nil`: the client's.
-    public var encoder: JSONEncoder? { nil }
-
-    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a
-    /// client. For endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
-    ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
-    ///   `underlyingError`.
-    public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
-        try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
-    }
-
-    /// Changes nothing.
-    public func adjust(_ policies: inout ClientPolicies) {}
-
-    /// 200 to 299.
-    public var acceptedStatuses: AcceptedStatuses { .successful }
-
-    /// Checks the status against ``acceptedStatuses``.
-    ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
-    public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-        try HTTPError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
-    }
-}
-
-extension Endpoint where Content: Decodable {
-    /// Decodes the body as JSON, as ``decode(_:from:)`` does.
-    ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
-    ///   `underlyingError`.
-    public func content(from response: URLResponse?, with body: Data) throws -> Content {
-        try decode(Content.self, from: body)
-    }
-}
-
-extension Endpoint where Content == Data {
-    /// The body as it is.
-    public func content(from response: URLResponse?, with body: Data) throws -> Data { body }
-}
-
-extension Endpoint where Content == String {
-    /// The body as text in UTF-8; what is not is replaced by U+FFFD.
-    public func content(from response: URLResponse?, with body: Data) throws -> String {
-        String(decoding: body, as: UTF8.self)
-    }
-}
-
-extension Endpoint where Content == Void {
-    /// Nothing.
-    public func content(from response: URLResponse?, with body: Data) throws {}
 }

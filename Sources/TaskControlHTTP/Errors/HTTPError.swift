@@ -76,7 +76,7 @@ public struct HTTPError: Error, Sendable {
 
 extension HTTPError {
     /// Throws unless a response has an accepted status. For endpoints that implement
-    /// ``Endpoint/validate(_:response:data:)``.
+    /// ``ResponseEndpoint/validate(_:response:data:)``.
     ///
     /// - Throws: ``HTTPError`` with the reason ``Reason/status``.
     public static func validateStatus(

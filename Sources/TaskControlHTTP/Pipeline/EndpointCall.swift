@@ -6,15 +6,20 @@ struct EndpointCall<Content> {
     private let decoding: (URLResponse?, Data) throws -> Content
 
     init<E: Endpoint>(_ endpoint: E, _ pipeline: RequestPipeline) where E.Content == Content {
-        self.pipeline = pipeline.call(endpoint.adjust, endpoint.decoder, endpoint.encoder)
-        request = { (try endpoint.makeRequest(), nil) }
-        validation = endpoint.validate
-        decoding = endpoint.content
+        self.init(endpoint, pipeline) { (try endpoint.makeRequest(), nil) }
     }
 
     init<E: UploadEndpoint>(_ endpoint: E, _ pipeline: RequestPipeline) where E.Content == Content {
+        self.init(endpoint, pipeline) { try endpoint.makeRequest() }
+    }
+
+    private init<E: ResponseEndpoint>(
+        _ endpoint: E,
+        _ pipeline: RequestPipeline,
+        _ request: @escaping () throws -> (URLRequest, UploadEndpointBody?)
+    ) where E.Content == Content {
         self.pipeline = pipeline.call(endpoint.adjust, endpoint.decoder, endpoint.encoder)
-        request = { try endpoint.makeRequest() }
+        self.request = request
         validation = endpoint.validate
         decoding = endpoint.content
     }
