@@ -1,7 +1,7 @@
 /// One thing that can be asked of a server, and what comes back.
 ///
 /// ```swift
-/// struct BookListEndpoint: Endpoint, URLRequestBuildable {
+/// struct BookListEndpoint: Endpoint {
 ///     typealias Content = [Book]
 ///
 ///     func makeRequest() throws -> URLRequest {

@@ -1,7 +1,7 @@
-/// Makes the usual requests. For endpoints, which inherit the methods.
+/// Makes the usual requests. Every endpoint inherits these methods.
 ///
 /// ```swift
-/// struct CoverEndpoint: Endpoint, URLRequestBuildable {
+/// struct CoverEndpoint: Endpoint {
 ///     typealias Content = Data
 ///     let book: Book.ID
 ///

@@ -1,7 +1,7 @@
 /// An upload to a server, and what comes back.
 ///
 /// ```swift
-/// struct CoverEndpoint: UploadEndpoint, URLRequestBuildable {
+/// struct CoverEndpoint: UploadEndpoint {
 ///     typealias Content = Cover
 ///     let book: Book.ID
 ///     let file: URL

@@ -1,7 +1,7 @@
 import TaskControlHTTP
 
 /// What a shelf can be asked.
-protocol BookEndpoint: Endpoint, URLRequestBuildable {}
+protocol BookEndpoint: Endpoint {}
 
 struct LoginEndpoint: BookEndpoint {
     typealias Content = Login
@@ -53,7 +53,7 @@ struct ChangesEndpoint: BookEndpoint {
     }
 }
 
-struct CoverUploadEndpoint: UploadEndpoint, URLRequestBuildable {
+struct CoverUploadEndpoint: UploadEndpoint {
     typealias Content = Book
 
     let book: Book.ID

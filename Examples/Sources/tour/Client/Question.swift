@@ -7,7 +7,7 @@ struct Answer: Codable, Sendable {
 }
 
 /// A question about a subject, as the server wants it asked.
-struct Question: Endpoint, URLRequestBuildable {
+struct Question: Endpoint {
     typealias Content = Answer
 
     let subject: String
