@@ -11,6 +11,8 @@ final class Download {
     private var url: String?
     /// Whether the endpoint asks for a range of its own, or sends something: then the whole response is the content.
     private var isWhole = false
+    /// Whether the file has been changed.
+    private var hasBegun = false
 
     init(to target: URL, _ resumption: DownloadResumption?) {
         self.target = target
@@ -63,7 +65,7 @@ final class Download {
         return made
     }
 
-    /// The head of a response is there. Says what is done with it.
+    /// Returns what to do with a response.
     func answer(_ response: HTTPURLResponse) -> DownloadStateMachine.Answer {
         if isWhole { return (200..<300).contains(response.statusCode) ? .write(from: 0) : .refuse }
         return machine.answer(DownloadStateMachine.Head(response))
@@ -72,6 +74,7 @@ final class Download {
     /// Begins to write a body.
     func begin(at position: Int64) throws {
         let output = try makeOutput()
+        hasBegun = true
         // The record is never one of another representation than the file is of.
         if position == 0, !isWhole { try resumption?.removeRecord() }
         try access { () throws(OutputFile.SystemError) in try output.rewind(to: position) }
@@ -93,7 +96,7 @@ final class Download {
         }
     }
 
-    /// Whether the body is complete. One that is not can be continued.
+    /// Whether the body is complete. A later attempt continues an incomplete body.
     var isComplete: Bool { isWhole || machine.ending() == .complete }
 
     /// Puts the file in its place.
@@ -104,10 +107,10 @@ final class Download {
         if !isWhole { try? resumption?.removeRecord() }
     }
 
-    /// The call has failed. Keeps the part that a later call can continue, and removes any other.
+    /// The call has failed. Keeps the part that a later call can continue, and a part that this call has not changed.
     func fail() {
         guard let output = output.take() else { return }
-        if resumption != nil, !isWhole, machine.canContinue { return output.keep() }
+        if resumption != nil, !isWhole, machine.canContinue || !hasBegun { return output.keep() }
         if !isWhole { try? resumption?.removeRecord() }
         output.discard()
     }

@@ -59,7 +59,7 @@ extension DownloadResumption {
 
     private var recordFile: URL { partialFile.appendingPathExtension("resume") }
 
-    /// The record; `nil` without one that can be read.
+    /// The record; `nil` if there is none, or if it cannot be read.
     var record: Record? {
         (try? Data(contentsOf: recordFile)).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
     }

@@ -135,7 +135,7 @@ struct DownloadStateMachine: Hashable {
         return received < last ? .cutShort : .complete
     }
 
-    /// Gives up the received part.
+    /// Drops the received part.
     mutating func forget() {
         self = DownloadStateMachine()
     }

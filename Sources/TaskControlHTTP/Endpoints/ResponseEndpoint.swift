@@ -2,8 +2,8 @@
 /// ``Endpoint`` and ``UploadEndpoint``.
 ///
 /// Everything has a default, except the content of a type that is not `Decodable`, `Data`, `String` or `Void`. A type
-/// conforms to ``Endpoint`` or ``UploadEndpoint``, which add the request. ``URLRequestBuildable`` has the functions that
-/// make it: `get("books")`.
+/// conforms to ``Endpoint`` or ``UploadEndpoint``, which add the request. ``URLRequestBuildable`` has the functions
+/// that make it: `get("books")`.
 public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// What the caller gets.
     associatedtype Content: Sendable

@@ -87,7 +87,8 @@ public final class ContentLoader<Content: Sendable> {
         begin()
     }
 
-    /// Replaces the work of this and of later loads, and begins to load, for example what the user searches now.
+    /// Replaces the work of this and of later loads, and begins to load, for example after the text of a search has
+    /// changed.
     ///
     /// ```swift
     /// results.reload { [client] in try await client.request(SearchEndpoint(text)) }
@@ -183,7 +184,7 @@ public final class ContentLoader<Content: Sendable> {
         change { $0.end(number, with: result) }
     }
 
-    /// Changes the state, and notifies those who observe it, if the change says that it is one.
+    /// Changes the state. Notifies observers if the closure returns `true`.
     private func change(notifying: Bool = true, _ body: (inout LoadingStateMachine<Content>) -> Bool) {
         var changed = machine
         guard body(&changed) else { return }

@@ -83,7 +83,7 @@ private final class EndpointSubscription<Output: Sendable>: Subscription, Sendab
     ) where Downstream.Input == Output, Downstream.Failure == any Error {
         // A subscriber is not Sendable. Publishers call it from any thread, and from one at a time.
         nonisolated(unsafe) let state = State(
-            // One value is all that there is: the further demand is not met.
+            // There is one value: further demand is ignored.
             receiver: Receiver(
                 value: { _ = subscriber.receive($0) },
                 completion: { subscriber.receive(completion: $0) }

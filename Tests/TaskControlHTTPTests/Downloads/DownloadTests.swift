@@ -175,13 +175,17 @@ struct DownloadTests {
 
     @Test func aPartOfAnotherURLIsNotContinued() async throws {
         try await withFile { file, resumption in
-            let transport = transport(Self.half, Self.other)
+            let transport = transport(Self.half, .init(404), Self.other)
             let client = client(transport)
-            await #expect(throws: HTTPError.self) {
-                try await client.download(Checked(path: "one"), to: file, resuming: resumption)
+            for path in ["one", "two"] {
+                await #expect(throws: HTTPError.self) {
+                    try await client.download(Checked(path: path), to: file, resuming: resumption)
+                }
+                // A call that fails without content changes nothing.
+                #expect(resumption.receivedBytes == 4)
             }
             try await client.download(Checked(path: "two"), to: file, resuming: resumption)
-            #expect(ranges(transport) == [nil, nil])
+            #expect(ranges(transport) == [nil, nil, nil])
             #expect(try Data(contentsOf: file) == Data("other".utf8))
         }
     }
