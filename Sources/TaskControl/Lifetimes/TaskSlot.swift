@@ -37,7 +37,7 @@ public final class TaskSlot: RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
     ///   - behavior: What happens to a new task and to those that run or wait. By default the new task starts at once and the others are cancelled.
-    ///   - clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``.
+    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``.
     public init(
         name: String? = nil,
         onDuplicate behavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),

@@ -28,7 +28,7 @@
 ///
 /// ## Cancellation
 /// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every key, and ``TaskOwner/close()`` also
-/// refuses later ones. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation. In the grace period of
+/// refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until they have ended. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation. In the grace period of
 /// ``TaskOwner/shutdown(grace:clock:)`` waiting tasks still get their turn.
 public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     let registry: TaskRegistry
@@ -38,7 +38,7 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - clock: Measures the quiet times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)``. Its `sleep` must end when its task is cancelled,
+    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled,
     ///     as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end of it.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
@@ -130,6 +130,20 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func cancelTask(forKey key: Key) {
         registry.cancel(key: _ErasedKey(key))
+    }
+
+    /// Waits until a key has no tasks: those present, those added meanwhile, and those that were cancelled and still run have all ended.
+    ///
+    /// A task that drains its own key waits for itself, until it is cancelled. The tasks present when the wait begins are escalated to the caller's
+    /// priority, where the system supports it (macOS 26, Linux).
+    ///
+    /// ## Cancellation
+    /// A cancelled caller returns immediately. The tasks go on.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks under the key where the system escalates them.
+    public func drain(forKey key: Key) async throws(CancellationError) {
+        try await registry.drain(_ErasedKey(key))
     }
 
     /// Cancels the running and waiting tasks of each key that satisfies a predicate, as ``cancelTask(forKey:)`` does for one.

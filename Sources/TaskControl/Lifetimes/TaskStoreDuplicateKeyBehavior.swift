@@ -8,6 +8,7 @@
 /// | ``preferPrevious-type.property`` | goes on | is not made |
 /// | ``keepLatest`` | what runs goes on, what waits is cancelled | starts when what runs has ended |
 /// | ``debounce(for:)`` | goes on until the new one starts, and is cancelled then | starts after a quiet time |
+/// | ``throttle(for:)`` | goes on until the new one starts, and is cancelled then | starts at once, or when an interval has passed since the last start |
 ///
 /// A task that was cancelled but has not ended yet neither stands for its key nor keeps a new task from starting, except under the
 /// behaviors that wait for what is there to end: those wait also for cancelled tasks that have begun. A task that was cancelled before it began
@@ -20,6 +21,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         case preferPrevious
         case keepLatest
         case debounce(Duration)
+        case throttle(Duration)
     }
 
     let kind: Kind
@@ -57,6 +59,15 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// - Parameter quietTime: Measured by the store's clock. Not positive: the task starts as soon as it is scheduled.
     public static func debounce(for quietTime: Duration) -> Self { Self(kind: .debounce(quietTime)) }
 
+    /// Starts the new task at once, or, if a task with this behavior has started under the key within the interval, when the interval has passed.
+    ///
+    /// Of the calls within an interval, only the task of the latest one starts, at the end of it; the others are cancelled without having run. A running task
+    /// goes on until the new one starts, and is cancelled then. The interval begins when a task starts, and has the length that was given for that task.
+    /// Combine's `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have stopped, use ``debounce(for:)``.
+    ///
+    /// - Parameter interval: Measured by the store's clock. If zero or negative, the next task need not wait.
+    public static func throttle(for interval: Duration) -> Self { Self(kind: .throttle(interval)) }
+
     // MARK: What it says
 
     /// Whether no new task is created while the key has one.
@@ -65,7 +76,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// Whether the key's running task is cancelled: now, or when the new task starts.
     public var cancelPrevious: Bool {
         switch kind {
-        case .cancelPrevious, .debounce: true
+        case .cancelPrevious, .debounce, .throttle: true
         case .wait, .runConcurrently, .preferPrevious, .keepLatest: false
         }
     }
@@ -75,7 +86,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         switch kind {
         case .cancelPrevious(let wait): wait
         case .wait, .keepLatest, .preferPrevious: true
-        case .runConcurrently, .debounce: false
+        case .runConcurrently, .debounce, .throttle: false
         }
     }
 

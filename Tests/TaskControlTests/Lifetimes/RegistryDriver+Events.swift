@@ -12,17 +12,20 @@ extension RegistryDriver {
         /// The handle of the task is cancelled: by others, or by itself before it has one.
         case cancelHandle(Int)
         case quietTimeEnded(Int, isCancelled: Bool)
+        case attachTimer(key: String)
+        case intervalEnded(key: String)
         case finish(Int)
         case cancelKey(String)
         case cancelOne(Int)
         case cancelAll
         case close
-        case enrollDrainer
+        /// `nil`: of all.
+        case enrollDrainer(key: String?)
         case parkDrainer(Int)
         case drainerLeaves(Int)
         case follow(Int)
         case raise(Int, to: UInt8)
-        case raiseAll(to: UInt8)
+        case raiseAll(key: String?, to: UInt8)
     }
 
     /// Where the code of a task is.
@@ -37,12 +40,16 @@ extension RegistryDriver {
     static let behaviors: [TaskStoreDuplicateKeyBehavior] = [
         .cancelPrevious(wait: false), .cancelPrevious(wait: true), .wait, .runConcurrently, .preferPrevious,
         .keepLatest,
+        .throttle(for: .seconds(2)),
         .debounce(for: .seconds(1)),
     ]
 
+    /// All tasks, and those of each key.
+    private static func scopes(_ keys: [String?]) -> [String?] { [nil] + keys.filter { $0 != nil } }
+
     /// All that could come next.
     ///
-    /// - Parameter isWide: With those that ask for a handle, cancel through a handle, reserve, and raise priorities.
+    /// - Parameter isWide: With those that ask for a handle, cancel through a handle, reserve, raise priorities, and drain one key.
     func possibleEvents(keys: [String?], maxTasks: Int, maxDrainers: Int = 1, isWide: Bool = false) -> [Event] {
         var events: [Event] = [.cancelAll]
         if !model.isClosed { events.append(.close) }
@@ -58,6 +65,10 @@ extension RegistryDriver {
             }
         }
         for key in keys.compactMap({ $0 }) { events.append(.cancelKey(key)) }
+        for (key, number) in model.intervals.sorted(by: { $0.key < $1.key }) where number != nil {
+            events.append(.intervalEnded(key: key))
+            if isWide, !hasTimer(key) { events.append(.attachTimer(key: key)) }
+        }
         for (number, place) in places.enumerated() {
             if !attached.contains(number) { events.append(.attach(number)) }
             events.append(.cancelOne(number))
@@ -80,17 +91,30 @@ extension RegistryDriver {
             }
         }
         if isWide {
-            events += [.raiseAll(to: 1), .raiseAll(to: 2)]
+            for key in Self.scopes(keys) { events += [.raiseAll(key: key, to: 1), .raiseAll(key: key, to: 2)] }
             for number in places.indices {
                 events += [.raise(number, to: 1), .raise(number, to: 2)]
                 if followers[number, default: 0] < 2 { events.append(.follow(number)) }
             }
         }
-        if drainers.count < maxDrainers { events.append(.enrollDrainer) }
+        if drainers.count < maxDrainers {
+            let scopes = isWide ? Self.scopes(keys) : [nil]
+            events += scopes.map { .enrollDrainer(key: $0) }
+        }
         for (number, drainer) in drainers.enumerated() {
             if drainer == .enrolled { events.append(.parkDrainer(number)) }
             if drainer == .enrolled || drainer == .parked { events.append(.drainerLeaves(number)) }
         }
         return events
+    }
+}
+
+extension TaskStoreDuplicateKeyBehavior {
+    /// Whether a task may wait for a time.
+    var isTimed: Bool {
+        switch kind {
+        case .debounce, .throttle: true
+        case .cancelPrevious, .wait, .runConcurrently, .preferPrevious, .keepLatest: false
+        }
     }
 }

@@ -7,8 +7,8 @@ import Testing
 ///
 /// A value: a search copies it and goes on from both copies.
 struct RegistryDriver: MachineDriver {
-    private var machine = RegistryMachine()
-    private(set) var model = RegistryModel()
+    var machine = RegistryMachine()
+    var model = RegistryModel()
     private(set) var ids: [RegistryMachine.ID] = []
     private(set) var places: [Place] = []
     private(set) var attached: Set<Int> = []
@@ -17,12 +17,17 @@ struct RegistryDriver: MachineDriver {
     /// What the machine has answered to one event, and to those that follow from it.
     private var retired: [RegistryMachine.ID] = []
     private var liveCountChange: Int32 = 0
-    private(set) var drainers: [Drainer] = []
-    private var drainerIDs: [RegistryMachine.DrainID] = []
+    var drainers: [Drainer] = []
+    var drainerIDs: [RegistryMachine.DrainID] = []
+    /// The keys that are drained; `nil` for a drainer of all.
+    var drainerKeys: [String?] = []
+    var laneDrainerIDs: [Int: RegistryMachine.LaneDrainID] = [:]
     /// What each task's handle has been raised to.
     private var raised: [Int: UInt8] = [:]
     /// How many wait for the handle of each task.
     private(set) var followers: [Int: Int] = [:]
+    /// The intervals that have begun, and whether the handle of their timer is attached.
+    var timers: [RegistryMachine.IntervalID: Bool] = [:]
 
     /// Same signature, same future.
     var signature: Int {
@@ -33,8 +38,11 @@ struct RegistryDriver: MachineDriver {
         hasher.combine(attached)
         hasher.combine(flagged)
         hasher.combine(drainers)
+        hasher.combine(drainerKeys)
         hasher.combine(raised)
         hasher.combine(followers)
+        hasher.combine(model.intervals)
+        hasher.combine(Set(timers.filter(\.value).map { model.key(of: $0.key, ids) }))
         return hasher.finalize()
     }
 
@@ -59,6 +67,8 @@ struct RegistryDriver: MachineDriver {
         case .begin(let number, let isCancelled): begin(number, isCancelled)
         case .park(let number): park(number)
         case .cancelHandle(let number): wake(flag(number))
+        case .attachTimer(let key): attachTimer(key)
+        case .intervalEnded(let key): intervalEnded(key)
         case .quietTimeEnded(let number, let isCancelled): quietTimeEnded(number, isCancelled)
         case .finish(let number): finish(number)
         case .cancelKey(let key):
@@ -78,18 +88,12 @@ struct RegistryDriver: MachineDriver {
             note(effects)
             #expect(effects.waking == [])
             // In the order of the table, which reuses slots.
-            cancelled(effects, model.cancel(model.tasks.map(\.number)), isOrdered: false)
+            let timerCount = model.isClosed ? timers.values.count { $0 } : 0
+            cancelled(effects, model.cancel(model.tasks.map(\.number)), isOrdered: false, timers: timerCount)
         case .close:
             machine.close()
             model.isClosed = true
-        case .enrollDrainer:
-            if let id = machine.enrollDrainer() {
-                #expect(!model.tasks.isEmpty)
-                drainers.append(.enrolled)
-                drainerIDs.append(id)
-            } else {
-                #expect(model.tasks.isEmpty)
-            }
+        case .enrollDrainer(let key): enrollDrainer(key)
         case .parkDrainer(let number):
             #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == nil)
             drainers[number] = .parked
@@ -101,15 +105,18 @@ struct RegistryDriver: MachineDriver {
             #expect(!jobs.contains(number))
             raise(jobs, to: priority)
             if let task = model[number] { raised[number] = max(raised[number, default: 0], task.raisedTo) }
-        case .raiseAll(let priority):
+        case .raiseAll(nil, let priority):
             model.raise(model.tasks.map(\.number), to: priority)
             raise(machine.raiseAll(to: priority), to: priority)
+        case .raiseAll(let key?, let priority):
+            model.raise(model.linked(key).map(\.number), to: priority)
+            raise(machine.raiseAll(of: key, to: priority), to: priority)
         }
         #expect(machine.liveCount == liveCount + Int(liveCountChange))
         check()
     }
 
-    private mutating func note(_ effects: borrowing RegistryMachine.Effects) {
+    mutating func note(_ effects: borrowing RegistryMachine.Effects) {
         retired += effects.lists?.retired ?? []
         liveCountChange += effects.liveCountChange
     }
@@ -236,31 +243,35 @@ struct RegistryDriver: MachineDriver {
         let start = machine.begin(ids[number], isCancelled: isCancelled, &effects)
         note(effects)
         let hasLists = effects.lists != nil
-        #expect(start == .skip || !hasLists)
+        #expect(start == .skip || phase == .admitted || !hasLists)
         switch start {
         case .run:
-            #expect(phase == .starting && !isCancelled)
+            #expect((phase == .starting || phase == .admitted) && !isCancelled)
             model[number]?.phase = .running
             places[number] = .running
+            if phase == .admitted { beginInterval(number, effects) }
         case .wait:
             #expect(phase == .waiting && !isCancelled)
+            places[number] = .aboutToPark
+        case .throttle(let interval):
+            #expect(phase == .throttled && !isCancelled && interval == .seconds(2))
             places[number] = .aboutToPark
         case .quiet(let quietTime):
             #expect(phase == .quiet && !isCancelled && quietTime == .seconds(1))
             places[number] = .sleeping
         case .skip:
-            #expect(phase == .skipped || phase == .left || isCancelled)
+            #expect(phase == .skipped || phase == .left || phase == .leaving || isCancelled)
             skipped(number, effects.waking)
         }
     }
 
     private mutating func park(_ number: Int) {
         if machine.park(ids[number], number) {
-            #expect(model[number]?.phase == .waiting)
+            #expect(model[number]?.phase == .waiting || model[number]?.phase == .throttled)
             model[number]?.isParked = true
             places[number] = .parked
         } else {
-            #expect(model[number]?.phase != .waiting)
+            #expect(model[number]?.phase != .waiting && model[number]?.phase != .throttled)
             places[number] = .unstarted
         }
     }
@@ -278,11 +289,13 @@ struct RegistryDriver: MachineDriver {
             let jobs = model.cancel(older.map(\.number))
             model[number]?.phase = .running
             places[number] = .running
+            #expect(Set(effects.waking) == model.promoteAll())
+            wake(effects.waking)
             cancelled(effects, jobs)
         case .skip:
             #expect(phase == .skipped || isCancelled)
             skipped(number, effects.waking)
-        case .wait, .quiet: #expect(Bool(false), "a quiet time ends once")
+        case .wait, .quiet, .throttle: #expect(Bool(false), "a quiet time ends once")
         }
     }
 
@@ -301,20 +314,14 @@ struct RegistryDriver: MachineDriver {
         let released = effects.released
         let key = model[number]?.key
         #expect(released.job == (attached.contains(number) ? number : nil))
+        if let task = model[number] { model.giveIntervalUp(task) }
         model[number] = nil
-        #expect(released.key == (model.tasks.contains { $0.key == key } ? nil : key))
+        #expect(released.key == (model.isInUse(key) ? nil : key))
         var woken = model.promoteAll()
         if model.tasks.isEmpty {
-            for (number, drainer) in drainers.enumerated() where drainer == .parked {
-                drainers[number] = .drained
-                woken.insert(1_000 + number)
-            }
-            // Those about to park are told when they do.
-            for (number, drainer) in drainers.enumerated() where drainer == .enrolled {
-                drainers[number] = .drained
-                #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .reached)
-            }
+            woken.formUnion(drained { $0 == nil })
         }
+        if let key, !model.tasks.contains(where: { $0.key == key }) { woken.formUnion(drained { $0 == key }) }
         let following = takeFollowers(number)
         #expect(effects.waking.filter { $0 >= 2_000 } == following)
         #expect(Set(effects.waking) == woken.union(following))
@@ -327,32 +334,25 @@ struct RegistryDriver: MachineDriver {
         #expect(isEmpty)
     }
 
-    private mutating func drainerLeaves(_ number: Int) {
-        let waiter = machine.drainerLeaves(drainerIDs[number])
-        #expect(waiter == (drainers[number] == .parked ? 1_000 + number : nil))
-        if drainers[number] == .enrolled {
-            #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .left)
-        }
-        #expect(machine.drainerLeaves(drainerIDs[number]) == nil)
-        drainers[number] = .left
-    }
-
     // MARK: Effects, as the storage has them
 
     /// Whoever is woken begins again.
-    private mutating func wake(_ waiters: [Int]) {
+    mutating func wake(_ waiters: [Int]) {
         for number in waiters {
             #expect(places[number] == .parked)
             places[number] = .unstarted
         }
     }
 
-    private mutating func cancelled(
+    mutating func cancelled(
         _ effects: borrowing RegistryMachine.Effects,
         _ expected: [Int],
-        isOrdered: Bool = true
+        isOrdered: Bool = true,
+        timers: Int = 0
     ) {
-        let jobs = effects.lists?.cancelling ?? []
+        let all = effects.lists?.cancelling ?? []
+        let jobs = all.filter { $0 < Self.timer }
+        #expect(all.count - jobs.count == timers)
         #expect((isOrdered ? jobs : jobs.sorted()) == expected, "the oldest task is cancelled first")
         for job in jobs { wake(flag(job)) }
     }
@@ -384,15 +384,9 @@ struct RegistryDriver: MachineDriver {
 }
 
 extension RegistryMachine.Effects {
-    fileprivate var waking: [Int] { lists?.waking ?? [] }
+    var waking: [Int] { lists?.waking ?? [] }
 
     var isEmpty: Bool {
         lists == nil && liveCountChange == 0 && raisingTo == 0 && released.job == nil && released.key == nil
-    }
-}
-
-extension TaskStoreDuplicateKeyBehavior {
-    var isDebounce: Bool {
-        if case .debounce = kind { true } else { false }
     }
 }

@@ -26,6 +26,8 @@ struct RegistryModel {
     /// The tasks that were cancelled while they were live.
     var retired: [Int] = []
     var isClosed = false
+    /// The interval of a key: the number of the task that has begun it, or `nil` while an admitted task claims it.
+    var intervals: [String: Int?] = [:]
 
     subscript(number: Int) -> Task? {
         get { tasks.first { $0.number == number } }
@@ -37,9 +39,21 @@ struct RegistryModel {
     var liveKeys: Set<String> { Set(tasks.filter(\.phase.isLive).compactMap(\.key)) }
     var liveCount: Int { tasks.filter(\.phase.isLive).count }
 
+    /// Whether a key has tasks or an interval.
+    func isInUse(_ key: String?) -> Bool {
+        tasks.contains { $0.key == key } || key.map { intervals[$0] != nil } ?? false
+    }
+
+    /// The key of an interval that has begun.
+    func key(of id: RegistryMachine.IntervalID, _ ids: [RegistryMachine.ID]) -> String? {
+        intervals.first {
+            $0.value.map { RegistryMachine.IntervalID(serial: UInt64($0), slot: id.slot) == id } ?? false
+        }?.key
+    }
+
     func standing(for key: String) -> Int? {
         let live = live(key)
-        let running = live.last { $0.phase == .running || $0.phase == .starting }
+        let running = live.last { [.running, .starting, .admitted].contains($0.phase) }
         return (running ?? live.last)?.number
     }
 
@@ -60,6 +74,7 @@ struct RegistryModel {
         var jobs: [Int] = []
         for number in numbers {
             guard var task = self[number], task.phase.isLive else { continue }
+            giveIntervalUp(task)
             task.phase = task.phase == .running ? .cancelled : .skipped
             self[number] = task
             retired.append(number)
@@ -70,7 +85,11 @@ struct RegistryModel {
 
     /// A task that waits is cancelled by its own handler, and reports that when it goes on.
     mutating func leave(_ number: Int) {
-        if self[number]?.phase == .waiting { self[number]?.phase = .left }
+        switch self[number]?.phase {
+        case .waiting: self[number]?.phase = .left
+        case .throttled: self[number]?.phase = .leaving
+        default: break
+        }
     }
 
     /// A task that does not run goes on.
@@ -80,9 +99,21 @@ struct RegistryModel {
         retired.append(number)
     }
 
+    /// A task that was to begin an interval does not.
+    mutating func giveIntervalUp(_ task: Task) {
+        if let key = task.key, task.phase == .admitted { intervals[key] = nil }
+    }
+
     /// - Returns: Who is woken, since it is their turn.
     mutating func promoteAll() -> Set<Int> {
         var woken = Set<Int>()
+        for (index, task) in tasks.enumerated() where task.phase == .throttled {
+            guard let key = task.key, intervals[key] == nil else { continue }
+            intervals[key] = .some(nil)
+            tasks[index].phase = .admitted
+            if task.isParked { woken.insert(task.number) }
+            tasks[index].isParked = false
+        }
         for key in Set(tasks.compactMap(\.key)) {
             guard var first = linked(key).first, first.phase == .waiting else { continue }
             first.phase = .starting
@@ -116,23 +147,31 @@ struct RegistryModel {
             if behavior == .wait || behavior == .keepLatest {
                 // A task that was cancelled before it began holds up no other.
                 while let first = linked(key).first, first.isKnownToBeFlagged,
-                    [.starting, .quiet].contains(first.phase)
+                    [.starting, .quiet, .throttled, .leaving, .admitted].contains(first.phase)
                 {
                     drop(first.number, &consequences)
                 }
+            }
+            // Nor does one that was to begin an interval.
+            while case .throttle = behavior.kind, let claimant = linked(key).first(where: { $0.phase == .admitted }),
+                claimant.isKnownToBeFlagged
+            {
+                drop(claimant.number, &consequences)
             }
             let before = live(key)
             switch behavior.kind {
             case .cancelPrevious: consequences.cancelled += cancel(before.map(\.number))
             case .keepLatest:
-                let waiting = before.filter { $0.phase == .waiting || $0.phase == .quiet }
+                let waiting = before.filter { [.waiting, .quiet, .throttled].contains($0.phase) }
                 consequences.cancelled += cancel(waiting.map(\.number))
             case .debounce: consequences.cancelled += cancel(before.filter { $0.phase == .quiet }.map(\.number))
+            case .throttle: consequences.cancelled += cancel(before.filter { $0.phase == .throttled }.map(\.number))
             case .wait, .runConcurrently, .preferPrevious: break
             }
             switch behavior.kind {
             case .wait, .keepLatest, .cancelPrevious(wait: true): if !linked(key).isEmpty { phase = .waiting }
             case .debounce: phase = .quiet
+            case .throttle: phase = .throttled
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: break
             }
         }

@@ -59,7 +59,7 @@ struct TaskStoreObservationTests {
         // Parked, about to be, or not begun: whatever it is, it leaves; and one that sleeps.
         for behavior in [TaskStoreDuplicateKeyBehavior.wait, .debounce(for: .seconds(1))] {
             let waiting = store.addTask(forKey: 1, duplicateKeyBehavior: behavior) {}
-            if behavior.isDebounce { try await clock.waitForSleepers() }
+            if behavior.isTimed { try await clock.waitForSleepers() }
             let changed = change { _ = store.count }
             waiting.cancel()
             await waiting.value

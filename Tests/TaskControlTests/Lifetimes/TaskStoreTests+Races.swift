@@ -88,7 +88,7 @@ extension TaskStoreTests {
             func hash(into hasher: inout Hasher) {}
         }
         let (store, gone) = (TaskStore<Key>(), OrderRecorder<Int>())
-        for behavior in RegistryDriver.behaviors where !behavior.isDebounce {
+        for behavior in RegistryDriver.behaviors where !behavior.isTimed {
             let gates = [Gate(), Gate(), Gate()]
             for gate in gates {
                 store.addTask(forKey: Key(store, gone), duplicateKeyBehavior: behavior) { try? await gate.wait() }
@@ -116,7 +116,7 @@ extension TaskStoreTests {
                         case 0: store.cancelTask(forKey: key)
                         case 1: _ = store.runningKeys
                         default:
-                            let behavior = RegistryDriver.behaviors.filter { $0 != .debounce(for: .seconds(1)) }
+                            let behavior = RegistryDriver.behaviors.filter { !$0.isTimed }
                                 .randomElement(using: &random)!
                             let task = store.addTask(forKey: key, duplicateKeyBehavior: behavior) {}
                             if random.next() % 4 == 0 { task.cancel() }

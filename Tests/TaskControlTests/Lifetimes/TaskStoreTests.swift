@@ -109,6 +109,29 @@ struct TaskStoreTests {
         #expect(waiting.map(\.isCancelled) == [true, true, true, true, false])
     }
 
+    @Test func drainingAKeyWaitsForItsTasksAlone() async throws {
+        let (store, gate, log) = (TaskStore<String>(), Gate(), OrderRecorder<String>())
+        try await store.drain(forKey: "key")
+        let other = store.addTask(forKey: "other") { try? await Gate().wait() }
+        let running = await add("running", to: store, .runConcurrently, until: gate, log)
+        let waiting = store.addTask(forKey: "key", duplicateKeyBehavior: .wait) { log.record("waiting") }
+        let (drain, cancelled) = (
+            Task { try await store.drain(forKey: "key") }, Task { try await store.drain(forKey: "key") }
+        )
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        // A cancelled task that still runs is waited for.
+        running.cancel()
+        gate.open()
+        try await drain.value
+        #expect(
+            log.events == ["running begins", "running ends, cancelled", "waiting"] && store.runningKeys == ["other"]
+        )
+        await waiting.value
+        other.cancel()
+        await other.value
+    }
+
     @Test func aQuietTimeMayHaveAnyLength() async throws {
         let clock = AnnouncingClock()
         let store = TaskStore<String>(clock: clock)

@@ -1,7 +1,8 @@
-import TaskControl
 import TaskControlTesting
 import TestSupport
 import Testing
+
+@testable import TaskControl
 
 /// The behaviors of a `TaskStore` for a key that already has a task.
 extension LifetimeRaceSimulationTests {
@@ -23,6 +24,53 @@ extension LifetimeRaceSimulationTests {
             }
             try await store.drain()
             sim.expect(ran.events == [2] || (ran.events == [] && cancelled.count == 1), "\(ran.events) ran")
+        }
+    }
+
+    /// Tasks start at intervals, whoever adds them, and the latest one starts unless it is cancelled.
+    @Test func throttleFromTwoTasks() async throws {
+        try await race { sim in
+            let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())
+            let (last, cancelled) = (Locked(0), OrderRecorder<Bool>())
+            let start = Locked<ContinuousClock.Instant?>(nil)
+            await withTaskGroup { group in
+                for adder in 0..<2 {
+                    group.addTask {
+                        for step in 1...3 {
+                            let number = last.withLock { last in
+                                last += 1
+                                return last
+                            }
+                            store.addTask(forKey: 1, duplicateKeyBehavior: .throttle(for: .milliseconds(2))) {
+                                let now = ContinuousClock().now
+                                let before = start.withLock { start in
+                                    defer { start = now }
+                                    return start
+                                }
+                                sim.expect(
+                                    before.map { now - $0 >= .milliseconds(2) } ?? true,
+                                    "\(number) starts early"
+                                )
+                                ran.record(number)
+                            }
+                            try? await Task.sleep(for: .milliseconds(adder + step % 2))
+                        }
+                    }
+                }
+                sim.somewhere {
+                    store.cancelTask(forKey: 1)
+                    cancelled.record(true)
+                }
+            }
+            try await store.drain()
+            let isSorted = zip(ran.events, ran.events.dropFirst()).allSatisfy { $0 < $1 }
+            sim.expect(isSorted && (ran.events.last == 6 || cancelled.count == 1), "\(ran.events) ran")
+            // The last interval ends, and the store keeps nothing of the key.
+            try await Task.sleep(for: .milliseconds(3))
+            sim.expect(
+                store.registry.state.withLock { $0.machine.intervals.isEmpty && $0.machine.laneSlots.isEmpty },
+                "kept"
+            )
         }
     }
 

@@ -1,4 +1,4 @@
-import TaskControl
+@testable import TaskControl
 
 /// What the owners of tasks have in common, so that one program can be played to each.
 struct OwnerFace: Sendable, CustomStringConvertible {
@@ -25,6 +25,8 @@ struct OwnerFace: Sendable, CustomStringConvertible {
     let drain: @Sendable () async throws -> Void
     let count: @Sendable () -> Int
     var isLive: @Sendable (String) -> Bool = { _ in false }
+    /// Whether an interval of the key has begun, and has not ended.
+    var hasInterval: @Sendable (String) -> Bool = { _ in false }
 
     static func lifetime() -> OwnerFace {
         let lifetime = AsyncLifetime()
@@ -84,8 +86,10 @@ struct OwnerFace: Sendable, CustomStringConvertible {
         return OwnerFace(
             description: "TaskStore",
             keys: ["a", "b"],
-            // A quiet time that ends while bodies still run.
-            behaviors: RegistryDriver.behaviors.dropLast() + [.debounce(for: .milliseconds(2))],
+            // A quiet time and an interval that end while bodies still run.
+            behaviors: RegistryDriver.behaviors.dropLast(2) + [
+                .debounce(for: .milliseconds(2)), .throttle(for: OwnerWorld.interval),
+            ],
             add: { key, behavior, body in
                 let task = store.addTask(forKey: key!, duplicateKeyBehavior: behavior) { await body() }
                 return tasks.withLock { $0.insert(task).inserted } ? .started(cancel: { task.cancel() }) : .existing
@@ -94,7 +98,8 @@ struct OwnerFace: Sendable, CustomStringConvertible {
             cancelAll: { store.cancelAll() },
             drain: { try await store.drain() },
             count: { store.count },
-            isLive: { store.taskIsRunning(forKey: $0) }
+            isLive: { store.taskIsRunning(forKey: $0) },
+            hasInterval: { key in store.registry.state.withLock { $0.machine.hasInterval(_ErasedKey(key)) } }
         )
     }
 }

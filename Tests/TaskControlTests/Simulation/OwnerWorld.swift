@@ -21,7 +21,11 @@ final class OwnerWorld: Sendable {
         /// Those that have to run.
         var owed: Set<Int> = []
         var running: Set<Int> = []
+        /// When the last throttled task of each key has begun.
+        var starts: [String: ContinuousClock.Instant] = [:]
     }
+
+    static let interval = Duration.milliseconds(2)
 
     private let sim: Simulation
     let face: OwnerFace
@@ -58,6 +62,7 @@ final class OwnerWorld: Sendable {
         let number = takeNumber()
         tell("add \(number) to \(key ?? "it"), \(behavior.kind), \(work)")
         let standing = standing(key, behavior)
+        if let key { endInterval(of: key, isOver: !face.hasInterval(key)) }
         switch face.add(key, behavior, body(number, work)) {
         case .started(let cancel):
             sim.expect(!standing.certainly, "a task of that key goes on, so \(number) is not started")
@@ -155,7 +160,16 @@ final class OwnerWorld: Sendable {
                 let older = state.model.linked(state.model[number]!.key!).prefix { $0.number != number }
                 cancelled(older.map(\.number), &state)
                 state.model[number]?.phase = .running
-            case .waiting: return "\(number) waits for its turn, with \(state.model.tasks)"
+            case .throttled, .admitted:
+                let key = state.model[number]!.key!
+                let now = ContinuousClock().now
+                if let start = state.starts[key], now - start < Self.interval { return "\(number) begins too early" }
+                state.starts[key] = now
+                let older = state.model.linked(key).prefix { $0.number != number }
+                cancelled(older.map(\.number), &state)
+                state.model[number]?.phase = .running
+                state.model.intervals[key] = number
+            case .waiting, .leaving: return "\(number) waits for its turn, with \(state.model.tasks)"
             case .running, .cancelled, .skipped, .left, nil:
                 return "\(number) was cancelled before it started, and does not start"
             }
@@ -176,11 +190,24 @@ final class OwnerWorld: Sendable {
             settle(&state)
             if task.phase == .cancelled, !isCancelled { return "\(number) was cancelled, and knows" }
             // A newer one whose quiet time has ended cancels it a moment before it begins.
-            let mayBeOvertaken = task.key.map { state.model.linked($0).contains { $0.phase == .quiet } } ?? false
+            let mayBeOvertaken = task.key.map { state.model.linked($0).contains { $0.phase.overtakes } } ?? false
             return task.phase == .running && isCancelled && !mayBeOvertaken ? "nobody has cancelled \(number)" : nil
         }
         sim.expect(complaint == nil, complaint ?? "")
         check()
+    }
+
+    /// The model does not know the time: whether an interval has ended is what the owner says, but it lasts as long as it must.
+    private func endInterval(of key: String, isOver: Bool) {
+        let isEarly = state.withLock { state -> Bool in
+            guard isOver, case .some(.some) = state.model.intervals[key], let start = state.starts[key] else {
+                return false
+            }
+            state.model.intervals[key] = nil
+            _ = state.model.promoteAll()
+            return ContinuousClock().now - start < Self.interval
+        }
+        sim.expect(!isEarly, "the interval of \(key) lasts \(Self.interval)")
     }
 
     // MARK: Comparing
@@ -223,7 +250,7 @@ final class OwnerWorld: Sendable {
             // Those that one with a quiet time may have cancelled a moment ago.
             let doubtful = state.model.tasks.count { task in
                 [.starting, .running].contains(task.phase)
-                    && state.model.live(task.key ?? "").contains { $0.phase == .quiet && $0.number > task.number }
+                    && state.model.live(task.key ?? "").contains { $0.phase.overtakes && $0.number > task.number }
             }
             guard count >= certain - doubtful, count <= certain + state.leaving.count else {
                 return "count is \(count), with \(certain) live and \(state.leaving.count) leaving"
@@ -246,5 +273,15 @@ final class OwnerWorld: Sendable {
         }
         try await face.drain()
         sim.expect(face.count() == 0, "the books are empty")
+    }
+}
+
+extension RegistryModel.Phase {
+    /// Whether a task cancels those before it when it begins.
+    fileprivate var overtakes: Bool {
+        switch self {
+        case .quiet, .throttled, .admitted: true
+        case .waiting, .leaving, .starting, .running, .cancelled, .skipped, .left: false
+        }
     }
 }

@@ -14,7 +14,7 @@ package struct WaiterTable<Waiter, Outcome> {
     }
 
     private var entries = SlotTable<Entry>()
-    /// Those that have not been settled, in the order of enrolling.
+    /// Those that have not been settled, in the order of enrolling; without those in lines of their own.
     private var waiting = Chain()
     private var nextSerial: UInt64 = 0
 
@@ -30,9 +30,16 @@ package struct WaiterTable<Waiter, Outcome> {
 
     /// - Complexity: O(1), amortized.
     package mutating func enroll() -> ID {
+        var line = waiting
+        defer { waiting = line }
+        return enroll(in: &line)
+    }
+
+    /// Enrolls a waiter of an event of its own, whose waiters the caller keeps as a chain.
+    mutating func enroll(in line: inout Chain) -> ID {
         let slot = entries.insert(Entry(serial: nextSerial))
         nextSerial += 1
-        waiting.append(slot, in: &entries)
+        line.append(slot, in: &entries)
         return ID(ticket: entries.ticket(at: slot))
     }
 
@@ -45,16 +52,30 @@ package struct WaiterTable<Waiter, Outcome> {
     ///
     /// - Returns: The waiter, if it was parked; it may be gone already.
     package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
-        isWaiting(id) ? entries.settle(id.ticket.slot, of: &waiting, with: outcome) : nil
+        var line = waiting
+        defer { waiting = line }
+        return leave(id, in: &line, with: outcome)
+    }
+
+    /// One waiter of a line leaves.
+    mutating func leave(_ id: ID, in line: inout Chain, with outcome: Outcome) -> Waiter? {
+        isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
 
     /// The event has happened: hands out all that are parked, and settles those that are about to park.
     ///
     /// - Complexity: O(*n*) in the number of waiters; O(1) when there are none.
     package mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
+        var line = waiting
+        defer { waiting = line }
+        return wakeAll(in: &line, with: outcome)
+    }
+
+    /// The event of a line has happened.
+    mutating func wakeAll(in line: inout Chain, with outcome: Outcome) -> [Waiter] {
         var woken: [Waiter] = []
-        while !waiting.isEmpty {
-            if let waiter = entries.settle(waiting.first, of: &waiting, with: outcome) { woken.append(waiter) }
+        while !line.isEmpty {
+            if let waiter = entries.settle(line.first, of: &line, with: outcome) { woken.append(waiter) }
         }
         return woken
     }

@@ -9,7 +9,7 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
             switch registry.begin(id) {
             case .run: true
             case .skip: false
-            case .wait, .quiet: await registry.waitAndBegin(id)
+            case .wait, .quiet, .throttle: await registry.waitAndBegin(id)
             }
         guard mayRun else {
             leave(hasRun: false)

@@ -9,7 +9,7 @@ extension TaskRegistry {
         return change { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
     }
 
-    /// Waits until the body may run: for its turn, or for its quiet time.
+    /// Waits until the body may run: for its turn, for its quiet time, or for the end of an interval.
     ///
     /// - Returns: Whether it may; if not, it never will.
     func waitAndBegin(_ id: ID) async -> Bool {
@@ -21,6 +21,9 @@ extension TaskRegistry {
                 return false
             case .wait:
                 emit(.waiting, .entered(.waiting), id)
+                await parkUntilTurn(id)
+            case .throttle(let time):
+                emit(.waiting, .entered(.waiting), id, delay: time)
                 await parkUntilTurn(id)
             case .quiet(let quietTime):
                 emit(.waiting, .entered(.waiting), id, delay: quietTime)
@@ -42,6 +45,36 @@ extension TaskRegistry {
             if decision.isNews { performOutsideHandler { self.onChange?() } }
         } raising: { [self] priority in
             raise(state.withLock { $0.machine.raise(before: id, to: priority.rawValue) }, to: priority)
+        }
+    }
+
+    // MARK: For the end of an interval
+
+    /// Creates the task that ends an interval.
+    func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
+        let body = IntervalTimer(registry: self, id: id, sleep: Self.sleep(for: time, on: clock))
+        let timer = spawnDetached(name: "TaskControl: waits for the end of an interval", priority: nil, body)
+        change { $0.machine.attachTimer(id, .plain(timer), &$1) }
+    }
+
+    /// The deadline is that of the call, whenever the timer runs.
+    private static func sleep<C: Clock>(
+        for time: Duration,
+        on clock: C
+    ) -> @Sendable () async throws -> Void where C.Duration == Duration {
+        let deadline = clock.now.advanced(by: time.saturated)
+        return { try await clock.sleep(until: deadline, tolerance: nil) }
+    }
+
+    private struct IntervalTimer: _TaskBody {
+        let registry: TaskRegistry
+        let id: Machine.IntervalID
+        let sleep: @Sendable () async throws -> Void
+
+        nonisolated(nonsending) func run() async {
+            // If this throws, the registry was closed; or the clock fails, and there is no interval to wait for.
+            try? await sleep()
+            registry.change { $0.machine.intervalEnded(id, &$1) }
         }
     }
 
@@ -86,15 +119,44 @@ extension TaskRegistry {
     func drain(staysWhenCancelled: Bool = false) async throws(CancellationError) {
         if !staysWhenCancelled, Task.isCancelled { throw CancellationError() }
         guard let id = state.withLock({ $0.machine.enrollDrainer() }) else { return }
+        try await waitForDrain(id, staysWhenCancelled: staysWhenCancelled) {
+            $0.drainerLeaves(id)
+        } raising: {
+            $0.raiseAll(to: $1)
+        }
+    }
+
+    /// Returns when nothing is registered under a key, which includes tasks that were cancelled and still run. They are raised to the caller's priority.
+    ///
+    /// A cancelled caller leaves at once with `CancellationError`. Nothing else is thrown.
+    func drain(_ key: Key) async throws(CancellationError) {
+        if Task.isCancelled { throw CancellationError() }
+        guard let drainer = state.withLock({ $0.machine.enrollDrainer(of: key) }) else { return }
+        try await waitForDrain(drainer.id) {
+            $0.drainerLeaves(drainer)
+        } raising: {
+            $0.raiseAll(of: key, to: $1)
+        }
+    }
+
+    /// - Parameters:
+    ///   - leave: Called under the lock, when the caller is cancelled.
+    ///   - raise: Returns the tasks to raise. Called under the lock.
+    private func waitForDrain(
+        _ id: Machine.DrainID,
+        staysWhenCancelled: Bool = false,
+        leaving leave: @Sendable (inout Machine) -> Waiter?,
+        raising raise: @escaping @Sendable (inout Machine, UInt8) -> [Job]
+    ) async throws(CancellationError) {
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
             state.withLock { $0.machine.parkDrainer(id, waiter) }
         } onCancel: {
             if staysWhenCancelled { return }
             // May come before the waiter is parked: the machine remembers it.
-            state.withLock { $0.machine.drainerLeaves(id) }?.resume(returning: .left)
+            state.withLock { leave(&$0.machine) }?.resume(returning: .left)
         } raising: { [self] priority in
-            raise(state.withLock { $0.machine.raiseAll(to: priority.rawValue) }, to: priority)
+            self.raise(state.withLock { raise(&$0.machine, priority.rawValue) }, to: priority)
         }
         source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }

@@ -252,6 +252,7 @@ final class TaskRegistry: Sendable {
         if let lists = decision.effects.lists {
             for waiter in lists.waking { waiter.resume(returning: .reached) }
             for job in lists.cancelling { job.cancel() }
+            if let interval = lists.interval { startTimer(interval.id, interval.time) }
         }
         if decision.isNews { onChange?() }
         let result = follow()

@@ -11,6 +11,8 @@ extension TaskRegistryStateMachine {
             var cancelling: [Job] = []
             /// Entries that were live and no longer are, without having finished.
             var retired: [ID] = []
+            /// An interval that has begun, and its length.
+            var interval: (id: IntervalID, time: Duration)?
         }
 
         /// `nil` for most events: three empty arrays would be three releases per event.
@@ -37,6 +39,10 @@ extension TaskRegistryStateMachine {
 
         mutating func retire(_ id: ID) {
             change { $0.retired.append(id) }
+        }
+
+        mutating func begin(_ id: IntervalID, lasting time: Duration) {
+            change { $0.interval = (id, time) }
         }
 
         var cancellingCount: Int { lists?.cancelling.count ?? 0 }

@@ -1,8 +1,14 @@
 extension TaskRegistryStateMachine {
     enum Phase: UInt8 {
         case waiting, quiet
+        /// Waits for the end of the interval of its lane.
+        case throttled
+        /// Waited for an interval when its own task was cancelled, which has not gone on yet.
+        case leaving
         /// Free to start; its task has not asked `begin` yet.
         case starting
+        /// The same, of a task that begins an interval.
+        case admitted
         case running, cancelled, skipped
         /// Skipped by the cancellation of its own task, which reports that when it is resumed.
         case left
@@ -46,6 +52,7 @@ extension TaskRegistryStateMachine {
         var parked: Waiter?
         /// Waiters for the handle of the task, which is being created.
         var followers: [Waiter] = []
-        var quietTime: Duration?
+        /// The quiet time of a task, or the interval that it begins.
+        var time: Duration?
     }
 }

@@ -1,7 +1,12 @@
 /// For the tests.
 extension TaskRegistryStateMachine {
     /// The largest number of entries, keys or waiting tasks that memory is held for.
-    var capacity: Int { max(entries.capacity, lanes.capacity, laneSlots.capacity, sides.capacity) }
+    var capacity: Int { max(entries.capacity, lanes.capacity, laneSlots.capacity, sides.capacity, intervals.capacity) }
+
+    /// Whether an interval of the key has begun.
+    func hasInterval(_ key: Key) -> Bool {
+        if let lane = laneSlots[key], case .begun? = intervals[lane]?.start { true } else { false }
+    }
 
     /// Checks the invariants that the type lists.
     func checkInvariants() {
@@ -10,7 +15,10 @@ extension TaskRegistryStateMachine {
         for (slot, side) in sides {
             precondition(entries.isOccupied(slot), "The side of an entry is removed with it.")
             let entry = entries[slot]
-            precondition(side.parked == nil || [.waiting, .skipped].contains(entry.phase), "A parked task waits.")
+            precondition(
+                side.parked == nil || [.waiting, .throttled, .skipped].contains(entry.phase),
+                "A parked task waits."
+            )
             precondition(side.followers.isEmpty || entry.job == nil, "A followed task is being created.")
         }
         precondition(lanes.count == laneSlots.count, "Each lane has one key.")
@@ -20,7 +28,12 @@ extension TaskRegistryStateMachine {
             let members = occupied.filter { entries[$0].lane == slot }
             let chain = lane.chain.slots(in: entries)
             precondition(lane.key == key && lane.entryCount == members.count, "A lane has the entries of its key.")
-            precondition(members.count > 0, "A lane is removed with its last entry.")
+            precondition(
+                members.count > 0 || intervals[slot] != nil,
+                "A lane is removed with its last entry and its interval."
+            )
+            let throttled = members.filter { entries[$0].phase == .throttled }
+            precondition(throttled == [intervals[slot]?.waiting].compactMap { $0 }, "One throttled entry waits.")
             precondition(members.count { entries[$0].phase.isLive } == lane.liveCount, "A lane counts live entries.")
             precondition(Set(chain) == Set(members.filter { entries[$0].phase.isLinked }), "A lane links its own.")
             precondition(chain.first.map { entries[$0].phase } != .waiting, "The first in a lane never waits.")
@@ -28,6 +41,17 @@ extension TaskRegistryStateMachine {
                 let raised = entries[newer].raisedTo <= entries[older].raisedTo
                 precondition(raised, "A waiting task has raised all that is before it.")
             }
+        }
+        precondition(
+            laneDrainers.allSatisfy { !$0.value.isEmpty },
+            "A line of drainers is removed with the last of them."
+        )
+        precondition(laneDrainers.keys.allSatisfy { lanes[$0].entryCount > 0 }, "A drained lane has tasks.")
+        for (slot, interval) in intervals {
+            precondition(lanes.isOccupied(slot), "An interval has a lane.")
+            guard case .claimed(by: let claimant) = interval.start else { continue }
+            precondition(entries[claimant].phase == .admitted, "The entry that claims an interval may start.")
+            precondition(entries[claimant].lane == slot, "The entry that claims an interval is in its lane.")
         }
     }
 }

@@ -45,8 +45,8 @@ extension TaskRegistryStateMachine {
         var slot = lanes[lane].chain.last
         while slot != Chain.none {
             switch entries[slot].phase {
-            case .starting, .running: return slot
-            case .waiting, .quiet: newestToCome = newestToCome ?? slot
+            case .starting, .admitted, .running: return slot
+            case .waiting, .quiet, .throttled, .leaving: newestToCome = newestToCome ?? slot
             case .cancelled, .skipped, .left: break
             }
             slot = entries[slot].links.older
@@ -58,6 +58,8 @@ extension TaskRegistryStateMachine {
 
     /// - Complexity: O(*n*) in the number of tasks, and of the slots left empty before the last of them.
     mutating func cancelAll(_ effects: inout Effects) {
+        // Their tasks go on, and end them.
+        if isClosed { for interval in intervals.values { effects.cancel(interval.timer) } }
         guard liveCount > 0 else { return }
         for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
     }
@@ -85,8 +87,11 @@ extension TaskRegistryStateMachine {
         case .cancelPrevious: cancelLane(lane, &effects)
         case .keepLatest:
             cancelFirst(in: lane, isCancelled, &effects)
-            cancelLane(lane, &effects) { $0 == .waiting || $0 == .quiet }
+            cancelLane(lane, &effects) { $0 == .waiting || $0 == .quiet || $0 == .throttled }
         case .debounce: cancelLane(lane, &effects) { $0 == .quiet }
+        case .throttle:
+            cancelClaimants(of: lane, isCancelled, &effects)
+            if let slot = intervals[lane]?.waiting { cancel(slot, &effects) }
         case .wait: cancelFirst(in: lane, isCancelled, &effects)
         case .runConcurrently, .preferPrevious: break
         }
@@ -96,9 +101,22 @@ extension TaskRegistryStateMachine {
     /// task needs to wait for them.
     private mutating func cancelFirst(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) {
         while case let first = lanes[lane].chain.first, first != Chain.none,
-            [.starting, .quiet].contains(entries[first].phase), let job = entries[first].job, isCancelled(job)
+            [.starting, .quiet, .throttled, .leaving, .admitted].contains(entries[first].phase),
+            let job = entries[first].job, isCancelled(job)
         {
             cancel(first, &effects)
+            promote(lane, &effects)
+        }
+    }
+
+    /// Cancels the entries that claim the interval of a lane, and were cancelled through their own handles: they will never begin it.
+    private mutating func cancelClaimants(
+        of lane: Slot,
+        _ isCancelled: (Job) -> Bool,
+        _ effects: inout Effects
+    ) {
+        while case .claimed(by: let slot)? = intervals[lane]?.start, let job = entries[slot].job, isCancelled(job) {
+            cancel(slot, &effects)
             promote(lane, &effects)
         }
     }
@@ -139,6 +157,7 @@ extension TaskRegistryStateMachine {
         if entries[slot].phase == .running {
             entries[slot].phase = .cancelled
         } else {
+            givePlaceUp(slot)
             unlink(slot)
             entries[slot].phase = .skipped
         }
@@ -148,9 +167,10 @@ extension TaskRegistryStateMachine {
 
     // MARK: Bookkeeping
 
-    /// Frees the lane's first entry to start, if it waits.
+    /// Frees the lane's first entry to start, if it waits, and the entry that waits for an interval, if there is none.
     mutating func promote(_ lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none else { return }
+        if !intervals.isEmpty { admit(lane, &effects) }
         let first = lanes[lane].chain.first
         guard first != Chain.none, entries[first].phase == .waiting else { return }
         entries[first].phase = .starting
@@ -177,7 +197,12 @@ extension TaskRegistryStateMachine {
     mutating func leaveLane(_ lane: Slot) -> Key? {
         guard lane != Chain.none else { return nil }
         lanes[lane].entryCount -= 1
-        guard lanes[lane].entryCount == 0 else { return nil }
+        return removeIfUnused(lane)
+    }
+
+    /// - Returns: The key of a lane that is removed.
+    mutating func removeIfUnused(_ lane: Slot) -> Key? {
+        guard lanes[lane].entryCount == 0, intervals.isEmpty || intervals[lane] == nil else { return nil }
         let key = lanes.remove(lane).key
         laneSlots.removeValue(forKey: key)
         laneSlots.shrinkIfMostlyEmpty()

@@ -5,10 +5,12 @@
 ///
 ///     add ──┬──▶ starting ──begin──▶ running ──cancel──▶ cancelled
 ///           ├──▶ waiting ──(first in its lane)──▶ starting
-///           └──▶ quiet ──quietTimeEnded──▶ running
+///           ├──▶ quiet ──quietTimeEnded──▶ running
+///           ├──▶ admitted ──begin──▶ running
+///           └──▶ throttled ──(its lane has no interval)──▶ admitted
 ///
 ///     insert ──▶ running                              a task that has started already
-///     starting, waiting, quiet ──cancel──▶ skipped    its body never runs
+///     any that has not begun ──cancel──▶ skipped      its body never runs
 ///     any ──finish──▶ (gone)
 ///
 /// An entry is registered before its task is created. `attach` brings the task's handle, at any moment of that life, or after it. Each task
@@ -17,14 +19,17 @@
 /// A *lane* links the entries of one key, oldest first, except those that are `skipped`. A `waiting` entry waits until all entries before it in
 /// its lane have left it. An entry without a key has no lane; a registry of those is a plain bag.
 ///
+/// An `admitted` entry claims the interval of its lane, which begins when the entry begins: see `Interval`.
+///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial, so a late event of a finished task finds nothing.
 /// 2. The first entry in a lane is never `waiting`.
 /// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `starting` and `running`: cancelled is not finished, but it is not live.
-/// 4. A lane lasts until the last entry of its key has finished, and has the one key object that it is found by: so a key is released by
-///    `finish` alone, which passes it on to where the lock is free.
+/// 4. A lane lasts until the last entry of its key has finished and its interval has ended, and has the one key object that it is found by: so a key
+///    is released by `finish` and `intervalEnded` alone, which pass it on to where the lock is free.
 /// 5. Whatever is before an entry in its lane has been raised to at least what that entry has been raised to.
-/// 6. A parked waiter belongs to a `waiting` entry, or to a `skipped` one that the cancellation of its task is about to wake.
+/// 6. A parked waiter belongs to a `waiting` or `throttled` entry, or to a `skipped` one that the cancellation of its task is about to wake.
+/// 7. A lane with a `throttled` entry has an interval, which has begun or is claimed by an `admitted` entry.
 struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias ID = Ticket
     typealias Slot = Ticket.Slot
@@ -35,9 +40,13 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// The lane of each key.
     var laneSlots: [Key: Slot] = [:]
     var sides: [Slot: Side] = [:]
-    private var drainers = WaiterTable<Waiter, WaitOutcome>()
+    /// The intervals of the lanes that have one.
+    var intervals: [Slot: Interval] = [:]
+    var drainers = WaiterTable<Waiter, WaitOutcome>()
+    /// The waiters for the end of a lane's tasks.
+    var laneDrainers: [Slot: Chain] = [:]
     private var nextSerial: UInt64 = 0
-    private(set) var isClosed = false
+    var isClosed = false
     /// The number of entries that are neither finished nor cancelled.
     var liveCount = 0
 
@@ -73,12 +82,19 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         let phase: Phase =
             switch behavior.kind {
             case .debounce: .quiet
+            case .throttle: intervals[lane] == nil ? .admitted : .throttled
             // The first of its lane is promoted below.
             case .wait, .keepLatest, .cancelPrevious(wait: true): .waiting
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: .starting
             }
         let id = enter(lane, phase: phase, &effects)
-        if case .debounce(let quietTime) = behavior.kind { sides[id.slot] = Side(quietTime: quietTime) }
+        switch behavior.kind {
+        case .debounce(let time): sides[id.slot] = Side(time: time)
+        case .throttle(let time):
+            sides[id.slot] = Side(time: time)
+            takePlace(id.slot, phase)
+        case .cancelPrevious, .wait, .runConcurrently, .preferPrevious, .keepLatest: break
+        }
         promote(lane, &effects)
         return .added(id)
     }
@@ -154,6 +170,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case wait
         /// Sleep for that time, then `quietTimeEnded`.
         case quiet(Duration)
+        /// Park until woken, then begin again: an interval goes on, of that length if it is the task's own.
+        case throttle(Duration)
         case skip
     }
 
@@ -164,8 +182,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             entries[id.slot].phase = .running
             return .run
         case .waiting where !isCancelled: return .wait
-        case .quiet where !isCancelled: return .quiet(sides[id.slot]?.quietTime ?? .zero)
-        case .starting, .waiting, .quiet: skip(id.slot, &effects)
+        case .quiet where !isCancelled: return .quiet(sides[id.slot]?.time ?? .zero)
+        case .admitted where !isCancelled:
+            cancelLane(entries[id.slot].lane, before: id.slot, &effects)
+            entries[id.slot].phase = .running
+            beginInterval(id, &effects)
+            return .run
+        case .throttled where !isCancelled: return .throttle(sides[id.slot]?.time ?? .zero)
+        case .starting, .waiting, .quiet, .admitted, .throttled, .leaving: skip(id.slot, &effects)
         case .skipped: break
         case .left:
             entries[id.slot].phase = .skipped
@@ -178,19 +202,19 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// - Returns: Whether the waiter is parked; if not, it must be resumed at once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         switch phase(of: id) {
-        case .waiting:
+        case .waiting, .throttled:
             precondition(sides[id.slot]?.parked == nil, "A task parks once at a time.")
             sides[id.slot, default: Side()].parked = waiter
             return true
-        case .starting, .skipped, .left:
+        case .starting, .admitted, .leaving, .skipped, .left:
             return false
         case .quiet, .running, .cancelled, nil:
             preconditionFailure("A task parks while it waits for its turn.")
         }
     }
 
-    /// The task was cancelled, perhaps while it was parked. This makes no other task the first of its lane, because a waiting task never is. So the
-    /// only waiter to be woken is its own.
+    /// The task was cancelled, perhaps while it was parked. The only waiter that this wakes is its own: a waiting task is never the first of its lane, so
+    /// no other becomes the first, and a task that waits for an interval stays in its lane until it goes on.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         let phase = phase(of: id)
         if phase == .waiting {
@@ -198,7 +222,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             entries[id.slot].phase = .left
             changeLiveCount(of: id.slot, by: -1, &effects)
         }
-        if phase == .waiting || phase == .skipped { effects.wake(takeParked(id.slot)) }
+        if phase == .throttled {
+            givePlaceUp(id.slot)
+            entries[id.slot].phase = .leaving
+        }
+        if phase == .waiting || phase == .throttled || phase == .skipped { effects.wake(takeParked(id.slot)) }
     }
 
     /// No newer task of the kind has come: older ones are cancelled now, and this one runs.
@@ -207,10 +235,12 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .quiet where !isCancelled:
             cancelLane(entries[id.slot].lane, before: id.slot, &effects)
             entries[id.slot].phase = .running
+            // One that was cancelled may have claimed the interval that a newer one waits for.
+            promote(entries[id.slot].lane, &effects)
             return .run
         case .quiet: skip(id.slot, &effects)
         case .skipped: break
-        case .waiting, .starting, .running, .cancelled, .left, nil:
+        case .waiting, .throttled, .leaving, .starting, .admitted, .running, .cancelled, .left, nil:
             preconditionFailure("Only a task that waits for a quiet time sees its end.")
         }
         return .skip
@@ -227,6 +257,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         guard let phase = phase(of: id) else { return }
         if phase.isLive { changeLiveCount(of: id.slot, by: -1, &effects) }
         if phase.isLinked {
+            givePlaceUp(id.slot)
             unlink(id.slot)
             promote(entries[id.slot].lane, &effects)
         }
@@ -235,6 +266,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             effects.wake(side.followers)
         }
         let entry = entries.remove(id.slot)
+        if !laneDrainers.isEmpty { wakeDrainers(of: entry.lane, &effects) }
         effects.released = (entry.job, leaveLane(entry.lane))
         if entries.isEmpty { effects.wake(drainers.wakeAll(with: .reached)) }
     }
@@ -269,24 +301,21 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return jobs
     }
 
-    // MARK: Closing and draining
-
-    /// Refuses every later task.
-    mutating func close() {
-        isClosed = true
-    }
-
-    /// - Returns: `nil` if there is nothing to wait for.
-    mutating func enrollDrainer() -> DrainID? {
-        entries.isEmpty ? nil : drainers.enroll()
-    }
-
-    mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
-        drainers.park(id, waiter)
-    }
-
-    mutating func drainerLeaves(_ id: DrainID) -> Waiter? {
-        drainers.leave(id, with: .left)
+    /// A caller waits for all tasks of a key at this priority.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks under the key.
+    mutating func raiseAll(of key: Key, to priority: UInt8) -> [Job] {
+        guard let lane = laneSlots[key] else { return [] }
+        var jobs: [Job] = []
+        var slot = lanes[lane].chain.last
+        while slot != Chain.none {
+            if entries[slot].raisedTo < priority {
+                entries[slot].raisedTo = priority
+                if let job = entries[slot].job { jobs.append(job) }
+            }
+            slot = entries[slot].links.older
+        }
+        return jobs
     }
 
     // MARK: Bookkeeping

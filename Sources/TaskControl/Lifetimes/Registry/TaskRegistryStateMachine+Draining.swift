@@ -1,0 +1,57 @@
+extension TaskRegistryStateMachine {
+    // MARK: Closing
+
+    /// Refuses every later task.
+    mutating func close() {
+        isClosed = true
+    }
+
+    // MARK: Draining
+
+    /// - Returns: `nil` if there is nothing to wait for.
+    mutating func enrollDrainer() -> DrainID? {
+        entries.isEmpty ? nil : drainers.enroll()
+    }
+
+    mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
+        drainers.park(id, waiter)
+    }
+
+    mutating func drainerLeaves(_ id: DrainID) -> Waiter? {
+        drainers.leave(id, with: .left)
+    }
+
+    // MARK: Draining a key
+
+    /// A waiter for the end of the tasks of one key. It parks as the others do.
+    struct LaneDrainID {
+        let id: DrainID
+        fileprivate let lane: Slot
+    }
+
+    /// - Returns: `nil` if there is nothing to wait for.
+    mutating func enrollDrainer(of key: Key) -> LaneDrainID? {
+        guard let lane = laneSlots[key], lanes[lane].entryCount > 0 else { return nil }
+        return LaneDrainID(id: drainers.enroll(in: &laneDrainers[lane, default: Chain()]), lane: lane)
+    }
+
+    mutating func drainerLeaves(_ drainer: LaneDrainID) -> Waiter? {
+        // Not settled, so the lane has had tasks ever since, and is the same.
+        guard drainers.isWaiting(drainer.id) else { return nil }
+        let waiter = drainers.leave(drainer.id, in: &laneDrainers[drainer.lane]!, with: .left)
+        if laneDrainers[drainer.lane]!.isEmpty { removeDrainers(of: drainer.lane) }
+        return waiter
+    }
+
+    /// An entry is about to leave its lane: if it is the last one, the lane is drained.
+    mutating func wakeDrainers(of lane: Slot, _ effects: inout Effects) {
+        guard lane != Chain.none, lanes[lane].entryCount == 1, laneDrainers[lane] != nil else { return }
+        effects.wake(drainers.wakeAll(in: &laneDrainers[lane]!, with: .reached))
+        removeDrainers(of: lane)
+    }
+
+    private mutating func removeDrainers(of lane: Slot) {
+        laneDrainers[lane] = nil
+        laneDrainers.shrinkIfMostlyEmpty()
+    }
+}

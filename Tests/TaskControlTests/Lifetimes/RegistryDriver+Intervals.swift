@@ -1,0 +1,59 @@
+import Testing
+
+@testable import TaskControl
+
+/// The intervals of throttled tasks.
+extension RegistryDriver {
+    static var timer: Int { 3_000 }
+
+    /// The task cancels those before it, and begins an interval.
+    mutating func beginInterval(_ number: Int, _ effects: borrowing RegistryMachine.Effects) {
+        let key = model[number]!.key!
+        let older = model.linked(key).prefix { $0.number != number }
+        let jobs = model.cancel(older.map(\.number))
+        model.intervals[key] = number
+        let interval = effects.lists?.interval
+        #expect(interval?.time == .seconds(2))
+        if let id = interval?.id {
+            #expect(timers[id] == nil)
+            timers[id] = false
+        }
+        cancelled(effects, jobs)
+    }
+
+    /// The interval of a key that has begun.
+    func interval(_ key: String) -> RegistryMachine.IntervalID? {
+        timers.keys.first { model.key(of: $0, ids) == key }
+    }
+
+    func hasTimer(_ key: String) -> Bool { interval(key).map { timers[$0] == true } ?? false }
+
+    mutating func attachTimer(_ key: String) {
+        let id = interval(key)!
+        var effects = RegistryMachine.Effects()
+        machine.attachTimer(id, Self.timer, &effects)
+        note(effects)
+        timers[id] = true
+        cancelled(effects, [], timers: model.isClosed && model.liveCount == 0 ? 1 : 0)
+    }
+
+    mutating func intervalEnded(_ key: String) {
+        let id = interval(key)!
+        var effects = RegistryMachine.Effects()
+        machine.intervalEnded(id, &effects)
+        note(effects)
+        model.intervals[key] = nil
+        let released = effects.released
+        #expect(released.job == (timers[id] == true ? Self.timer : nil))
+        timers[id] = nil
+        #expect(Set(effects.waking) == model.promoteAll())
+        #expect(released.key == (model.isInUse(key) ? nil : key))
+        wake(effects.waking)
+        cancelled(effects, [])
+        // A late report finds nothing.
+        var late = RegistryMachine.Effects()
+        machine.intervalEnded(id, &late)
+        let isEmpty = late.isEmpty
+        #expect(isEmpty)
+    }
+}
