@@ -74,6 +74,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     }
 
     /// What looks wrong.
+    @nonexhaustive
     public enum Warning: Sendable, Hashable, Codable {
         /// It was cancelled a while ago, and still runs: it does not look, or takes its time to clean up.
         case cancelledButRunning(TaskEvent.Identity, since: Duration)

@@ -23,6 +23,7 @@ struct TraceModel: Sendable {
             case _ where isCancelled: self = .cancelled
             case .failed: self = .failed
             case .completed: self = hasThrown ? .failed : .completed
+            @unknown default: self = hasThrown ? .failed : .completed
             }
         }
     }

@@ -3,6 +3,7 @@ internal import TaskControlSupport
 
 extension TraceRecorder {
     /// The format of a written trace.
+    @nonexhaustive
     public enum Format: String, Sendable, Hashable, CaseIterable {
         /// One page that needs nothing else: no network, no other file, no script from elsewhere.
         case html

@@ -1,4 +1,5 @@
 /// What a caller of `withCancellableContinuation` does when it is cancelled. In both cases the handle of the API is cancelled.
+@nonexhaustive
 public enum CancelledContinuationBehavior: Hashable, Sendable {
     /// The caller throws `CancellationError` immediately. A callback that comes later is ignored.
     case throwImmediately

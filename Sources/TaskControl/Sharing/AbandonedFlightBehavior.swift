@@ -1,4 +1,5 @@
 /// What happens to the work of a ``SingleFlight`` when its last caller has left.
+@nonexhaustive
 public enum AbandonedFlightBehavior: Hashable, Sendable {
     /// The work is cancelled.
     case cancel

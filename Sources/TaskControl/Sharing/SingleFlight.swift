@@ -90,6 +90,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 }
 
 /// A call that can't be answered by a flight.
+@nonexhaustive
 public enum SingleFlightError: Error, Sendable, CustomStringConvertible {
     /// From inside the flight of a key, that flight was asked for, and would have waited for itself for ever. Inside is also a child task, the flight of another
     /// key that was asked for there, and a new `Task` made there, for as long as the flight lasts, whether or not somebody waits for it; and two

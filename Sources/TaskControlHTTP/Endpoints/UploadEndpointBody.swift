@@ -1,4 +1,5 @@
 /// What an upload sends.
+@nonexhaustive
 public enum UploadEndpointBody: Sendable {
     /// What is in memory.
     case data(Data)

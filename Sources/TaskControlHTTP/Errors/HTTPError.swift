@@ -15,6 +15,7 @@
 /// is cancelled, and `TimeoutError`.
 public struct HTTPError: Error, Sendable {
     /// What failed.
+    @nonexhaustive
     public enum Reason: Sendable, Hashable {
         /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header is invalid; it is a
         /// GET with a body; its upload is a file that is not a regular file; or its credential could not be attached.

@@ -2,6 +2,7 @@ extension SimulatedNetwork {
     /// A fault, or the start of a node, for the report of a failure. Inside a simulation each is a note of the schedule.
     public struct Event: Sendable, Hashable, CustomStringConvertible {
         /// What happened.
+        @nonexhaustive
         public enum Kind: Sendable, Hashable, CustomStringConvertible {
             /// A node has started.
             case started(String, incarnation: Int)

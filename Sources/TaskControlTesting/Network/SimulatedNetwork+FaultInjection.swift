@@ -2,6 +2,7 @@ internal import TaskControl
 
 extension SimulatedNetwork {
     /// A kind of fault that ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` injects.
+    @nonexhaustive
     public enum InjectedFault: Sendable, Hashable, CaseIterable {
         /// A partition in two groups, half of the time of one node from the rest.
         case partition

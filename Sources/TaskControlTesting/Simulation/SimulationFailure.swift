@@ -3,6 +3,7 @@
 /// Swift Testing and XCTest show the ``description`` of an error that a test throws.
 public struct SimulationFailure: Error, CustomStringConvertible {
     /// The reason for which a schedule failed.
+    @nonexhaustive
     public enum Reason: Sendable, CustomStringConvertible {
         /// The body threw an error.
         case threw(any Error)

@@ -12,6 +12,7 @@ public struct SimulationTask: Sendable, Hashable, Codable, CustomStringConvertib
 }
 
 /// The state of a task after a step, or at the end of a simulation.
+@nonexhaustive
 public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The task can continue.
     case ready
@@ -71,6 +72,7 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
 /// One step of a schedule: a task ran up to its next suspension, an actor or an action ran, or the program added a note.
 public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The event of a step.
+    @nonexhaustive
     public enum Event: Sendable, Hashable, Codable {
         /// The task ran, and was in the given state afterwards.
         case ran(SimulationTaskState)

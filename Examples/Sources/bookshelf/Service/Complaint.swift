@@ -49,6 +49,8 @@ struct Complaint: Sendable {
             return "what answers at \(server) is not a bookshelf: say where one is with --server"
         case .request:
             return "\(server) is not a server's address: give --server one like http://127.0.0.1:8080"
+        @unknown default:
+            return "\(error)"
         }
     }
 

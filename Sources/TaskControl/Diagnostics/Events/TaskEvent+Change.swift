@@ -14,6 +14,7 @@ extension TaskEvent {
     }
 
     /// What a subject does between two of its events.
+    @nonexhaustive
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The subject has not started, or waits: for its turn, permits, a callback, a delay.
         case waiting
@@ -22,6 +23,7 @@ extension TaskEvent {
     }
 
     /// How a subject has ended.
+    @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
         /// The work returned, or the wait got what it waited for.
         case completed
@@ -36,6 +38,7 @@ extension TaskEvent {
     }
 
     /// How much attention an event deserves.
+    @nonexhaustive
     public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
         /// Ordinary operation.
         case debug

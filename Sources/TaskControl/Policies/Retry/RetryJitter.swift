@@ -2,6 +2,7 @@
 ///
 /// The formulas are those of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. For many clients of one server
 /// ``full`` costs the server least; ``equal`` is for where a minimal distance is needed.
+@nonexhaustive
 public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// Between zero and the delay.
     case full
