@@ -187,7 +187,7 @@ struct TraceModelTests {
             _ = await lifetime.run(for: owner, name: "fetch") {
                 throw MarkedError("no")
             } deliver: { (_, _: Int) in
-            } failed: { _, _ in
+            } onError: { _, _ in
             }.value
         }
         let bar = try #require(events.model().bars.first { $0.label == "fetch" })

@@ -7,7 +7,7 @@ extension AsyncLifetime {
     ///     try await api.fetchFeed()
     /// } deliver: { model, feed in
     ///     model.items = feed
-    /// } failed: { model, error in
+    /// } onError: { model, error in
     ///     model.alert = Alert(error)
     /// }
     /// ```
@@ -17,7 +17,7 @@ extension AsyncLifetime {
     /// cancelled; if the lifetime lives elsewhere, the result is discarded.
     ///
     /// ## Cancellation
-    /// The work sees it as any task does. Once the task is cancelled, neither `deliver` nor `failed` is begun.
+    /// The work sees it as any task does. Once the task is cancelled, neither `deliver` nor `onError` is begun.
     ///
     /// - Parameters:
     ///   - owner: Not kept alive.
@@ -26,8 +26,8 @@ extension AsyncLifetime {
     ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
     ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
     ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
-    ///     and is in the outcome in each case.
+    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///     that was not cancelled, it is in the outcome too.
     /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -36,14 +36,14 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, failed, in: .lifetimeRun))
+        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, onError, in: .lifetimeRun))
     }
 
     /// Does work that never sees its owner, then hands the result to the owner, an actor, if that is still there.
     ///
-    /// As `run(for:)` for an owner that is no actor, with `deliver` and `failed` running on the owner.
+    /// As `run(for:)` for an owner that is no actor, with `deliver` and `onError` running on the owner.
     ///
     /// - Parameters:
     ///   - owner: Not kept alive.
@@ -51,8 +51,8 @@ extension AsyncLifetime {
     ///   - priority: `nil`: the caller's.
     ///   - work: Runs on the global executor. Takes what it needs in its capture list.
     ///   - deliver: Runs on the owner, and keeps it alive until it returns.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
-    ///     and is in the outcome in each case.
+    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///     that was not cancelled, it is in the outcome too.
     /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
@@ -61,9 +61,9 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, failed, in: .lifetimeRun))
+        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, onError, in: .lifetimeRun))
     }
 
     /// Hands each element of a sequence to an owner, for as long as that is there.
@@ -94,8 +94,8 @@ extension AsyncLifetime {
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
     ///   - perform: Runs in the isolation of the code that calls this.
-    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics,
-    ///     and is in the outcome in each case.
+    ///   - onError: As `perform`, for an error that ended the sequence. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///     that was not cancelled, it is in the outcome too.
     /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
@@ -104,7 +104,7 @@ extension AsyncLifetime {
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void,
-        @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
@@ -117,7 +117,7 @@ extension AsyncLifetime {
                 }
                 return Task.isCancelled ? .cancelled : .delivered
             } catch {
-                return await owner.settle(error, failed, in: .lifetimeForEach)
+                return await owner.settle(error, onError, in: .lifetimeForEach)
             }
         }
         return start(name: name, priority: priority, work)
@@ -125,7 +125,7 @@ extension AsyncLifetime {
 
     /// Hands each element of a sequence to an owner, an actor, for as long as that is there.
     ///
-    /// As `forEach(_:for:)` for an owner that is no actor, with `perform` and `failed` running on the owner.
+    /// As `forEach(_:for:)` for an owner that is no actor, with `perform` and `onError` running on the owner.
     ///
     /// - Parameters:
     ///   - elements: Iterated by the task alone.
@@ -133,8 +133,8 @@ extension AsyncLifetime {
     ///   - name: Shown by debuggers and diagnostics.
     ///   - priority: `nil`: the caller's.
     ///   - perform: Runs on the owner.
-    ///   - failed: As `perform`, for an error that ended the sequence. Without it, or without an owner to tell, the error goes to diagnostics,
-    ///     and is in the outcome in each case.
+    ///   - onError: As `perform`, for an error that ended the sequence. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///     that was not cancelled, it is in the outcome too.
     /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: Actor, Elements: AsyncSequence & SendableMetatype>(
@@ -143,7 +143,7 @@ extension AsyncLifetime {
         name: String? = nil,
         priority: TaskPriority? = nil,
         perform: @escaping @Sendable (isolated Owner, Elements.Element) async -> Void,
-        failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
@@ -156,7 +156,7 @@ extension AsyncLifetime {
                 }
                 return Task.isCancelled ? .cancelled : .delivered
             } catch {
-                return await owner.settle(error, failed, in: .lifetimeForEach)
+                return await owner.settle(error, onError, in: .lifetimeForEach)
             }
         }
         return start(name: name, priority: priority, work)

@@ -9,13 +9,14 @@
 /// if case .delivered = await loading.value { scroll() }
 /// ```
 ///
-/// An error counts as received when `failed` was called with it. Otherwise it goes to diagnostics, also if a caller reads it here: a task does not know
-/// whether its value is read. Where the outcome is what you read, pass `failed: { _, _ in }`.
+/// An error counts as received when `onError` was called with it. Otherwise it goes to diagnostics, also if a caller reads it here: a task does not know
+/// whether its value is read. Where the outcome is what you read, pass `onError: { _, _ in }`.
 public enum DeliveryOutcome: Sendable {
     /// The owner has received the value: `deliver` has returned. For a sequence: it has ended, and the owner has received each element.
     case delivered
 
-    /// The work has thrown an error, or the sequence has, and the task was not cancelled. `failed` has returned, if there is one and the owner existed.
+    /// The work has thrown an error, or the sequence has, and the task was not cancelled before the error was received or reported. `onError` has returned,
+    /// if there is one and the owner existed.
     case failed(any Error)
 
     /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An owner that is closed, or that is
@@ -25,18 +26,13 @@ public enum DeliveryOutcome: Sendable {
     /// The owner was deallocated before it could receive the value, or an element, and the task was not cancelled.
     case ownerReleased
 
-    /// The work did not run, because its key had a task and ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` prefers that. That task has ended,
-    /// in whatever way.
+    /// The work did not run, because its key had a task that `addTask` created, and ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` prefers
+    /// that. It has ended.
     case duplicate
 }
 
 extension DeliveryOutcome {
     var isDelivered: Bool {
         if case .delivered = self { true } else { false }
-    }
-
-    /// The outcome of work that has thrown. The error of a cancelled task is part of its cancellation, unless the owner has received it.
-    static func failed(_ error: any Error, isReceived: Bool) -> Self {
-        isReceived || !Task.isCancelled ? .failed(error) : .cancelled
     }
 }

@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// @MainActor @Observable final class SearchModel {
-///     private let search = TaskSlot(onDuplicate: .debounce(for: .milliseconds(300)))
+///     private let search = TaskSlot(behavior: .debounce(for: .milliseconds(300)))
 ///     var isSearching: Bool { search.isRunning }      // observable
 ///
 ///     func textChanged(_ text: String) {
@@ -40,7 +40,7 @@ public final class TaskSlot: RegistryOwner {
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``.
     public init(
         name: String? = nil,
-        onDuplicate behavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
+        behavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         store = TaskStore(name: name, clock: clock)
@@ -56,8 +56,8 @@ public final class TaskSlot: RegistryOwner {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the slot
-    ///   is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    ///   `run` created that, a task that ends with it and cancels it. If the slot is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(
@@ -76,8 +76,8 @@ public final class TaskSlot: RegistryOwner {
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the slot
-    ///   is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    ///   `run` created that, a task that ends with it and cancels it. If the slot is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(
@@ -95,7 +95,7 @@ public final class TaskSlot: RegistryOwner {
     /// `run(forKey:for:)` of a ``TaskStore``.
     ///
     /// ## Cancellation
-    /// Once the task is cancelled, also by a newer one, neither `deliver` nor `failed` begins.
+    /// Once the task is cancelled, also by a newer one, neither `deliver` nor `onError` begins.
     ///
     /// - Parameters:
     ///   - owner: Held weakly.
@@ -103,10 +103,10 @@ public final class TaskSlot: RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics, and is in
-    ///     the outcome in each case.
-    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, a task
-    ///   that ends with it, cancels it when it is cancelled, and has the outcome ``DeliveryOutcome/duplicate``.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a
+    ///     task that was not cancelled, it is in the outcome too.
+    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
+    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -115,14 +115,14 @@ public final class TaskSlot: RegistryOwner {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
     /// Does work that does not retain its owner, an actor, in the way that the slot's behavior says, and passes the result to the owner, if that still
-    /// exists. `deliver` and `failed` run on the owner.
+    /// exists. `deliver` and `onError` run on the owner.
     ///
     /// - Parameters:
     ///   - owner: Held weakly.
@@ -130,10 +130,10 @@ public final class TaskSlot: RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - failed: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics, and is in
-    ///     the outcome in each case.
-    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, a task
-    ///   that ends with it, cancels it when it is cancelled, and has the outcome ``DeliveryOutcome/duplicate``.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a
+    ///     task that was not cancelled, it is in the outcome too.
+    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
+    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
@@ -142,9 +142,9 @@ public final class TaskSlot: RegistryOwner {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 }

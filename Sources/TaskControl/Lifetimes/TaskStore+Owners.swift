@@ -7,7 +7,7 @@ extension TaskStore {
     ///     try await api.search(text)
     /// } deliver: { model, found in
     ///     model.results = found
-    /// } failed: { model, error in
+    /// } onError: { model, error in
     ///     model.alert = Alert(error)
     /// }
     /// ```
@@ -16,7 +16,7 @@ extension TaskStore {
     /// owner: that may go while the work is under way, and then the result is discarded.
     ///
     /// ## Cancellation
-    /// Once the task is cancelled, by a newer one of its key too, neither `deliver` nor `failed` is begun. So where they are of an actor, and use
+    /// Once the task is cancelled, by a newer one of its key too, neither `deliver` nor `onError` is begun. So where they are of an actor, and use
     /// what they are handed before they wait for anything, an old result never comes after a new one. The work sees the cancellation as any
     /// task does.
     ///
@@ -29,11 +29,10 @@ extension TaskStore {
     ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
     ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
     ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
-    ///     and is in the outcome in each case.
-    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, nothing
-    ///   of this call is done: the returned task ends with the task that is there, cancels it when it is cancelled, and its outcome is
-    ///   ``DeliveryOutcome/duplicate``.
+    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///     that was not cancelled, it is in the outcome too.
+    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
+    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -44,15 +43,15 @@ extension TaskStore {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        @_inheritActorContext failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
     /// Does work that never sees its owner, under a key, then hands the result to the owner, an actor, if that is still there.
     ///
-    /// As `run(forKey:for:)` for an owner that is no actor, with `deliver` and `failed` running on the owner.
+    /// As `run(forKey:for:)` for an owner that is no actor, with `deliver` and `onError` running on the owner.
     ///
     /// - Parameters:
     ///   - key: May have any number of tasks.
@@ -62,11 +61,10 @@ extension TaskStore {
     ///   - priority: `nil`: the caller's.
     ///   - work: Runs on the global executor. Takes what it needs in its capture list.
     ///   - deliver: Runs on the owner, and keeps it alive until it returns.
-    ///   - failed: As `deliver`, for an error that the work threw. Without it, or without an owner to tell, the error goes to diagnostics,
-    ///     and is in the outcome in each case.
-    /// - Returns: The new task, whose value is how it has ended. Under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if a task is there, nothing
-    ///   of this call is done: the returned task ends with the task that is there, cancels it when it is cancelled, and its outcome is
-    ///   ``DeliveryOutcome/duplicate``.
+    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///     that was not cancelled, it is in the outcome too.
+    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
+    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
@@ -77,9 +75,9 @@ extension TaskStore {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        failed: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, failed, in: .storeRun)
+        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 }

@@ -65,8 +65,8 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ///   - priority: `nil`: the caller's.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this. What may throw is for `run(forKey:for:)`, which hands
     ///     the error to its owner.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the store
-    ///   is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    ///   `run` created that, a task that ends with it and cancels it. If the store is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(
@@ -90,8 +90,8 @@ public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one. If the store
-    ///   is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    ///   `run` created that, a task that ends with it and cancels it. If the store is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(

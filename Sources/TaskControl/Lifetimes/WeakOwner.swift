@@ -10,7 +10,7 @@ struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     func work<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        _ failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
     ) -> DeliveryWork {
         DeliveryWork {
@@ -18,7 +18,7 @@ struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
                 let value = try await work()
                 return await hand(value, deliver, isolation: deliver.isolation)
             } catch {
-                return await settle(error, failed, in: origin)
+                return await settle(error, onError, in: origin)
             }
         }
     }
@@ -38,14 +38,14 @@ struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
 
     nonisolated(nonsending) func settle(
         _ error: any Error,
-        _ failed: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
     ) async -> DeliveryOutcome {
-        let isReceived = await TaskControl.settle(error, in: origin) {
-            guard let failed else { return false }
-            return await hand(error, failed, isolation: failed.isolation).isDelivered
+        let settlement = await TaskControl.settle(error, in: origin) {
+            guard let onError else { return false }
+            return await hand(error, onError, isolation: onError.isolation).isDelivered
         }
-        return .failed(error, isReceived: isReceived)
+        return settlement == .partOfCancellation ? .cancelled : .failed(error)
     }
 }
 
@@ -54,7 +54,7 @@ extension WeakOwner where Owner: Actor {
     func work<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        _ failed: (@Sendable (isolated Owner, any Error) async -> Void)?,
+        _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
     ) -> DeliveryWork {
         DeliveryWork {
@@ -62,7 +62,7 @@ extension WeakOwner where Owner: Actor {
                 let value = try await work()
                 return await hand(value, deliver)
             } catch {
-                return await settle(error, failed, in: origin)
+                return await settle(error, onError, in: origin)
             }
         }
     }
@@ -87,13 +87,13 @@ extension WeakOwner where Owner: Actor {
 
     nonisolated(nonsending) func settle(
         _ error: any Error,
-        _ failed: (@Sendable (isolated Owner, any Error) async -> Void)?,
+        _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
         in origin: TaskOrigin
     ) async -> DeliveryOutcome {
-        let isReceived = await TaskControl.settle(error, in: origin) {
-            guard let failed else { return false }
-            return await hand(error, failed).isDelivered
+        let settlement = await TaskControl.settle(error, in: origin) {
+            guard let onError else { return false }
+            return await hand(error, onError).isDelivered
         }
-        return .failed(error, isReceived: isReceived)
+        return settlement == .partOfCancellation ? .cancelled : .failed(error)
     }
 }

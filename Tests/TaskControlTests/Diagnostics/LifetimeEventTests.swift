@@ -215,7 +215,7 @@ struct LifetimeEventTests {
             _ = await lifetime.run(for: lifetime, name: "feed") {
                 throw MarkedError("no")
             } deliver: { _, _ in
-            } failed: { _, _ in
+            } onError: { _, _ in
             }.value
         }
         #expect(
@@ -235,7 +235,7 @@ struct LifetimeEventTests {
             _ = await store.run(forKey: "feed", for: owner, name: "load") {
                 throw MarkedError("no")
             } deliver: { _, _ in
-            } failed: { _, _ in
+            } onError: { _, _ in
             }.value
         }
         #expect(

@@ -172,7 +172,7 @@ struct AddTaskWithErrorTests {
     }
 
     @Test func aSlotFollowsItsBehavior() async throws {
-        let (slot, gate, order) = (TaskSlot(onDuplicate: .wait), Gate(), OrderRecorder<Int>())
+        let (slot, gate, order) = (TaskSlot(behavior: .wait), Gate(), OrderRecorder<Int>())
         slot.addTask {
             await gate.waitIgnoringCancellation()
             order.record(1)

@@ -43,7 +43,7 @@ struct DeliveryOutcomeTests {
         let heard = lifetime.run(for: model) { [failure] in
             throw failure
         } deliver: { (_, _: Int) in
-        } failed: { model, error in
+        } onError: { model, error in
             model.errors.append(error as? MarkedError)
         }
         #expect(await heard.value.text == "failed \(failure)" && model.errors == [failure])
@@ -126,7 +126,7 @@ struct DeliveryOutcomeTests {
             await gate.waitIgnoringCancellation()
             throw orphan
         } deliver: { (_, _: Int) in
-        } failed: { _, _ in
+        } onError: { _, _ in
             Issue.record("There is no owner.")
         }
         (model, cache) = (nil, nil)
@@ -157,10 +157,10 @@ struct DeliveryOutcomeTests {
         let (model, cache, lifetime) = (Model(), Cache(), AsyncLifetime())
         func failing() -> AsyncThrowingStream<Int, any Error> { AsyncThrowingStream { $0.finish(throwing: failure) } }
         let ofModel = lifetime.forEach(failing(), for: model) { _, _ in
-        } failed: { _, _ in
+        } onError: { _, _ in
         }
         let ofCache = lifetime.forEach(failing(), for: cache) { _, _ in
-        } failed: { _, _ in
+        } onError: { _, _ in
         }
         let outcomes = await [ofModel.value.text, ofCache.value.text]
         #expect(outcomes == ["failed \(failure)", "failed \(failure)"])
@@ -197,16 +197,15 @@ struct DeliveryOutcomeTests {
             }
         }
         let (first, second) = (run(1), run(2))
-        #expect(store.count == 1 && first != second)
+        #expect(store.count == 1 && first == second)
         try await gate.waitForWaiters()
         gate.open()
-        let outcomes = await [second.value.text, first.value.text]
-        #expect(outcomes == ["duplicate", "delivered"] && model.numbers == [1])
+        #expect(await second.value.text == "delivered" && model.numbers == [1])
         #expect(await run(3).value.text == "delivered")
     }
 
     @MainActor @Test func cancellingADuplicateCancelsTheTaskThatIsPreferred() async {
-        let (model, slot) = (Model(), TaskSlot(onDuplicate: .preferPrevious))
+        let (model, slot) = (Model(), TaskSlot(behavior: .preferPrevious))
         let first = slot.run(for: model) {
             try await Gate().wait()
         } deliver: { _, _ in
@@ -216,8 +215,15 @@ struct DeliveryOutcomeTests {
         } deliver: { _, _ in
         }
         second.cancel()
+        // A task that is cancelled is not preferred.
+        let third = slot.run(for: model) {
+            3
+        } deliver: {
+            $0.numbers.append($1)
+        }
+        #expect(await third.value.text == "delivered" && model.numbers == [3])
         let outcomes = await [first.value.text, second.value.text]
-        #expect(outcomes == ["cancelled", "duplicate"])
+        #expect(outcomes == ["cancelled", "cancelled"])
     }
 
     /// A task with a value is not handed out as one without.

@@ -118,7 +118,7 @@ extension OwnerSafeWorkTests {
             AsyncThrowingStream { $0.finish(throwing: error) }
         }
         _ = await lifetime.forEach(failing(heard), for: model) { _, _ in
-        } failed: { _, error in
+        } onError: { _, error in
             log.record(error as? MarkedError)
         }.value
         _ = await lifetime.forEach(failing(unheard), for: model) { _, _ in }.value

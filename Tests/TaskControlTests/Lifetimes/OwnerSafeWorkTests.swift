@@ -27,7 +27,7 @@ struct OwnerSafeWorkTests {
             } deliver: { model, items in
                 MainActor.assertIsolated()
                 model.items = items
-            } failed: { model, error in
+            } onError: { model, error in
                 model.failures.append(error as? MarkedError)
             }
         }
@@ -61,7 +61,7 @@ struct OwnerSafeWorkTests {
             } deliver: { store, items in
                 store.assertIsolated()
                 store.items = items
-            } failed: { store, error in
+            } onError: { store, error in
                 store.failure = error as? MarkedError
             }
         }
@@ -220,7 +220,7 @@ struct OwnerSafeWorkTests {
         let store = Store()
         let stream = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: MarkedError("ends")) }
         _ = await store.lifetime.forEach(stream, for: store) { _, _ in
-        } failed: { store, error in
+        } onError: { store, error in
             store.fail(error as? MarkedError)
         }.value
         #expect(await store.failure == MarkedError("ends"))

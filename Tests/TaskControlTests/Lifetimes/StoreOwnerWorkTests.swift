@@ -30,7 +30,7 @@ struct StoreOwnerWorkTests {
             } deliver: { model, number in
                 MainActor.assertIsolated()
                 model.found.append(number)
-            } failed: { model, error in
+            } onError: { model, error in
                 MainActor.assertIsolated()
                 model.failures.append(error as? MarkedError)
             }
@@ -53,7 +53,7 @@ struct StoreOwnerWorkTests {
             } deliver: { cache, number in
                 cache.assertIsolated()
                 cache.numbers.append(number)
-            } failed: { cache, error in
+            } onError: { cache, error in
                 cache.assertIsolated()
                 cache.failure = error as? MarkedError
             }

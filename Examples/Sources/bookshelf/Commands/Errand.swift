@@ -34,7 +34,7 @@ actor Errand {
         }
         await interruption.waitUntilReady()
         let task = lifetime.run(for: self, name: "errand", work: work) { _, _ in
-        } failed: { _, _ in
+        } onError: { _, _ in
             // It is in the outcome.
         }
         let outcome = await task.value

@@ -25,7 +25,7 @@ actor SearchPrompt {
         self.service = service
         self.server = server
         self.screen = screen
-        searches = TaskSlot(name: "search", onDuplicate: .debounce(for: pause), clock: clock)
+        searches = TaskSlot(name: "search", behavior: .debounce(for: pause), clock: clock)
     }
 
     /// - Returns: Whether more is to come.
@@ -62,7 +62,7 @@ actor SearchPrompt {
             try await service.search(text)
         } deliver: { [text] prompt, books in
             prompt.take(.success(books), for: text)
-        } failed: { [text] prompt, error in
+        } onError: { [text] prompt, error in
             prompt.take(.failure(error), for: text)
         }
     }

@@ -47,7 +47,7 @@ actor Watcher {
     func watch(_ changes: sending AsyncThrowingStream<Change, any Error>) async throws {
         let listening = lifetime.forEach(changes, for: self) { watcher, change in
             watcher.tell(change)
-        } failed: { _, _ in
+        } onError: { _, _ in
             // It is in the outcome.
         }
         if case .failed(let error) = await listening.cancellableValue { throw error }

@@ -109,7 +109,7 @@ private final class NewsModel {
     /// - Parameter behavior: What a pull does to the previous one. A naive pull ignores it.
     init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api
-        refreshes = TaskSlot(name: "refresh", onDuplicate: behavior)
+        refreshes = TaskSlot(name: "refresh", behavior: behavior)
     }
 
     func naivePull(_ number: Int) -> any Endable {
@@ -124,7 +124,7 @@ private final class NewsModel {
             try await api.ask("news for pull \(number)")
         } deliver: { model, news in
             model.shownEdition = news.edition
-        } failed: { _, _ in
+        } onError: { _, _ in
             // Like the naive pull, this one does not show errors.
         }
     }

@@ -35,7 +35,7 @@ final class SearchModel: SearchScreen {
 
     init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api
-        searches = TaskSlot(name: "search", onDuplicate: behavior)
+        searches = TaskSlot(name: "search", behavior: behavior)
     }
 
     func textChanged(_ text: String) -> any Endable {
@@ -43,7 +43,7 @@ final class SearchModel: SearchScreen {
             try await api.ask(text)
         } deliver: { model, found in
             model.history.append(found.subject)
-        } failed: { _, _ in
+        } onError: { _, _ in
             // Like the naive model, this one does not show errors.
         }
     }

@@ -39,7 +39,7 @@ final class SharedTokenCache: TokenCache {
 
     private var token: String?
     private let backend: any Backend
-    private let refreshes = TaskSlot(name: "token", onDuplicate: .preferPrevious)
+    private let refreshes = TaskSlot(name: "token", behavior: .preferPrevious)
 
     init(backend: any Backend) {
         self.backend = backend

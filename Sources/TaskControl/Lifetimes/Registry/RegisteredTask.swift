@@ -17,10 +17,14 @@ enum RegisteredTask: Hashable, Sendable {
     func cancel() { handle.cancel() }
 
     /// Waits for the end of a task that the registry has created.
-    nonisolated(nonsending) func waitForEnd() async {
+    ///
+    /// - Returns: How its work has ended; `nil` if it delivers to no owner.
+    func waitForEnd() async -> DeliveryOutcome? {
         switch self {
-        case .plain(let task): await task.value
-        case .delivery(let task): _ = await task.value
+        case .plain(let task):
+            await task.value
+            return nil
+        case .delivery(let task): return await task.value
         }
     }
 }

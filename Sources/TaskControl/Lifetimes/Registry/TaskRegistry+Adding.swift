@@ -14,15 +14,15 @@ extension TaskRegistry {
         switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
         case .added(let task): return task
         case .existing(_, .plain(let task)?): return task
-        case .existing(let id, _): return follow(id, returning: ())
+        case .existing(let id, _): return follow(id) { _ = await $0?.waitForEnd() }
         case .refused: return Self.cancelledTask(name, returning: ())
         }
     }
 
     /// Registers a new task that delivers to an owner, and creates it.
     ///
-    /// - Returns: The task; one that follows the task that is there, if the behavior prefers that; if the registry is closed, a cancelled task without
-    ///   the work.
+    /// - Returns: The task; the one that is there, if the behavior prefers that, or, if that has another type, a task that follows it; if the registry is
+    ///   closed, a cancelled task without the work.
     func addDelivery(
         _ key: Key?,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -32,7 +32,8 @@ extension TaskRegistry {
     ) -> Task<DeliveryOutcome, Never> {
         switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
         case .added(let task): return task
-        case .existing(let id, _): return follow(id, returning: .duplicate)
+        case .existing(_, .delivery(let task)?): return task
+        case .existing(let id, _): return follow(id) { await $0?.waitForEnd() ?? .duplicate }
         case .refused: return Self.cancelledTask(name, returning: .cancelled)
         }
     }

@@ -83,23 +83,25 @@ extension TaskRegistry {
     /// Returns a task that stands for another one, which its creator may not have attached yet, on another thread or further up on this one. It
     /// ends when the other ends, cancels it when it is cancelled itself, and is registered nowhere.
     ///
-    /// - Parameter value: What the task returns.
-    func follow<Value: Sendable>(_ followed: ID, returning value: Value) -> Task<Value, Never> {
+    /// - Parameter value: Waits for the end of the other task, and returns what this one returns; for `nil`, the other has ended.
+    func follow<Value: Sendable>(
+        _ followed: ID,
+        _ value: @escaping @Sendable (Job?) async -> Value
+    ) -> Task<Value, Never> {
         spawn(name: nil, priority: nil, isolatedTo: nil, Follower(registry: self, followed: followed, value: value))
     }
 
     private struct Follower<Value: Sendable>: _TaskBody {
         let registry: TaskRegistry
         let followed: ID
-        let value: Value
+        let value: @Sendable (Job?) async -> Value
 
         nonisolated(nonsending) func run() async -> Value {
             await withTaskCancellationHandler {
-                await registry.job(of: followed)?.waitForEnd()
+                await value(registry.job(of: followed))
             } onCancel: {
                 performOutsideHandler { registry.cancel(followed) }
             }
-            return value
         }
     }
 
