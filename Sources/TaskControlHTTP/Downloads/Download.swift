@@ -155,7 +155,7 @@ extension OutputFile.SystemError {
             case .EACCES, .EPERM: .fileWriteNoPermission
             case .ENOSPC, .EDQUOT: .fileWriteOutOfSpace
             case .EROFS: .fileWriteVolumeReadOnly
-            case .EWOULDBLOCK: .fileLocking
+            case .EAGAIN: .fileLocking
             default: .fileWriteUnknown
             }
         return CocoaError(cocoaCode, userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: reason])
