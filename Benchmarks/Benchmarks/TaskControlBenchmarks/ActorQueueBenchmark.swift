@@ -45,11 +45,11 @@ func registerActorQueue() {
             return row
         }
     }
-    Benchmark.row("Task(on: actor)") {
+    Benchmark.row("Task(isolatedTo: actor)") {
         let target = Target()
         return await Contender.compare(
-            "`Task(on: actor) { $0.f() }`, depth 100",
-            .started { countdown in Task(on: target) { $0.hit(countdown) } },
+            "`Task(isolatedTo: actor) { $0.f() }`, depth 100",
+            .started { countdown in Task(isolatedTo: target) { $0.hit(countdown) } },
             to: "`Task { await actor.f() }`",
             .started { countdown in Task { await target.hit(countdown) } },
             depth: 100

@@ -23,7 +23,7 @@
 ///
 /// What has begun has left the queue, which so can't be drained: a ``CancellableQueue`` over it can.
 ///
-/// Siblings: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(on: actor)` needs no queue, and keeps the order among tasks of
+/// Siblings: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(isolatedTo: actor)` needs no queue, and keeps the order among tasks of
 /// equal priority.
 ///
 /// ## Ordering

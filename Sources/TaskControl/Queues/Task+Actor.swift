@@ -2,7 +2,7 @@ extension Task where Failure == Never {
     /// Runs an operation on an actor, from wherever this is called, in order among those of equal priority.
     ///
     /// ```swift
-    /// Task(on: log) { log in log.append(line) }
+    /// Task(isolatedTo: log) { log in log.append(line) }
     /// ```
     ///
     /// There is no queue to declare, and nothing to adopt.
@@ -21,7 +21,7 @@ extension Task where Failure == Never {
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on actor: ActorType,
+        isolatedTo actor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
         let work = _ActorWork(actor, operation)
@@ -48,7 +48,7 @@ extension Task where Failure == any Error {
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
-        on actor: ActorType,
+        isolatedTo actor: ActorType,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
         let work = _ActorThrowingWork(actor, operation)

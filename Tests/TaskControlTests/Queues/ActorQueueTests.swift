@@ -111,7 +111,7 @@ struct ActorQueueTests {
     @Test func aThrowingTaskThatIsCancelledBeforeItHasBegunNeverRuns() async throws {
         let journal = Journal()
         // On the actor, so that nothing of the queue begins meanwhile.
-        let (dropped, owed, last) = await Task(on: journal) { journal in
+        let (dropped, owed, last) = await Task(isolatedTo: journal) { journal in
             let dropped = Task(on: journal.queue) { myself throws in myself.append(1) }
             let owed = Task(on: journal.queue) { myself in
                 myself.append(2)
@@ -153,7 +153,7 @@ struct ActorQueueTests {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func whatIsBeforeATaskOfHigherPriorityIsRaised() async {
         let journal = Journal()
-        let priority = await Task(on: journal) { journal in
+        let priority = await Task(isolatedTo: journal) { journal in
             let low = Task(priority: .background, on: journal.queue) { _ in Task.currentPriority }
             Task(priority: .high, on: journal.queue) { _ in }
             return low
@@ -198,14 +198,14 @@ struct ActorQueueTests {
 
     @Test func tasksOnAnActorBeginThereInTheOrderOfTheCalls() async throws {
         let journal = Journal()
-        for number in 0..<1_000 { Task(on: journal) { $0.append(number) } }
-        let lines = try await Task(on: journal) { myself throws in myself.lines }.value
+        for number in 0..<1_000 { Task(isolatedTo: journal) { $0.append(number) } }
+        let lines = try await Task(isolatedTo: journal) { myself throws in myself.lines }.value
         #expect(lines == Array(0..<1_000))
     }
 
     @Test func aTaskOnAnActorKeepsItAliveUntilItHasEnded() async throws {
         let (gone, gate) = (Gate(), Gate())
-        let task = Task(on: Probed(gone)) { _ in await gate.waitIgnoringCancellation() }
+        let task = Task(isolatedTo: Probed(gone)) { _ in await gate.waitIgnoringCancellation() }
         #expect(!gone.isOpen)
         gate.open()
         await task.value

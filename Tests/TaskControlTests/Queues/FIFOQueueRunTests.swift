@@ -225,7 +225,7 @@ struct QueueRaisingTests {
         let raised = OrderRecorder<TaskPriority>()
         Task(priority: .background, on: queue) { await raised.recordRises(of: begun, until: gate) }
         await begun.waitIgnoringCancellation()
-        await Task(on: place) { place in
+        await Task(isolatedTo: place) { place in
             Task(priority: .high, on: queue, isolatedTo: place) { _ in }
             #expect(raised.events == [.high])
         }.value
