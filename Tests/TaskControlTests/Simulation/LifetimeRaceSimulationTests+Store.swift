@@ -57,7 +57,7 @@ extension LifetimeRaceSimulationTests {
                         }
                     }
                 }
-                sim.somewhere {
+                sim.atAnyPoint {
                     store.cancelTask(forKey: 1)
                     cancelled.record(true)
                 }
