@@ -10,6 +10,9 @@ extension Task {
 }
 
 extension _TaskHandle {
+    /// The task in the type that it was created with: only for the handle of such a task. (DeliveryOutcomeTests awaits what it returns.)
+    var delivery: Task<DeliveryOutcome, Never> { unsafeBitCast(self, to: Task<DeliveryOutcome, Never>.self) }
+
     /// A task that is not kept alive: to be used only while it is known to live.
     struct Unowned: @unchecked Sendable {
         // Sendable, as the task is: this is its address, and whoever makes an owned handle of it holds the lock under which the task is

@@ -1,16 +1,22 @@
-/// The handle of a registered task, in the type that it was created with: the value of a task must be awaited in its own type.
-enum RegisteredTask: Hashable, Sendable {
-    /// A task without a value, or one that was created elsewhere, whose value is not asked for.
-    case plain(_TaskHandle)
-    /// A task that delivers to an owner.
-    case delivery(Task<DeliveryOutcome, Never>)
+/// The handle of a registered task, which knows the type that the task was created with: the value of a task must be awaited in its own type.
+///
+/// One reference and a flag: the compiler retains and releases an enumeration of two references with a multiple of the instructions.
+struct RegisteredTask: Hashable, Sendable {
+    /// For what can be done to every task.
+    let handle: _TaskHandle
+    private let isDelivery: Bool
 
-    var handle: _TaskHandle {
-        switch self {
-        case .plain(let task): task
-        case .delivery(let task): task.handle
-        }
-    }
+    /// A task without a value, or one that was created elsewhere, whose value is not asked for.
+    static func plain(_ task: _TaskHandle) -> Self { Self(handle: task, isDelivery: false) }
+
+    /// A task that delivers to an owner.
+    static func delivery(_ task: Task<DeliveryOutcome, Never>) -> Self { Self(handle: task.handle, isDelivery: true) }
+
+    /// The task, if it has no value.
+    var plain: Task<Void, Never>? { isDelivery ? nil : handle }
+
+    /// The task, if it delivers to an owner.
+    var delivery: Task<DeliveryOutcome, Never>? { isDelivery ? handle.delivery : nil }
 
     var isCancelled: Bool { handle.isCancelled }
 
@@ -20,11 +26,8 @@ enum RegisteredTask: Hashable, Sendable {
     ///
     /// - Returns: How its work has ended; `nil` if it delivers to no owner.
     func waitForEnd() async -> DeliveryOutcome? {
-        switch self {
-        case .plain(let task):
-            await task.value
-            return nil
-        case .delivery(let task): return await task.value
-        }
+        if let delivery { return await delivery.value }
+        await handle.value
+        return nil
     }
 }

@@ -13,8 +13,8 @@ extension TaskRegistry {
     ) -> Task<Void, Never> where Work.Success == Void {
         switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
         case .added(let task): return task
-        case .existing(_, .plain(let task)?): return task
-        case .existing(let id, _): return follow(id) { _ = await $0?.waitForEnd() }
+        case .existing(let id, let existing):
+            return existing?.plain ?? follow(id) { _ = await $0?.waitForEnd() }
         case .refused: return Self.cancelledTask(name, returning: ())
         }
     }
@@ -32,8 +32,8 @@ extension TaskRegistry {
     ) -> Task<DeliveryOutcome, Never> {
         switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
         case .added(let task): return task
-        case .existing(_, .delivery(let task)?): return task
-        case .existing(let id, _): return follow(id) { await $0?.waitForEnd() ?? .duplicate }
+        case .existing(let id, let existing):
+            return existing?.delivery ?? follow(id) { await $0?.waitForEnd() ?? .duplicate }
         case .refused: return Self.cancelledTask(name, returning: .cancelled)
         }
     }

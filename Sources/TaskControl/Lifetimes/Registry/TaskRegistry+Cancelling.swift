@@ -33,14 +33,15 @@ extension TaskRegistry {
 
     private func cancelAll(isClosing: Bool, emitsClosed: Bool) {
         var moment: EventMoment?
-        let decision = decide { books, effects in
+        var outcome = Outcome()
+        decide(&outcome) { books, effects in
             moment = Diagnostics.moment
             if isClosing { books.machine.close() }
             books.machine.cancelAll(&effects)
         }
-        carryOut(decision) {
+        carryOut(outcome) {
             if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }
-            let count = decision.effects.lists?.retired.count ?? 0
+            let count = outcome.effects.lists?.retired.count ?? 0
             // An owner that ends without tasks cancels nothing.
             if count > 0 || !isClosing { Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count)) }
         }

@@ -40,9 +40,10 @@ extension TaskRegistry {
             state.withLock { $0.machine.park(id, waiter) } ? nil : .reached
         } onCancel: {
             // A handler resumes its own task only, and calls nobody else. The task itself reports that it was cancelled.
-            let decision = decide { $0.machine.leave(id, &$1) }
-            for waiter in decision.effects.lists?.waking ?? [] { waiter.resume(returning: .reached) }
-            if decision.isNews { performOutsideHandler { self.onChange?() } }
+            var outcome = Outcome()
+            decide(&outcome) { $0.machine.leave(id, &$1) }
+            for waiter in outcome.effects.lists?.waking ?? [] { waiter.resume(returning: .reached) }
+            if outcome.isNews { performOutsideHandler { self.onChange?() } }
         } raising: { [self] priority in
             raise(state.withLock { $0.machine.raise(before: id, to: priority.rawValue) }, to: priority)
         }

@@ -52,7 +52,8 @@ final class TaskRegistry: Sendable {
         _ making: Making,
         _ work: Work
     ) -> Machine.Registration<Task<Work.Success, Never>> {
-        let decision = decide { books, effects in
+        var outcome = Outcome()
+        let registration = decide(&outcome) { books, effects in
             let registration = books.machine.add(
                 key: key,
                 behavior: behavior,
@@ -62,8 +63,8 @@ final class TaskRegistry: Sendable {
             if case .added(let id) = registration { Diagnostics.open(subject(id)) }
             return registration
         }
-        return carryOut(decision) {
-            switch decision.value {
+        return carryOut(outcome) {
+            switch registration {
             case .added(let id):
                 // Before observers are called: others wait for this task, in its lane or for its handle.
                 let task = start(id, making, work)
@@ -87,6 +88,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
+    @inline(__always)
     private func start<Work: OwnedWork>(_ id: ID, _ making: Making, _ work: Work) -> Task<Work.Success, Never> {
         let body = RegisteredBody(registry: self, id: id, work: work)
         let task =
@@ -99,10 +101,11 @@ final class TaskRegistry: Sendable {
 
     /// Attaches the handle of a task that has been created.
     func attach(_ id: ID, _ job: Job) {
-        let decision = decide { $0.machine.attach(id, job: job, &$1) }
-        let priority = decision.effects.raisingTo
+        var outcome = Outcome()
+        decide(&outcome) { $0.machine.attach(id, job: job, &$1) }
+        let priority = outcome.effects.raisingTo
         if priority > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: priority)) }
-        carryOut(decision) {}
+        carryOut(outcome) {}
     }
 
     /// Registers a task that the caller is about to create. The caller attaches its handle, decides when it begins, and calls `finish`.
@@ -210,25 +213,27 @@ final class TaskRegistry: Sendable {
 
     // MARK: Deciding and acting
 
-    /// The decision about an event, with what is known only under the lock.
-    struct Decision<Value>: ~Copyable {
-        let value: Value
-        let effects: Machine.Effects
+    /// What must be done about an event, with what is known only under the lock.
+    struct Outcome: ~Copyable {
+        var effects = Machine.Effects()
         /// Whether the live count has changed, and anybody has ever asked for it.
-        let isNews: Bool
+        var isNews = false
         /// The tasks that were cancelled; `nil` if there are none, or if nobody observes.
-        let retired: Retired?
+        var retired: Retired?
     }
 
+    /// - Parameter outcome: Receives what the caller must carry out. Not a part of the result, which would make it generic, and slow to destroy.
     @inline(__always)
-    func decide<Value>(_ event: (inout Books, inout Machine.Effects) -> Value) -> Decision<Value> {
-        var effects = Machine.Effects()
-        let (value, isNews, retired) = state.withLock { books in
-            let value = event(&books, &effects)
-            let isNews = books.isWatched && effects.liveCountChange != 0
-            return (value, isNews, effects.lists.flatMap { self.retired($0.retired, books) })
+    func decide<Value>(
+        _ outcome: inout Outcome,
+        _ event: (inout Books, inout Machine.Effects) -> Value
+    ) -> Value {
+        state.withLock { books in
+            let value = event(&books, &outcome.effects)
+            outcome.isNews = books.isWatched && outcome.effects.liveCountChange != 0
+            if let lists = outcome.effects.lists { outcome.retired = retired(lists.retired, books) }
+            return value
         }
-        return Decision(value: value, effects: effects, isNews: isNews, retired: retired)
     }
 
     @inline(__always)
@@ -248,22 +253,23 @@ final class TaskRegistry: Sendable {
     /// - Parameter follow: What else the decision entails. It emits the events of the decision itself, before those of the tasks that were
     ///   cancelled.
     @inline(__always)
-    func carryOut<Value, Result>(_ decision: borrowing Decision<Value>, then follow: () -> Result) -> Result {
-        if let lists = decision.effects.lists {
+    func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
+        if let lists = outcome.effects.lists {
             for waiter in lists.waking { waiter.resume(returning: .reached) }
             for job in lists.cancelling { job.cancel() }
             if let interval = lists.interval { startTimer(interval.id, interval.time) }
         }
-        if decision.isNews { onChange?() }
+        if outcome.isNews { onChange?() }
         let result = follow()
-        if let retired = decision.retired { emitCancelled(retired) }
+        if let retired = outcome.retired { emitCancelled(retired) }
         return result
     }
 
     /// Decides about an event, and carries the effects out.
     @inline(__always)
     func change<Value>(_ event: (inout Books, inout Machine.Effects) -> Value) -> Value {
-        let decision = decide(event)
-        return carryOut(decision) { decision.value }
+        var outcome = Outcome()
+        let value = decide(&outcome, event)
+        return carryOut(outcome) { value }
     }
 }
