@@ -3,7 +3,7 @@ extension TaskEvent.Primitive {
     public static var retry: Self { Self("retry", [.call]) }
     /// A call of ``withTimeout(_:clock:operation:)``.
     public static var withTimeout: Self { Self("withTimeout", [.call, .awaited, .limited]) }
-    /// A call of ``withDetachedTimeout(_:clock:name:operation:)``.
+    /// A call of ``withDetachedTimeout(_:name:clock:operation:)``.
     public static var withDetachedTimeout: Self { Self("withDetachedTimeout", [.call, .awaited]) }
     /// An ``AsyncSemaphore``.
     public static var asyncSemaphore: Self { Self("AsyncSemaphore", [.call, .line]) }

@@ -179,7 +179,7 @@ struct SharingEventTests {
         try await EventLog.recording { recorder in
             let gate = Gate()
             let caller = Task {
-                try await withDetachedTimeout(.seconds(1), clock: clock, name: "legacy") {
+                try await withDetachedTimeout(.seconds(1), name: "legacy", clock: clock) {
                     await Task { try? await gate.wait() }.value
                 }
             }

@@ -191,7 +191,7 @@ struct TimeLimitTests {
         try await Task(name: "mine") {
             let inside = try await withTimeout(limit, clock: clock) { Task.name }
             let detached = try await withDetachedTimeout(limit, clock: clock) { Task.name }
-            let named = try await withDetachedTimeout(limit, clock: clock, name: "its own") { Task.name }
+            let named = try await withDetachedTimeout(limit, name: "its own", clock: clock) { Task.name }
             #expect(inside == "mine" && detached == "mine" && named == "its own")
         }.value
     }
@@ -287,7 +287,7 @@ struct TimeLimitTests {
     @Test func itReturnsAtTheLimitWhateverTheWorkDoes() async throws {
         let (deaf, cancelled, error) = (Gate(), Gate(), MarkedError())
         let task = Task {
-            try await withDetachedTimeout(limit, clock: clock, name: "legacy") {
+            try await withDetachedTimeout(limit, name: "legacy", clock: clock) {
                 await withTaskCancellationHandler {
                     await deaf.waitIgnoringCancellation()
                 } onCancel: {

@@ -20,10 +20,10 @@ struct _PermitHolding: Sendable {
 /// The events of permits.
 extension AsyncSemaphore {
     /// Permits were requested: they are there, or the wait for them begins.
-    func emitRequest(_ weight: Int, _ holding: inout _PermitHolding, isAcquired: Bool, at moment: EventMoment) {
+    func emitRequest(_ count: Int, _ holding: inout _PermitHolding, isAcquired: Bool, at moment: EventMoment) {
         // Permits that are acquired at once, and released by an unknown caller, have neither a beginning nor an end.
         if isAcquired, !holding.isScoped {
-            return Diagnostics.emit(at: moment, source.event(.acquired, count: weight))
+            return Diagnostics.emit(at: moment, source.event(.acquired, count: count))
         }
         holding.number = Diagnostics.nextNumber()
         Diagnostics.emit(
@@ -33,12 +33,12 @@ extension AsyncSemaphore {
                 isAcquired ? .acquired : .waiting,
                 .began(isAcquired ? .running : .waiting),
                 about: holding.subject,
-                count: weight
+                count: count
             )
         )
     }
 
-    func emitAcquired(_ weight: Int, _ holding: _PermitHolding) {
+    func emitAcquired(_ count: Int, _ holding: _PermitHolding) {
         guard let subject = holding.subject else { return }
         Diagnostics.emit(
             isInside: true,
@@ -46,26 +46,26 @@ extension AsyncSemaphore {
                 .acquired,
                 holding.isScoped ? .entered(.running) : .ended(.completed),
                 about: subject,
-                count: weight
+                count: count
             )
         )
     }
 
-    func emitLeft(_ weight: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
+    func emitLeft(_ count: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
         guard let subject = holding.subject else { return }
         Diagnostics.emit(
             at: moment,
             isInside: true,
-            source.event(.left, .ended(.cancelled), about: subject, count: weight, isCancelled: true)
+            source.event(.left, .ended(.cancelled), about: subject, count: count, isCancelled: true)
         )
     }
 
-    func emitReleased(_ weight: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
+    func emitReleased(_ count: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
         guard let subject = holding.subject else { return }
         Diagnostics.emit(
             at: moment,
             isInside: true,
-            source.event(.released, .ended(.completed), about: subject, count: weight)
+            source.event(.released, .ended(.completed), about: subject, count: count)
         )
     }
 }

@@ -73,7 +73,7 @@ public final class AsyncSemaphore: Sendable {
     /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation is as for ``withPermit(_:)``.
     ///
     /// - Parameters:
-    ///   - weight: How many permits: from 1 to as many as the semaphore has.
+    ///   - count: How many permits: from 1 to as many as the semaphore has.
     ///   - body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permits.
@@ -81,12 +81,12 @@ public final class AsyncSemaphore: Sendable {
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func withPermits<Value>(
-        _ weight: Int,
+        _ count: Int,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         var holding = _PermitHolding.scoped
-        if !(try _acquireAtOnce(weight, &holding)) { try await _acquireInLine(weight, holding) }
-        defer { _release(weight, holding) }
+        if !(try _acquireAtOnce(count, &holding)) { try await _acquireInLine(count, holding) }
+        defer { _release(count, holding) }
         return try await body()
     }
 
@@ -98,12 +98,12 @@ public final class AsyncSemaphore: Sendable {
     /// ## Cancellation
     /// A caller that is cancelled leaves at once, and has no permit. So does one that was cancelled before it called, even if there are permits.
     ///
-    /// - Parameter weight: How many permits: from 1 to as many as the semaphore has.
+    /// - Parameter count: How many permits: from 1 to as many as the semaphore has.
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(1).
-    public nonisolated(nonsending) func acquire(_ weight: Int = 1) async throws(CancellationError) {
+    public nonisolated(nonsending) func acquire(_ count: Int = 1) async throws(CancellationError) {
         var holding = _PermitHolding.open
-        if !(try _acquireAtOnce(weight, &holding)) { try await _acquireInLine(weight, holding) }
+        if !(try _acquireAtOnce(count, &holding)) { try await _acquireInLine(count, holding) }
     }
 
     /// Takes the permits, or a place in line for them.
@@ -111,19 +111,19 @@ public final class AsyncSemaphore: Sendable {
     /// - Parameter holding: Receives the place, and if somebody observes, a number.
     /// - Returns: Whether the permits are taken; if not, the caller must go on with `_acquireInLine`.
     @usableFromInline
-    func _acquireAtOnce(_ weight: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
-        check(weight)
+    func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
+        check(count)
         if Task.isCancelled { throw CancellationError() }
         // An event is numbered with the decision, so that takes the lock.
-        if Diagnostics.moment == nil, permits.take(weight) { return true }
-        let (id, moment) = permits.withMachine { ($0.acquire(weight), Diagnostics.moment) }
+        if Diagnostics.moment == nil, permits.take(count) { return true }
+        let (id, moment) = permits.withMachine { ($0.acquire(count), Diagnostics.moment) }
         holding.id = id
-        if let moment { emitRequest(weight, &holding, isAcquired: id == nil, at: moment) }
+        if let moment { emitRequest(count, &holding, isAcquired: id == nil, at: moment) }
         return id == nil
     }
 
     @usableFromInline
-    nonisolated(nonsending) func _acquireInLine(_ weight: Int, _ holding: _PermitHolding)
+    nonisolated(nonsending) func _acquireInLine(_ count: Int, _ holding: _PermitHolding)
         async throws(CancellationError)
     {
         guard let id = holding.id else {
@@ -140,53 +140,53 @@ public final class AsyncSemaphore: Sendable {
                 for waiter in granted { waiter.resume(returning: .reached) }
             }
         }
-        guard outcome == .left || Task.isCancelled else { return emitAcquired(weight, holding) }
+        guard outcome == .left || Task.isCancelled else { return emitAcquired(count, holding) }
         let moment = Diagnostics.moment
         // Granted in the same moment: the caller is to hear of its cancellation, and somebody else can use the permits.
-        if outcome == .reached { giveBack(weight) }
-        emitLeft(weight, holding, at: moment)
+        if outcome == .reached { giveBack(count) }
+        emitLeft(count, holding, at: moment)
         throw CancellationError()
     }
 
     /// Takes a permit, or several, if they are there and nobody waits. Never waits, and overtakes nobody.
     ///
-    /// - Parameter weight: How many permits: from 1 to as many as the semaphore has.
+    /// - Parameter count: How many permits: from 1 to as many as the semaphore has.
     /// - Returns: Whether the caller has them now.
     /// - Complexity: O(1).
-    public func tryAcquire(_ weight: Int = 1) -> Bool {
-        check(weight)
-        let isAcquired = permits.take(weight) || permits.withMachine { $0.tryAcquire(weight) }
-        if isAcquired { Diagnostics.emit(source.event(.acquired, count: weight)) }
+    public func tryAcquire(_ count: Int = 1) -> Bool {
+        check(count)
+        let isAcquired = permits.take(count) || permits.withMachine { $0.tryAcquire(count) }
+        if isAcquired { Diagnostics.emit(source.event(.acquired, count: count)) }
         return isAcquired
     }
 
     /// Gives permits back. May be called from anywhere, and by others than those who acquired them; what was acquired together may be given
     /// back in parts.
     ///
-    /// - Parameter weight: How many permits: not more than have been acquired.
+    /// - Parameter count: How many permits: not more than have been acquired.
     /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
-    public func release(_ weight: Int = 1) {
-        check(weight)
+    public func release(_ count: Int = 1) {
+        check(count)
         let moment = Diagnostics.moment
-        giveBack(weight)
-        Diagnostics.emit(at: moment, source.event(.released, count: weight))
+        giveBack(count)
+        Diagnostics.emit(at: moment, source.event(.released, count: count))
     }
 
     @usableFromInline
-    func _release(_ weight: Int, _ holding: _PermitHolding) {
-        guard holding.isObserved else { return giveBack(weight) }
+    func _release(_ count: Int, _ holding: _PermitHolding) {
+        guard holding.isObserved else { return giveBack(count) }
         let moment = Diagnostics.moment
-        giveBack(weight)
-        emitReleased(weight, holding, at: moment)
+        giveBack(count)
+        emitReleased(count, holding, at: moment)
     }
 
-    private func giveBack(_ weight: Int) {
-        if !permits.putBack(weight) { giveBackInLine(weight) }
+    private func giveBack(_ count: Int) {
+        if !permits.putBack(count) { giveBackInLine(count) }
     }
 
     @inline(never)
-    private func giveBackInLine(_ weight: Int) {
-        switch permits.withMachine({ $0.release(weight) }) {
+    private func giveBackInLine(_ count: Int) {
+        switch permits.withMachine({ $0.release(count) }) {
         case .done: return
         case .resume(let granted): for waiter in granted { waiter.resume(returning: .reached) }
         case .refuse:
@@ -196,10 +196,10 @@ public final class AsyncSemaphore: Sendable {
         }
     }
 
-    private func check(_ weight: Int) {
+    private func check(_ count: Int) {
         insist(
-            weight >= 1 && weight <= value,
-            "AsyncSemaphore: \(weight) permits are requested, and there are \(value). Request 1 to \(value), or create a larger semaphore."
+            count >= 1 && count <= value,
+            "AsyncSemaphore: \(count) permits are requested, and there are \(value). Request 1 to \(value), or create a larger semaphore."
         )
     }
 }

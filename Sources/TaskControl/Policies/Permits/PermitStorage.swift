@@ -24,14 +24,14 @@ struct PermitStorage: Sendable {
 
     /// - Returns: Whether the permits were available, and nobody waits. If not, the machine decides.
     @inline(__always)
-    func take(_ weight: Int) -> Bool {
-        lent.replace { $0 >= weight ? $0 - Int64(weight) : nil }
+    func take(_ count: Int) -> Bool {
+        lent.replace { $0 >= count ? $0 - Int64(count) : nil }
     }
 
     /// - Returns: Whether nobody waits, and not more is returned than was taken. If not, the machine decides.
     @inline(__always)
-    func putBack(_ weight: Int) -> Bool {
-        lent.replace { $0 != Self.held && weight <= size - Int($0) ? $0 + Int64(weight) : nil }
+    func putBack(_ count: Int) -> Bool {
+        lent.replace { $0 != Self.held && count <= size - Int($0) ? $0 + Int64(count) : nil }
     }
 
     func withMachine<Answer>(_ event: (inout Machine) -> Answer) -> Answer {

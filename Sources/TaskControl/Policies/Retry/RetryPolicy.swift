@@ -21,10 +21,10 @@ public struct RetryPolicy: Sendable {
     public var attempts: Int
     /// The delays between the attempts.
     public var backoff: RetryBackoff
-    /// The limit of the time from the call to the end of a delay; `nil` for none. A retry whose delay would end later is not begun.
-    public var maxElapsed: Duration?
     /// The budget that pays for retries; `nil` for no limit.
     public var budget: RetryBudget?
+    /// The limit of the time from the call to the end of a delay; `nil` for none. A retry whose delay would end later is not begun.
+    public var maxElapsed: Duration?
     /// Returns whether an error is worth another attempt.
     public var shouldRetry: @Sendable (any Error) -> Bool
 
@@ -33,20 +33,20 @@ public struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - attempts: How many attempts there may be, including the first. Less than 1 counts as 1.
     ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full jitter, as in the AWS SDKs.
-    ///   - maxElapsed: The limit of the time from the call to the end of a delay. By default there is none.
     ///   - budget: The budget that pays for retries. By default a new one: see ``RetryBudget``.
+    ///   - maxElapsed: The limit of the time from the call to the end of a delay. By default there is none.
     ///   - shouldRetry: Returns whether an error is worth another attempt. By default ``isWorthRetrying(_:)``.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
-        maxElapsed: Duration? = nil,
         budget: RetryBudget? = RetryBudget(),
+        maxElapsed: Duration? = nil,
         shouldRetry: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
     ) {
         self.attempts = attempts
         self.backoff = backoff
-        self.maxElapsed = maxElapsed
         self.budget = budget
+        self.maxElapsed = maxElapsed
         self.shouldRetry = shouldRetry
     }
 

@@ -21,8 +21,8 @@
 /// - Parameters:
 ///   - duration: The limit. With zero or less, such as what is left of a deadline that has passed, the operation does not begin and
 ///     ``TimeoutError`` is thrown. A limit of more than 100 years is one of 100 years.
+///   - name: The name of the operation's task in diagnostics. `nil`: the caller's.
 ///   - clock: Measures the time.
-///   - name: Of the operation's task, for diagnostics. `nil`: the caller's.
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. Where that is
 ///     the caller's, as in a function of an actor, it must not block: the caller could not return either.
 /// - Returns: What the operation returns.
@@ -31,8 +31,8 @@
 @inlinable
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,
-    clock: C = ContinuousClock(),
     name: String? = nil,
+    clock: C = ContinuousClock(),
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// When the time is over the operation is cancelled, and awaited. One that ignores its cancellation is waited for as long as it likes:
-/// ``withDetachedTimeout(_:clock:name:operation:)`` is for that, and returns at the limit.
+/// ``withDetachedTimeout(_:name:clock:operation:)`` is for that, and returns at the limit.
 ///
 /// Limits can be nested: the nearest wins, and each caller sees its own ``TimeoutError``.
 ///

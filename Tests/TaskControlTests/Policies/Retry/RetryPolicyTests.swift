@@ -52,7 +52,7 @@ struct RetryPolicyTests {
     }
 
     @Test func eachSettingIsFollowed() async throws {
-        var policy = RetryPolicy(attempts: 9, backoff: .fixed(.seconds(2)), maxElapsed: .seconds(5), budget: nil)
+        var policy = RetryPolicy(attempts: 9, backoff: .fixed(.seconds(2)), budget: nil, maxElapsed: .seconds(5))
         policy.shouldRetry = { _ in true }
         let calls = OrderRecorder<Int>()
         await #expect(throws: CancellationError.self) {
