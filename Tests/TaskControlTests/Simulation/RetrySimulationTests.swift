@@ -84,7 +84,7 @@ struct RetrySimulationTests {
         try await offThePool {
             for number in 0..<100 as Range<UInt64> {
                 let programs = Self.programs(number)
-                try simulate(seeds: Schedules.all(1_000)) { sim in
+                try simulate(seeds: Schedules.seeds(1_000, inDebug: 5)) { sim in
                     await withTaskGroup { group in
                         for (index, program) in programs.enumerated() {
                             group.addTask {
@@ -119,7 +119,7 @@ struct RetrySimulationTests {
             for number in 100..<200 as Range<UInt64> {
                 let program = Self.programs(number)[0]
                 let whole = program.expected(isCancelled: false)
-                try simulate(seeds: Schedules.all(1_000)) { sim in
+                try simulate(seeds: Schedules.seeds(1_000, inDebug: 5)) { sim in
                     let log = OrderRecorder<RetryProgram.Event>()
                     let caller = Task { await Self.run(program, sim, log) }
                     sim.cancelAtAnyPoint(caller)
