@@ -272,7 +272,7 @@ struct TrackerStateMachineTests {
 
     @Test func manySubjectsLeaveNothing() {
         var books = TrackerStateMachine(limit: 10)
-        for number in 1...100_000 {
+        for number in 1...fullSize(100_000, inDebug: 20_000) {
             let id = UInt64(number)
             books.receive(event(.started, .began(.waiting), id, in: .singleFlight, owner: Identity(id), task: 3))
             books.receive(event(.completed, .ended(.completed), id, in: .singleFlight, owner: Identity(id)))

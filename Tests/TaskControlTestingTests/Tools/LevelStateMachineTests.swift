@@ -104,7 +104,7 @@ private struct LevelModel {
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct LevelStateMachineTests {
-    /// All sequences of five events.
+    /// All sequences of five events, and of four in a debug build.
     @Test func agreesWithAListThatIsSearchedThrough() {
         func search(_ model: LevelModel, _ path: [LevelModel.Event], depth: Int) {
             guard depth > 0 else { return }
@@ -117,10 +117,10 @@ struct LevelStateMachineTests {
                 search(model, path + [event], depth: depth - 1)
             }
         }
-        search(LevelModel(), [], depth: 5)
+        search(LevelModel(), [], depth: fullSize(5, inDebug: 4))
     }
 
-    @Test(arguments: 0..<50 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(50, inDebug: 10))
     func agreesInLongRuns(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var model = LevelModel()

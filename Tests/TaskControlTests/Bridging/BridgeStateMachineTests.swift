@@ -9,11 +9,13 @@ struct BridgeStateMachineTests {
     /// Every sequence of events agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [true, false])
     func everyShortSequenceAgreesWithTheModel(isLeaving: Bool) {
-        let steps = BridgeDriver(isLeaving: isLeaving).playEverySequence(upTo: 14) { $0.possibleEvents(callbacks: 4) }
+        let steps = BridgeDriver(isLeaving: isLeaving).playEverySequence(upTo: 14) {
+            $0.possibleEvents(callbacks: 4)
+        }
         #expect(steps > 100)
     }
 
-    @Test(arguments: 0..<400 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(400, inDebug: 40))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var driver = BridgeDriver(isLeaving: seed.isMultiple(of: 2))

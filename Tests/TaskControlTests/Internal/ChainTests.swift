@@ -13,7 +13,7 @@ struct ChainTests {
     }
 
     /// Long programs with many elements, which the search above does not reach.
-    @Test(arguments: 0..<20 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(20, inDebug: 5))
     func longRandomSequencesAgreeWithAnArray(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var driver = ChainDriver()

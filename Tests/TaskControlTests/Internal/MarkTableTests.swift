@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct MarkTableTests {
     /// Random events, compared with a list that is searched through.
-    @Test(arguments: 0..<50 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(50, inDebug: 10))
     func waitersAreResumedByMarkAndThenInOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = MarkTable<Int, Int>()

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct SlotTableTests {
     /// Random insertions and removals against a dictionary.
-    @Test(arguments: 0..<20 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(20, inDebug: 4))
     func agreesWithADictionary(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = SlotTable<UInt64>()

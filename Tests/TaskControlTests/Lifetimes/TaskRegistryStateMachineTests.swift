@@ -8,10 +8,10 @@ import Testing
 struct TaskRegistryStateMachineTests {
     /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [
-        (keys: ["a"] as [String?], tasks: 3, depth: 7, isWide: false),
-        (keys: ["a"] as [String?], tasks: 3, depth: 5, isWide: true),
-        (keys: ["a", "b"] as [String?], tasks: 3, depth: 5, isWide: false),
-        (keys: [nil] as [String?], tasks: 3, depth: 12, isWide: false),
+        (keys: ["a"] as [String?], tasks: 3, depth: fullSize(7, inDebug: 5), isWide: false),
+        (keys: ["a"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 4), isWide: true),
+        (keys: ["a", "b"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 4), isWide: false),
+        (keys: [nil] as [String?], tasks: 3, depth: fullSize(12, inDebug: 8), isWide: false),
     ])
     func everyShortSequenceAgreesWithTheModel(keys: [String?], tasks: Int, depth: Int, isWide: Bool) {
         let steps = RegistryDriver().playEverySequence(upTo: depth) {
@@ -21,7 +21,7 @@ struct TaskRegistryStateMachineTests {
     }
 
     /// Long programs with many tasks, which the search above does not reach.
-    @Test(arguments: 0..<40 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var driver = RegistryDriver()

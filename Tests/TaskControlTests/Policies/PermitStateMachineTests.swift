@@ -8,7 +8,9 @@ import Testing
 struct PermitStateMachineTests {
     /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [
-        (size: 1, callers: 4, depth: 12), (size: 2, callers: 4, depth: 10), (size: 3, callers: 5, depth: 8),
+        (size: 1, callers: 4, depth: fullSize(12, inDebug: 9)),
+        (size: 2, callers: 4, depth: fullSize(10, inDebug: 8)),
+        (size: 3, callers: 5, depth: fullSize(8, inDebug: 7)),
     ])
     func everyShortSequenceAgreesWithTheModel(size: Int, callers: Int, depth: Int) {
         let steps = PermitDriver(size: size).playEverySequence(upTo: depth) {
@@ -18,7 +20,7 @@ struct PermitStateMachineTests {
     }
 
     /// Long programs with many callers, which the search above does not reach.
-    @Test(arguments: 0..<40 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var driver = PermitDriver(size: [1, 2, 5, 12][Int(seed % 4)])

@@ -8,12 +8,12 @@ import Testing
 struct TurnStateMachineTests {
     /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [
-        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5] as [UInt8], depth: 14),
-        (capacity: 1 as Int?, people: 3, drainers: 1, levels: [5] as [UInt8], depth: 8),
-        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: 7),
-        (capacity: 2 as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: 9),
-        (capacity: nil as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: 14),
-        (capacity: nil as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: 8),
+        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5] as [UInt8], depth: fullSize(14, inDebug: 13)),
+        (capacity: 1 as Int?, people: 3, drainers: 1, levels: [5] as [UInt8], depth: fullSize(8, inDebug: 7)),
+        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: fullSize(7, inDebug: 6)),
+        (capacity: 2 as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: fullSize(9, inDebug: 8)),
+        (capacity: nil as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: fullSize(14, inDebug: 10)),
+        (capacity: nil as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: fullSize(8, inDebug: 6)),
     ])
     func everyShortSequenceAgreesWithTheModel(
         capacity: Int?,
@@ -29,7 +29,7 @@ struct TurnStateMachineTests {
     }
 
     /// Long programs with many tasks, which the search above does not reach.
-    @Test(arguments: 0..<40 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var driver = TurnDriver(capacity: [1, 2, 5, nil][Int(seed % 4)])

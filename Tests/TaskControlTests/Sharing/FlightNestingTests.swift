@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct FlightNestingTests {
     /// Random waits, departures and ends against a list of waits that is searched through.
-    @Test(arguments: 0..<20 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(20, inDebug: 4))
     func agreesWithAListOfWaits(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var nesting = FlightNesting<Int>()

@@ -8,11 +8,26 @@ import Testing
 struct FlightStateMachineTests {
     /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [
-        (runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false, depth: 12),
-        (runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false, depth: 10),
-        (runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true, depth: 6),
-        (runsToCompletion: false, callers: 4, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true, depth: 5),
-        (runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9], nesting: false, depth: 9),
+        (
+            runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
+            depth: fullSize(12, inDebug: 10)
+        ),
+        (
+            runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
+            depth: fullSize(10, inDebug: 9)
+        ),
+        (
+            runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
+            depth: fullSize(6, inDebug: 5)
+        ),
+        (
+            runsToCompletion: false, callers: 4, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
+            depth: fullSize(5, inDebug: 4)
+        ),
+        (
+            runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9], nesting: false,
+            depth: fullSize(9, inDebug: 7)
+        ),
     ])
     func everyShortSequenceAgreesWithTheModel(
         runsToCompletion: Bool,
@@ -29,7 +44,7 @@ struct FlightStateMachineTests {
     }
 
     /// Long programs with many callers, which the search above does not reach.
-    @Test(arguments: 0..<40 as Range<UInt64>)
+    @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var driver = FlightDriver(runsToCompletion: seed.isMultiple(of: 4))
