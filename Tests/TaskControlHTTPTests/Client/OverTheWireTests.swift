@@ -2,13 +2,15 @@ import FlyingFox
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting
+import TestSupport
 import Testing
 
 /// The client's promises, over both transports, against servers that are there.
 @Suite(.timeLimit(.minutes(15)))
 struct OverTheWireTests {
-    @Test(arguments: TransportUnderTest.allCases)
-    func fiveHundredRequestsOverAnExpiredTokenMakeOneRefresh(_ kind: TransportUnderTest) async throws {
+    @Test(.tags(.large), arguments: TransportUnderTest.allCases)
+    func manyRequestsOverAnExpiredTokenMakeOneRefresh(_ kind: TransportUnderTest) async throws {
+        let count = fullSize(500, inDebug: 100)
         try await RouteServer.run { server in
             let logins = OrderRecorder<Int>()
             let answers = OrderRecorder<Int>()
@@ -30,11 +32,11 @@ struct OverTheWireTests {
             )
             let client = client(of: server.url(), transport, policies)
             try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<500 { group.addTask { try await client.request(Text(path: "books")) } }
+                for _ in 0..<count { group.addTask { try await client.request(Text(path: "books")) } }
                 for try await text in group { #expect(text == "books") }
             }
             #expect(logins.count == 1)
-            #expect(answers.events.count { $0 == 200 } == 500)
+            #expect(answers.events.count { $0 == 200 } == count)
         }
     }
 

@@ -1,14 +1,15 @@
 #if SUBPROCESSES
 import Foundation
 import TaskControlHTTP
+import TestSupport
 import Testing
 
 /// That large bodies pass through, and do not pile up. Measured on Linux, where the kernel tells; elsewhere only that they arrive.
 ///
 /// Each in a process of its own, so that nobody else's memory is measured.
-@Suite(.timeLimit(.minutes(15)), .serialized)
+@Suite(.timeLimit(.minutes(15)), .serialized, .tags(.large))
 struct MemoryTests {
-    private static let count = 100_000_000
+    private static let count = fullSize(100_000_000, inDebug: 50_000_000)
     /// What may come on top of what there was, in bytes.
     private static let bound = 32_000_000
 

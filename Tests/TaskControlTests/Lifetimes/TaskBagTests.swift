@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -204,9 +205,9 @@ struct IdentifiableTaskBagTests {
     }
 
     /// The old task ignores its cancellation and ends after the new one was added: the new entry must survive that.
-    @Test func theEndOfACancelledTaskNeverTouchesTheNewEntry() async throws {
+    @Test(.tags(.large)) func theEndOfACancelledTaskNeverTouchesTheNewEntry() async throws {
         let bag = IdentifiableTaskBag<Int>()
-        for round in 0..<10_000 {
+        for round in 0..<fullSize(10_000, inDebug: 2_000) {
             let (old, new) = (Gate(), Gate())
             bag.addTask(id: 1) { await old.waitIgnoringCancellation() }
             bag.cancel(id: 1)

@@ -7,7 +7,7 @@ import Testing
 /// A cancellation on one thread and an escalation on another, of tasks that wait for each other, on two real threads. The runtime calls handlers
 /// under the status lock of their task; a handler that acts on another task takes that task's lock too, and the two threads deadlock. A
 /// simulation has one thread and cannot find this.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.large))
 struct StatusLockTests {
     enum Form: CaseIterable {
         case queueTasks, queueRun, queueDrain, cancelTasks, actorQueue, parentAndChild, semaphore
@@ -20,7 +20,7 @@ struct StatusLockTests {
         Thread.detachNewThread {
             var generator = SeededGenerator(seed: 1)
             let pair = ThreadPair()
-            for _ in 0..<rounds(300) {
+            for _ in 0..<rounds(fullSize(300, inDebug: 60)) {
                 let race = Race(form)
                 pair.run(offset: Int.random(in: -400...400, using: &generator), race.cancel, race.escalate)
                 race.end()
