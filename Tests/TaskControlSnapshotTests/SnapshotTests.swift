@@ -226,8 +226,9 @@ struct SnapshotTests {
     @Test func whoWasDetachedIsNotWaitedForByTheLifetime() async throws {
         try await watched { books, recorder in
             let (lifetime, gate) = (AsyncLifetime(), Gate())
-            AsyncTask { try await lifetime.drain() }.bind(to: lifetime).detached()
+            // First the task that is waited for: a drain of an empty lifetime ends at once.
             AsyncTask { try await gate.wait() }.bind(to: lifetime)
+            AsyncTask { try await lifetime.drain() }.bind(to: lifetime).detached()
             try await recorder.wait { $0.named("AsyncLifetime.draining").count == 1 }
             let snapshot = books.snapshot
             #expect(snapshot.warnings == [] && snapshot.others.count == 1, "\(snapshot)")

@@ -131,7 +131,7 @@ struct SimulatedIssueTests {
             Issue.record("a warning", severity: .warning)
         }
         #expect(runs.withLock { $0 } == 200)
-        #expect(outcome.issues.count == 2 && outcome.issues.allSatisfy { !$0.isFailure })
+        #expect(outcome.issues.count == 2 && outcome.issues.allSatisfy { !$0.isFailure }, "\(outcome.issues)")
     }
 
     @Test func aKnownIssueThatDoesNotComeUnderASeedIsOneIssue() async throws {

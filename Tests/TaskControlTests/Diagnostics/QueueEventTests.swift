@@ -31,7 +31,9 @@ struct QueueEventTests {
             let owner = TaskEvent.Identity(queue._turns.source.number)
             #expect(tasks.joined().allSatisfy { $0.owner == owner } && recorder.events.unpaired == [])
             // One has ended before the other starts. Two threads deliver the two events, in any order.
-            let kinds = recorder.events.sorted { $0.sequence < $1.sequence }.filter { $0.kind == .started || $0.kind == .completed }.map(\.taskName)
+            let kinds = recorder.events.sorted { $0.sequence < $1.sequence }.filter {
+                $0.kind == .started || $0.kind == .completed
+            }.map(\.taskName)
             #expect(kinds == ["one", "one", "two", "two"])
         }
     }
