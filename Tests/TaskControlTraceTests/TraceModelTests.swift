@@ -207,7 +207,8 @@ struct TraceModelTests {
     @Test func everySubjectOfManyPrimitivesIsOneBarWithAnEnd() async throws {
         let (bag, store, queue) = (TaskBag(), TaskStore<Int>(), FIFOQueue(name: "q"))
         let semaphore = AsyncSemaphore(value: 1)
-        let events = try await EventLog.events {
+        var events: [TaskEvent] = []
+        try await EventLog.recording { recorder in
             for _ in 0..<5 { bag.addTask { try? await semaphore.withPermit { try? await queue.run {} } } }
             for number in 0..<5 { store.addTask(forKey: number % 2) {} }
             _ = try? await retry(attempts: 2, backoff: .fixed(.zero)) { throw MarkedError() }
@@ -215,6 +216,9 @@ struct TraceModelTests {
             try await bag.registry.drain()
             try await store.drain()
             try await queue.drain()
+            // The last ends are delivered after the drains have returned.
+            try await recorder.wait { $0.unpaired == [] }
+            events = recorder.events
         }
         let model = events.model()
         #expect(model.bars.count == Set(events.compactMap(\.subject)).count && events.unpaired == [])

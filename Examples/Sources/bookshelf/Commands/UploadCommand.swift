@@ -56,7 +56,8 @@ extension [CoverUpload] {
     ///
     /// - Parameter board: Receives the state of each upload.
     func upload(with service: any BookService, atMost simultaneous: Int, _ board: UploadBoard) async {
-        let queue = CancellableQueue(underlyingQueue: ConcurrentQueue(name: "uploads", maxConcurrentTasks: simultaneous))
+        let uploads = ConcurrentQueue(name: "uploads", maxConcurrentTasks: simultaneous)
+        let queue = CancellableQueue(underlyingQueue: uploads)
         for (index, cover) in enumerated() {
             queue.addTask(name: cover.name) {
                 board.report(index, .sending(0))
