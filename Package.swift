@@ -179,6 +179,7 @@ let package = Package(
             name: "TaskControlHTTPTests",
             dependencies: [
                 "TaskControlHTTP",
+                "TaskControlSupport",
                 "TaskControlTesting",
                 "TestSupport",
                 .product(name: "FlyingFox", package: "FlyingFox"),

@@ -76,14 +76,7 @@ public struct OutputFile {
             throw SystemError("created", code: EINVAL)
         }
         let target = try Self.end(ofLinksFrom: path)
-        let file = try Self.open(draft, O_WRONLY | O_CREAT, 0o644)
-        var draftStatus = stat()
-        let isRegular = fstat(file, &draftStatus) == 0 && draftStatus.st_mode & S_IFMT == S_IFREG
-        guard isRegular, systemLock(file) == 0 else {
-            let error = SystemError("created", code: isRegular ? errno : EINVAL)
-            _ = systemClose(file)
-            throw error
-        }
+        let file = try Self.openAndLock(draft)
         if exists, status.st_mode & S_IFMT == S_IFREG { _ = fchmod(file, status.st_mode & 0o777) }
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, true)
     }
@@ -125,23 +118,66 @@ public struct OutputFile {
         }
     }
 
-    /// Puts the file in its place. If that fails, nothing is left, except a draft with a name of its own.
+    /// Puts the file in its place, and closes it. If that fails, nothing is left, except a draft with a name of its own.
     public func finish() throws(SystemError) {
-        // Some file systems tell only here that there was no room.
-        guard systemClose(file) == 0 else { throw removing(SystemError("written")) }
+        defer { _ = systemClose(file) }
+        try putInPlace()
+    }
+
+    /// Puts the file in its place, and leaves it open, so that its lock is held until ``keep()``. If that fails, nothing
+    /// is left, except a draft with a name of its own.
+    public func putInPlace() throws(SystemError) {
+        // Some file systems report only when a descriptor is closed that there was no room. A copy is closed: the lock
+        // is released with the last descriptor, and another writer must not open the file before it has its name.
+        let copy = systemCopy(file)
+        guard copy >= 0, systemClose(copy) == 0 else { throw removing(SystemError("written")) }
         guard let draft, rename(draft, target) != 0 else { return }
         throw removing(SystemError("put in place"))
     }
 
     /// Leaves nothing. What has been written directly stays written.
     public func discard() {
-        _ = systemClose(file)
+        // While the lock is held: afterwards the draft may be another writer's.
         if let draft { unlink(draft) }
+        _ = systemClose(file)
     }
 
     private func removing(_ error: SystemError) -> SystemError {
         if let draft, !keepsDraft { unlink(draft) }
         return error
+    }
+
+    private static func openAndLock(_ part: String) throws(SystemError) -> CInt {
+        while true {
+            let file = try openPart(part)
+            do throws(SystemError) {
+                if try lock(file, at: part) { return file }
+            } catch {
+                _ = systemClose(file)
+                throw error
+            }
+            _ = systemClose(file)
+        }
+    }
+
+    /// Opens a draft that other writers may open too.
+    static func openPart(_ path: String) throws(SystemError) -> CInt {
+        try open(path, O_WRONLY | O_CREAT, 0o644)
+    }
+
+    /// Locks an open draft.
+    ///
+    /// - Returns: Whether the file still has its name. Otherwise the writer that had the lock before has put it in its
+    ///   place or removed it: the file is not a draft any more, and must not be changed.
+    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock.
+    static func lock(_ file: CInt, at path: String) throws(SystemError) -> Bool {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw SystemError("created") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("created", code: EINVAL) }
+        guard systemLock(file) == 0 else { throw SystemError("created") }
+        var named = stat()
+        guard stat(path, &named) == 0 else { return false }
+        return named.st_dev == status.st_dev && named.st_ino == status.st_ino
     }
 
     private static func openDraft(in folder: String, _ mode: mode_t) throws(SystemError) -> (String, CInt) {
@@ -199,6 +235,8 @@ private func systemWrite(_ file: CInt, _ bytes: Slice<UnsafeRawBufferPointer>) -
 }
 
 private func systemClose(_ file: CInt) -> CInt { close(file) }
+
+private func systemCopy(_ file: CInt) -> CInt { fcntl(file, F_DUPFD_CLOEXEC, 0) }
 
 /// Released when the file is closed, also by the end of the process.
 private func systemLock(_ file: CInt) -> CInt { flock(file, LOCK_EX | LOCK_NB) }

@@ -102,9 +102,20 @@ final class Download {
     /// Puts the file in its place.
     func finish() throws {
         guard let output = output.take() else { return }
-        try access { () throws(OutputFile.SystemError) in try output.finish() }
-        // A record without a part continues nothing.
-        if !isWhole { try? resumption?.removeRecord() }
+        guard !isWhole, let resumption else {
+            return try access { () throws(OutputFile.SystemError) in try output.finish() }
+        }
+        // The lock of the part is also that of its record, and held to the end.
+        defer { output.keep() }
+        let record = resumption.record
+        // Before the part has another name: then another download may begin, and store a record of its own.
+        try? resumption.removeRecord()
+        do {
+            try access { () throws(OutputFile.SystemError) in try output.putInPlace() }
+        } catch {
+            if let record { try? resumption.store(record) }
+            throw error
+        }
     }
 
     /// The call has failed. Keeps the part that a later call can continue, and a part that this call has not changed.
