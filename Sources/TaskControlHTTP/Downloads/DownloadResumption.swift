@@ -7,8 +7,12 @@
 ///
 /// A download continues if the server has sent a strong validator: an entity tag that is not weak, or, without any tag,
 /// a date of the last modification that is at least a minute older than the response (RFC 9110, 8.8.2.2). If the server
-/// has another representation by then, it sends that one as a whole, and the download begins with its first byte. Parts
-/// of two representations are never joined.
+/// has another representation by then, it sends that one as a whole, and the download begins with its first byte.
+///
+/// A part of a representation with an entity tag is joined only with a rest that has the same tag. A rest without a tag is
+/// not used: the download begins with its first byte. Of a representation that has only a date, a rest with another date
+/// is not used, but a rest without a date is: if a server ignores `If-Range` and sends no date, parts of two
+/// representations are joined. Use such a server with a checksum of the content, or without a resumption.
 ///
 /// Beside the file, a file with `.resume` after its name has the validator and a fingerprint of the URL: a download of
 /// another URL begins anew. When the download is complete, the part takes the place of the target in one step, and both

@@ -106,7 +106,9 @@ struct DownloadStateMachine: Hashable {
         guard entity.length == nil || entity.length == total else { return false }
         // A server repeats the validators of the representation. Others are of another one.
         if let tag = head.entityTag { return tag == entity.validator }
-        if StrongValidator.isStrong(entity.validator) { return true }
+        // A 206 must have the tag that the 200 had (RFC 9110, 15.3.7): without it, `If-Range` was perhaps ignored.
+        if StrongValidator.isStrong(entity.validator) { return false }
+        // Of the date, the same section asks nothing of an answer to `If-Range`.
         return head.lastModified == nil || head.lastModified == entity.validator
     }
 
