@@ -75,6 +75,7 @@ final class Download {
     func begin(at position: Int64) throws {
         let output = try makeOutput()
         hasBegun = true
+        machine.begin()
         // The record is never one of another representation than the file is of.
         if position == 0, !isWhole { try resumption?.removeRecord() }
         try access { () throws(OutputFile.SystemError) in try output.rewind(to: position) }

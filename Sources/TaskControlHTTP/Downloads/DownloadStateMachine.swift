@@ -1,6 +1,7 @@
 /// The received part of a download, and the position at which the next request continues.
 ///
-/// The file is changed as the machine answers: a body is written from the position of ``Answer/write(from:)`` on.
+/// The file is changed as the machine answers: a body is written from the position of ``Answer/write(from:)`` on, after
+/// ``begin()``. Until then the machine describes the file as it is: a response may still be rejected.
 struct DownloadStateMachine: Hashable {
     /// The representation that the received part belongs to.
     struct Entity: Hashable, Codable {
@@ -28,10 +29,19 @@ struct DownloadStateMachine: Hashable {
     enum Answer: Hashable {
         /// Write the body at this position, and remove what is behind it.
         case write(from: Int64)
-        /// The server cannot continue. Send the request again: it has no range then.
+        /// The server cannot continue. Send the request again: no later request of this call has a range, until a body
+        /// is written.
         case restart
         /// The response has no content for the file.
         case refuse
+    }
+
+    /// A body that may be written: the file as ``begin()`` leaves it.
+    private struct Body: Hashable {
+        var entity: Entity?
+        var position: Int64 = 0
+        /// The position behind the last byte of the body, if it is known.
+        var end: Int64?
     }
 
     enum Ending: Hashable {
@@ -48,6 +58,10 @@ struct DownloadStateMachine: Hashable {
     private var requested: Int64?
     /// The position behind the last byte of the running body, if it is known.
     private var end: Int64?
+    /// The body of the last response, until it is written or another request begins.
+    private var answered: Body?
+    /// Whether the server could not continue the received part.
+    private var asksForEverything = false
 
     /// Creates a download of which a part may have been received.
     init(_ entity: Entity? = nil, received: Int64 = 0) {
@@ -64,7 +78,9 @@ struct DownloadStateMachine: Hashable {
     /// and whether the representation is still the same would stay unknown.
     mutating func request() -> (position: Int64, validator: String)? {
         end = nil
-        guard canContinue, let entity, entity.length.map({ received <= $0 }) ?? true else {
+        answered = nil
+        guard canContinue, let entity, !asksForEverything else { return nil }
+        guard entity.length.map({ received <= $0 }) ?? true else {
             forget()
             return nil
         }
@@ -78,22 +94,21 @@ struct DownloadStateMachine: Hashable {
         let requested = requested.take()
         switch (head.status, requested) {
         case (416, .some):
-            forget()
+            asksForEverything = true
             return .restart
         case (206, let position?):
             guard let range = ContentRange(head.contentRange ?? ""), continues(range, at: position, head) else {
-                forget()
+                asksForEverything = true
                 return .restart
             }
-            entity?.length = range.total
-            received = position
-            end = range.last + 1
+            answered = Body(entity: entity, position: position, end: range.last + 1)
+            answered?.entity?.length = range.total
             return .write(from: position)
         case (206, nil):
             // A part that was not asked for is not the content.
             return .refuse
         case (200..<300, _):
-            begin(head)
+            answered = body(head)
             return .write(from: 0)
         default:
             return .refuse
@@ -112,15 +127,20 @@ struct DownloadStateMachine: Hashable {
         return head.lastModified == nil || head.lastModified == entity.validator
     }
 
-    /// Begins with the first byte of a body.
-    private mutating func begin(_ head: Head) {
-        forget()
-        guard head.status == 200, !head.isEncoded else { return }
+    /// Returns the body of a whole representation.
+    private func body(_ head: Head) -> Body {
+        guard head.status == 200, !head.isEncoded else { return Body() }
         let length = head.contentLength.flatMap { ContentRange.number($0) }
         let validator = StrongValidator.of(entityTag: head.entityTag, lastModified: head.lastModified, date: head.date)
-        guard let validator, !head.refusesRanges else { return }
-        entity = Entity(validator: validator, length: length)
-        end = length
+        guard let validator, !head.refusesRanges else { return Body() }
+        return Body(entity: Entity(validator: validator, length: length), end: length)
+    }
+
+    /// Begins to write the body of the response that was answered with ``Answer/write(from:)``: from here on the file is
+    /// changed.
+    mutating func begin() {
+        guard let body = answered.take() else { return }
+        (entity, received, end, asksForEverything) = (body.entity, body.position, body.end, false)
     }
 
     /// A part of the body has arrived. Returns whether it belongs to the body: a range has no more than it announces.

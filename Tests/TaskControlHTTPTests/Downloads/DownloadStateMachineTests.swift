@@ -30,8 +30,8 @@ struct DownloadStateMachineTests {
     private enum Behavior: CaseIterable {
         case proper, unknownLength, changed, weak
         case unsatisfiable, unavailable
-        case wrongStart, otherTag, untagged, unknownTotal, otherTotal, encoded, noRange, shorterRange, tooMuch,
-            ignoresRange
+        case wrongStart, otherTag, untagged, unknownTotal, otherTotal, encoded, noRange, shorterRange, tooMuch
+        case ignoresRange, rejected
     }
 
     /// A download into an array, in as many calls as it takes.
@@ -64,10 +64,18 @@ struct DownloadStateMachineTests {
                 return
             case .restart:
                 #expect(asked != nil, "a request without a range does not restart")
-                #expect(!machine.canContinue)
+                var next = machine
+                #expect(next.request() == nil, "the next request asks for everything")
+                #expect(machine.received == Int64(file.count), "the file is as it was")
+                return
+            case .write where behavior == .rejected:
+                // The endpoint does not accept the response: the file is as it was.
+                #expect(machine.received == Int64(file.count) || !machine.canContinue)
                 return
             case .write(let position):
                 #expect(position <= Int64(file.count))
+                machine.begin()
+                #expect(machine.received == position)
                 file.removeSubrange(Int(position)...)
             }
             var isBroken = false
@@ -171,12 +179,14 @@ struct DownloadStateMachineTests {
         var machine = DownloadStateMachine()
         #expect(machine.request() == nil)
         #expect(machine.answer(.init(status: 200, contentLength: "10", entityTag: "\"a\"")) == .write(from: 0))
+        machine.begin()
         _ = machine.receive(4)
         let asked = machine.request()
         #expect(asked?.position == 4 && asked?.validator == "\"a\"")
         #expect(machine.answer(.init(status: 503)) == .refuse)
         #expect(machine.request()?.position == 4)
         #expect(machine.answer(.init(status: 206, contentRange: "bytes 4-9/10", entityTag: "\"a\"")) == .write(from: 4))
+        machine.begin()
         _ = machine.receive(6)
         let fits = machine.receive(1)
         #expect(!fits)
@@ -184,6 +194,7 @@ struct DownloadStateMachineTests {
         // The file could not take its place: the last byte is asked for again.
         #expect(machine.request()?.position == 9)
         #expect(machine.answer(.init(status: 206, contentRange: "bytes 9-9/10", entityTag: "\"a\"")) == .write(from: 9))
+        machine.begin()
         _ = machine.receive(1)
         #expect(machine.ending() == .complete)
     }
@@ -209,6 +220,7 @@ struct DownloadStateMachineTests {
         ] {
             var machine = DownloadStateMachine()
             #expect(machine.answer(head) == .write(from: 0))
+            machine.begin()
             _ = machine.receive(5)
             #expect(!machine.canContinue && machine.ending() == .complete)
             #expect(machine.request() == nil)

@@ -1,0 +1,123 @@
+import TaskControlHTTP
+import TaskControlTesting
+import TestSupport
+import Testing
+
+/// What a call leaves of a part that another call, or an attempt before, has received.
+@Suite(.timeLimit(.minutes(15)))
+struct KeptPartTests: DownloadSuite {
+    /// Rejects the page of a network that asks for a login, which has the status 200.
+    private struct Guarded: Endpoint, URLRequestBuildable {
+        typealias Content = Data
+
+        func makeRequest() throws -> URLRequest { get("checked") }
+
+        func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
+            if response.value(forHTTPHeaderField: "Content-Type") == "text/html" { throw HTTPError(.content) }
+        }
+    }
+
+    private static var loginPage: MockTransport.Response {
+        .init(headers: ["Content-Type": "text/html", "ETag": "\"login\""], body: Data("login".utf8))
+    }
+
+    /// A call receives a part, and another one gets these responses and is offline then: the part is continued.
+    @Test(arguments: [
+        [], [MockTransport.Response(416, headers: ["Content-Range": "bytes */3"])],
+        [.init(206, headers: ["Content-Range": "bytes 4-9/10", "ETag": "\"b\""], body: Data("456789".utf8))],
+        [loginPage], [.init(503), loginPage],
+    ])
+    func aPartStaysUntilItIsWrittenTo(responses: [MockTransport.Response]) async throws {
+        try await withFile { file, resumption in
+            await #expect(throws: HTTPError.self) {
+                try await client(transport(Self.half)).download(Guarded(), to: file, resuming: resumption)
+            }
+            let rest = Locked(responses)
+            let offline = MockTransport.responding { _ in
+                guard let response = rest.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+                    throw URLError(.notConnectedToInternet)
+                }
+                return response
+            }
+            await #expect(throws: HTTPError.self) {
+                try await client(offline, attempts: 2).download(Guarded(), to: file, resuming: resumption)
+            }
+            #expect(resumption.receivedBytes == 4)
+            try await client(transport(Self.rest)).download(Guarded(), to: file, resuming: resumption)
+            #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+        }
+    }
+
+    /// One call receives a part, and gets these responses in its next attempts: a later call continues the part.
+    @Test(arguments: [
+        [MockTransport.Response(416, headers: ["Content-Range": "bytes */3"])],
+        [.init(206, headers: ["Content-Range": "bytes 4-9/10", "ETag": "\"b\""], body: Data("456789".utf8))],
+        [loginPage],
+    ])
+    func aPartOfTheSameCallStaysUntilAnotherTakesItsPlace(responses: [MockTransport.Response]) async throws {
+        try await withFile { file, resumption in
+            let rest = Locked([Self.half] + responses)
+            let offline = MockTransport.responding { _ in
+                guard let response = rest.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+                    throw URLError(.notConnectedToInternet)
+                }
+                return response
+            }
+            await #expect(throws: HTTPError.self) {
+                try await client(offline, attempts: 2).download(Guarded(), to: file, resuming: resumption)
+            }
+            #expect(resumption.receivedBytes == 4)
+            try await client(transport(Self.rest)).download(Guarded(), to: file, resuming: resumption)
+            #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+        }
+    }
+
+    @Test func aPartOfAnotherURLStaysIfTheRequestFails() async throws {
+        try await withFile { file, resumption in
+            await #expect(throws: HTTPError.self) {
+                try await client(transport(Self.half)).download(Checked(), to: file, resuming: resumption)
+            }
+            await #expect(throws: HTTPError.self) {
+                try await client(transport()).download(Checked(path: "two"), to: file, resuming: resumption)
+            }
+            #expect(resumption.receivedBytes == 4)
+            let server = transport(Self.rest)
+            try await client(server).download(Checked(), to: file, resuming: resumption)
+            #expect(ranges(server) == ["bytes=4-"])
+        }
+    }
+
+    @Test func aRestartIsNotContinuedByALaterAttempt() async throws {
+        try await withFile { file, resumption in
+            let transport = transport(Self.half, .init(416), .init(503), Self.other)
+            try await client(transport, attempts: 3).download(Checked(), to: file, resuming: resumption)
+            #expect(ranges(transport) == [nil, "bytes=4-", nil, nil])
+            #expect(try Data(contentsOf: file) == Data("other".utf8))
+        }
+    }
+
+    @Test func aPartThatCannotTakeItsPlaceIsContinuedLater() async throws {
+        try await withFile { file, resumption in
+            let inside = file.appendingPathComponent("inside")
+            try FileManager.default.createDirectory(at: inside, withIntermediateDirectories: true)
+            let whole = MockTransport.Response(
+                headers: ["Content-Length": "10", "ETag": "\"a\""],
+                body: Data("0123456789".utf8)
+            )
+            await #expect(throws: CocoaError.self) {
+                try await client(transport(whole)).download(Checked(), to: file, resuming: resumption)
+            }
+            #expect(resumption.receivedBytes == 10)
+            try FileManager.default.removeItem(at: file)
+            let last = MockTransport.Response(
+                206,
+                headers: ["Content-Range": "bytes 9-9/10", "ETag": "\"a\""],
+                body: Data("9".utf8)
+            )
+            let server = transport(last)
+            try await client(server).download(Checked(), to: file, resuming: resumption)
+            #expect(ranges(server) == ["bytes=9-"])
+            #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+        }
+    }
+}
