@@ -71,6 +71,13 @@ final class Download {
         return machine.answer(DownloadStateMachine.Head(response))
     }
 
+    /// Returns the head that the endpoint validates. The endpoint has not asked for a range: for the rest that the
+    /// download has asked for, this is the head of the whole representation.
+    func head(toValidate head: HTTPURLResponse, _ answer: DownloadStateMachine.Answer) -> HTTPURLResponse {
+        guard !isWhole, head.statusCode == 206, case .write = answer else { return head }
+        return head.ofWholeRepresentation
+    }
+
     /// Begins to write a body.
     func begin(at position: Int64) throws {
         let output = try makeOutput()
@@ -154,6 +161,22 @@ extension DownloadStateMachine.Head {
             isEncoded: value("Content-Encoding").map { $0.lowercased() != "identity" && !$0.isEmpty } ?? false,
             refusesRanges: value("Accept-Ranges")?.lowercased() == "none"
         )
+    }
+}
+
+extension HTTPURLResponse {
+    /// The head of the 200 that would have had the whole representation of this 206.
+    fileprivate var ofWholeRepresentation: HTTPURLResponse {
+        var headers: [String: String] = [:]
+        for (name, value) in allHeaderFields {
+            if let name = name as? String, let value = value as? String { headers[name] = value }
+        }
+        headers = headers.filter { !["content-range", "content-length"].contains($0.key.lowercased()) }
+        if let total = ContentRange(value(forHTTPHeaderField: "Content-Range") ?? "")?.total {
+            headers["Content-Length"] = String(total)
+        }
+        guard let url else { return self }
+        return HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: headers) ?? self
     }
 }
 

@@ -39,7 +39,9 @@ extension EndpointCall {
         if answer == .restart { throw DownloadRestart() }
         if answer == .refuse { attempt.response.body = try await reader.peek(Self.excerpt) }
         attempt.stage = .reading
-        try pipeline.check(attempt, to: request) { try validate(request, head, attempt.response.body) }
+        try pipeline.check(attempt, to: request) {
+            try validate(request, download.head(toValidate: head, answer), attempt.response.body)
+        }
         guard case .write(let position) = answer else { throw HTTPError(.status) }
         try download.begin(at: position)
         progress?.expect(head, from: position)
