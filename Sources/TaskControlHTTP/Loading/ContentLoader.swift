@@ -78,13 +78,12 @@ public final class ContentLoader<Content: Sendable> {
 
     /// Begins to load, unless a load is running.
     public func load() {
-        if machine.isLoading { return }
-        begin()
+        begin(replacesRunning: false)
     }
 
     /// Begins to load. A running load is cancelled, and its result dropped; the last content stays available.
     public func reload() {
-        begin()
+        begin(replacesRunning: true)
     }
 
     /// Replaces the work of this and of later loads, and begins to load, for example after the text of a search has
@@ -97,22 +96,25 @@ public final class ContentLoader<Content: Sendable> {
     /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list.
     public func reload(_ work: @escaping @Sendable () async throws -> Content) {
         self.work = work
-        begin()
+        begin(replacesRunning: true)
     }
 
     /// Cancels the running load, if there is one. The state is the one before that load.
     public func cancel() {
-        // Before the handlers are called, which may begin another load.
-        slot.cancelAll()
-        change { $0.cancel() }
+        change {
+            $0.cancel()
+        } then: {
+            slot.cancelAll()
+        }
     }
 
     /// Sets the content, for example after the user has changed it. A running load is cancelled.
     public func replaceContent(with content: Content) {
-        slot.cancelAll()
         change {
             $0.replace(with: content)
             return true
+        } then: {
+            slot.cancelAll()
         }
     }
 
@@ -150,16 +152,18 @@ public final class ContentLoader<Content: Sendable> {
         LoaderObservation(handlers, handler)
     }
 
-    private func begin() {
-        // A restart shows nothing new.
-        let isRestart = machine.isLoading
-        var number = 0
-        change(notifying: !isRestart) {
+    private func begin(replacesRunning: Bool) {
+        var number: Int?
+        change {
+            number = nil
+            let isLoading = $0.isLoading
+            if isLoading, !replacesRunning { return false }
             number = $0.begin()
-            return true
+            // A restart shows nothing new.
+            return !isLoading
         }
-        // A handler may have replaced or cancelled this load.
-        guard machine.running == number else { return }
+        // An observer or a handler may have replaced or cancelled this load.
+        guard let number, machine.running == number else { return }
         let work = work
         // The slot cancels the load before.
         slot.addTask { [weak self] in
@@ -184,13 +188,32 @@ public final class ContentLoader<Content: Sendable> {
         change { $0.end(number, with: result) }
     }
 
-    /// Changes the state. Notifies observers if the closure returns `true`.
-    private func change(notifying: Bool = true, _ body: (inout LoadingStateMachine<Content>) -> Bool) {
-        var changed = machine
-        guard body(&changed) else { return }
-        guard notifying else { return machine = changed }
-        registrar.withMutation(of: self) { machine = changed }
-        handlers.call()
+    /// Changes the state, and notifies observers.
+    ///
+    /// Observers of the registrar are notified before the change, and may call the loader: then the change is applied to
+    /// the state that they leave.
+    ///
+    /// - Parameters:
+    ///   - body: Changes the machine, and returns whether its state is another one. Called twice if so: first with a
+    ///     copy, which is dropped.
+    ///   - effect: Carries out a change of the state, before handlers are called.
+    private func change(
+        _ body: (inout LoadingStateMachine<Content>) -> Bool,
+        then effect: () -> Void = {}
+    ) {
+        var preview = machine
+        guard body(&preview) else { return machine = preview }
+        var isChange = false
+        registrar.withMutation(of: self) {
+            let before = machine
+            var current = before
+            isChange = body(&current)
+            machine = current
+            if isChange { effect() }
+            // Content is released after the access to the machine: its deinitializer may call the loader.
+            withExtendedLifetime(before) {}
+        }
+        if isChange { handlers.call() }
     }
 }
 

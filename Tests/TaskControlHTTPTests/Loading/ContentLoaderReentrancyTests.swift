@@ -1,0 +1,90 @@
+import Observation
+import TaskControlHTTP
+import TaskControlTesting
+import TestSupport
+import Testing
+
+/// Observers, handlers and cancellation handlers that call the loader.
+@Suite(.timeLimit(.minutes(15)))
+@MainActor struct ContentLoaderReentrancyTests {
+    private struct Failure: Error {}
+
+    /// Calls a closure in the notification of the next change.
+    private func onNextChange(of loader: ContentLoader<Int>, _ body: @escaping @MainActor () -> Void) {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return body() }
+        // A change within `onChange` calls it again.
+        let isFirst = Locked(true)
+        withObservationTracking {
+            _ = loader.state
+        } onChange: {
+            guard isFirst.withLock({ exchange(&$0, with: false) }) else { return }
+            MainActor.assumeIsolated(body)
+        }
+    }
+
+    @Test func contentThatAnObserverSetsIsKept() async throws {
+        let loader = ContentLoader { 1 }
+        onNextChange(of: loader) { loader.replaceContent(with: 5) }
+        loader.load()
+        #expect(loader.state == .loading(cache: 5))
+        try await loader.drain()
+        #expect(loader.state == .success(content: 1))
+    }
+
+    @Test func aLoadThatAnObserverBeginsIsTheOnlyOne() async throws {
+        let starts = Locked(0)
+        let loader = ContentLoader {
+            starts.withLock {
+                $0 += 1
+                return $0
+            }
+        }
+        onNextChange(of: loader) { loader.load() }
+        loader.load()
+        try await loader.drain()
+        #expect(loader.state == .success(content: 1))
+        #expect(starts.withLock(\.self) == 1)
+    }
+
+    @Test func aReloadByAnObserverReplacesTheLoadThatEnds() async throws {
+        let (first, second) = (Gate(), Gate())
+        let loader = ContentLoader {
+            try await first.wait()
+            return 1
+        }
+        loader.load()
+        try await first.waitForWaiters()
+        onNextChange(of: loader) {
+            loader.reload {
+                try await second.wait()
+                return 2
+            }
+        }
+        first.open()
+        try await second.waitForWaiters()
+        #expect(loader.state == .loading(cache: nil))
+        second.open()
+        try await loader.drain()
+        #expect(loader.state == .success(content: 2))
+    }
+
+    @Test func aReloadByACancellationHandlerIsNotCancelled() async throws {
+        for cancels in [true, false] {
+            let gate = Gate()
+            let loader = ContentLoader<Int>(content: 0) { 0 }
+            loader.reload {
+                try await withTaskCancellationHandler {
+                    try await gate.wait()
+                    return 1
+                } onCancel: {
+                    MainActor.assumeIsolated { loader.reload { 2 } }
+                }
+            }
+            try await gate.waitForWaiters()
+            if cancels { loader.cancel() } else { loader.replaceContent(with: 5) }
+            #expect(loader.state == .loading(cache: cancels ? 0 : 5))
+            try await loader.drain()
+            #expect(loader.state == .success(content: 2))
+        }
+    }
+}
