@@ -33,6 +33,9 @@ public final class ContentLoader<Content: Sendable> {
 
     private var machine: LoadingStateMachine<Content>
     private var work: @Sendable () async throws -> Content
+    /// The running load. `nil` once its result is there.
+    private var running: Task<Void, Never>?
+    /// The tasks of the loads, of which all but one are cancelled, or call handlers.
     private nonisolated let slot: TaskSlot
     private nonisolated let handlers = LoaderHandlers()
     private nonisolated let registrar = Registrar()
@@ -50,7 +53,7 @@ public final class ContentLoader<Content: Sendable> {
         work: @escaping @Sendable () async throws -> Content
     ) {
         machine = LoadingStateMachine(content)
-        slot = TaskSlot(name: name)
+        slot = TaskSlot(name: name, behavior: .runConcurrently)
         self.work = work
     }
 
@@ -104,7 +107,7 @@ public final class ContentLoader<Content: Sendable> {
         change {
             $0.cancel()
         } then: {
-            slot.cancelAll()
+            running.take()?.cancel()
         }
     }
 
@@ -114,7 +117,7 @@ public final class ContentLoader<Content: Sendable> {
             $0.replace(with: content)
             return true
         } then: {
-            slot.cancelAll()
+            running.take()?.cancel()
         }
     }
 
@@ -164,9 +167,11 @@ public final class ContentLoader<Content: Sendable> {
         }
         // An observer or a handler may have replaced or cancelled this load.
         guard let number, machine.running == number else { return }
+        running.take()?.cancel()
+        // So may a cancellation handler of the load before.
+        guard machine.running == number else { return }
         let work = work
-        // The slot cancels the load before.
-        slot.addTask { [weak self] in
+        running = slot.addTask { [weak self] in
             let result = await Self.result(of: work)
             self?.end(number, with: result)
         }
@@ -185,6 +190,9 @@ public final class ContentLoader<Content: Sendable> {
     }
 
     private func end(_ number: Int, with result: Result<Content, any Error>) {
+        // The task of this load calls the observers and handlers, which may begin another load or cancel: that must not
+        // cancel this task.
+        if machine.running == number { running = nil }
         change { $0.end(number, with: result) }
     }
 

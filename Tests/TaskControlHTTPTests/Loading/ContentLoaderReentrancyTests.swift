@@ -87,4 +87,28 @@ import Testing
             #expect(loader.state == .success(content: 2))
         }
     }
+
+    @Test func handlersDoNotRunInACancelledTaskIfOneBeginsAnotherLoad() async throws {
+        let changes: [@MainActor (ContentLoader<Int>) -> Void] = [
+            { $0.reload { 2 } }, { $0.load() }, { $0.replaceContent(with: 2) }, { $0.cancel() },
+        ]
+        for change in changes {
+            var cancelled: [Bool] = []
+            let events = try await EventLog.events {
+                let loader = ContentLoader(name: "numbers") { 1 }
+                var isFirst = true
+                let first = loader.observe { [unowned loader] in
+                    guard isFirst, !loader.state.isLoading else { return }
+                    isFirst = false
+                    change(loader)
+                }
+                let second = loader.observe { cancelled.append(Task.isCancelled) }
+                loader.load()
+                try await loader.drain()
+                withExtendedLifetime((first, second)) {}
+            }
+            #expect(cancelled.count >= 2 && !cancelled.contains(true))
+            #expect(!events.contains { $0.kind == .cancelled || $0.outcome == .cancelled }, "\(events.lines)")
+        }
+    }
 }
