@@ -173,7 +173,10 @@ public final class ContentLoader<Content: Sendable> {
         let work = work
         running = slot.addTask { [weak self] in
             let result = await Self.result(of: work)
-            self?.end(number, with: result)
+            if self?.end(number, with: result) == true { return }
+            guard case .failure(let error) = result else { return }
+            // The load was replaced or cancelled: no state has its error.
+            await settle(error, in: .contentLoader, isCancelled: true, handler: nil)
         }
     }
 
@@ -189,11 +192,12 @@ public final class ContentLoader<Content: Sendable> {
         }
     }
 
-    private func end(_ number: Int, with result: Result<Content, any Error>) {
+    /// Returns whether the state is that of the result.
+    private func end(_ number: Int, with result: Result<Content, any Error>) -> Bool {
         // The task of this load calls the observers and handlers, which may begin another load or cancel: that must not
         // cancel this task.
         if machine.running == number { running = nil }
-        change { $0.end(number, with: result) }
+        return change { $0.end(number, with: result) }
     }
 
     /// Changes the state, and notifies observers.
@@ -205,12 +209,17 @@ public final class ContentLoader<Content: Sendable> {
     ///   - body: Changes the machine, and returns whether its state is another one. Called twice if so: first with a
     ///     copy, which is dropped.
     ///   - effect: Carries out a change of the state, before handlers are called.
+    /// - Returns: Whether the state was changed.
+    @discardableResult
     private func change(
         _ body: (inout LoadingStateMachine<Content>) -> Bool,
         then effect: () -> Void = {}
-    ) {
+    ) -> Bool {
         var preview = machine
-        guard body(&preview) else { return machine = preview }
+        guard body(&preview) else {
+            machine = preview
+            return false
+        }
         var isChange = false
         registrar.withMutation(of: self) {
             let before = machine
@@ -222,6 +231,7 @@ public final class ContentLoader<Content: Sendable> {
             withExtendedLifetime(before) {}
         }
         if isChange { handlers.call() }
+        return isChange
     }
 }
 

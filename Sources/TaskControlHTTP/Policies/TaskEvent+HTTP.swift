@@ -16,4 +16,5 @@ extension TaskEvent.Kind {
 
 extension TaskOrigin {
     static var progressStart: Self { Self("Progress.start", .http) }
+    static var contentLoader: Self { Self("ContentLoader", .taskStore) }
 }

@@ -111,4 +111,29 @@ import Testing
             #expect(!events.contains { $0.kind == .cancelled || $0.outcome == .cancelled }, "\(events.lines)")
         }
     }
+
+    @Test func theErrorOfALoadThatIsReplacedOrCancelledIsReported() async throws {
+        let ends: [@MainActor (ContentLoader<Int>) -> Void] = [
+            { $0.reload { 2 } }, { $0.cancel() }, { $0.replaceContent(with: 2) },
+        ]
+        for end in ends {
+            for error in [Failure(), CancellationError()] as [any Error] {
+                let events = try await EventLog.events {
+                    let gate = Gate()
+                    let loader = ContentLoader<Int> {
+                        await gate.waitIgnoringCancellation()
+                        throw error
+                    }
+                    loader.load()
+                    try await gate.waitForWaiters()
+                    end(loader)
+                    gate.open()
+                    try await loader.drain()
+                }
+                let reports = events.filter { $0.kind == .errorAfterCancellation }
+                #expect(reports.map(\.detail) == (error is Failure ? ["ContentLoader"] : []))
+                #expect(!events.contains { $0.kind == .unhandledError })
+            }
+        }
+    }
 }
