@@ -46,19 +46,28 @@ extension EndpointClient {
 
     /// Sends a request, and writes the body of its response to a file, as it arrives.
     ///
-    /// The file appears when all is there: until then the body is in a hidden file in the same folder, which is removed if the call fails. A
-    /// file that is there already is replaced in one step, and passes its permissions on. A symbolic link is followed, and stays. Anything
-    /// but a regular file, such as a device or a pipe, is written to directly, as the body arrives; a pipe blocks the caller's thread while nobody
-    /// reads from it.
+    /// The file appears when the body is complete. A file that exists is replaced in one step, and passes its permissions
+    /// on. A symbolic link is followed, and stays.
     ///
-    /// A process that is killed leaves the hidden file, whose name begins with `.taskcontrol-` and ends in `.part`. Nothing removes it.
+    /// Without `resuming:`, the body is in a hidden file in the same folder until then, which is removed if the call fails.
+    /// A process that is killed leaves the hidden file, whose name begins with `.taskcontrol-` and ends in `.part`. Nothing
+    /// removes it. Anything but a regular file, such as a device or a pipe, is written to directly, as the body arrives; a
+    /// pipe blocks the caller's thread while nothing reads from it.
+    ///
+    /// With `resuming:`, the body is in ``DownloadResumption/partialFile`` until then, which stays if the call fails and the
+    /// body can be continued. A device or a pipe is refused.
     ///
     /// ## Resuming
     /// A connection that breaks off in the middle of the body is an error of the transport: with ``ClientPolicies/retry``,
-    /// another attempt follows. It asks for the rest of the body if the server has sent a strong validator, and
-    /// otherwise begins anew; see ``DownloadResumption``, which also keeps the received part for a later call. The
-    /// response to a continuation is a 206 with the status and headers of the rest, so the endpoint must accept 206, as it
-    /// does by default. Nothing is resumed for a request with a method other than GET or a `Range` of its own.
+    /// another attempt follows. It requests the rest of the body if the server has sent a strong validator and the body has
+    /// no content coding, and otherwise begins anew; see ``DownloadResumption``, which also keeps the received part for a
+    /// later call. With `resuming:`, each request asks for a body without a coding (`Accept-Encoding: identity`), unless the
+    /// endpoint sets that header. Without `resuming:`, only a request for the rest does, so the download of a body that the
+    /// server compresses begins anew.
+    ///
+    /// The response to a continuation is a 206 with the headers of the rest, and the call returns this head. The endpoint
+    /// validates it as the 200 of the whole content, without `Content-Range` and with the length of the whole: it need not
+    /// accept 206. Nothing is resumed for a request with a method other than GET or a `Range` of its own.
     ///
     /// - Parameters:
     ///   - endpoint: What to ask for. It validates the response; its `content(from:with:)` is not called.

@@ -18,8 +18,13 @@
 /// One of these statuses fails the call also at the last attempt: with what the endpoint's `validate` says of it, or with
 /// ``HTTPError/Reason/status``. To a request that can't be repeated it is an answer like any other.
 ///
-/// A response that is streamed or written to a file is only asked for again before its body begins. What is sent again with a new
-/// credential is the ``Authenticator``'s business, and counts as the same attempt here.
+/// A response that is streamed is requested again only before its body begins. A download to a file is also requested again
+/// when its body breaks off, and continues there if the server can; see ``DownloadResumption``. A download to a device or a
+/// pipe is not.
+///
+/// Two requests count as the same attempt here as the request before: the one with a new credential, which the
+/// ``Authenticator`` attaches, and the one for the whole content, which a download sends if the server cannot continue
+/// it, for example after a 416.
 public struct HTTPRetryPolicy: Sendable {
     /// How many attempts there may be, the first included: 1 or more, or the call traps. By default 3, as in the AWS SDKs.
     public var attempts: Int

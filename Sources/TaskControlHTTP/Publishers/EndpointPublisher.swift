@@ -22,7 +22,9 @@ public import OpenCombine
 /// The publisher and the running requests retain the client.
 ///
 /// ## Cancellation
-/// Cancelling the subscription cancels the request. The subscriber receives nothing afterwards, and is released.
+/// Cancelling the subscription cancels the request, and releases the subscriber. On the ``Client/completionQueue`` of the
+/// client, the subscriber receives nothing once `cancel()` has returned. On another thread, a delivery that has begun may
+/// still run.
 public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
     /// The error that the request throws.
     public typealias Failure = any Error
