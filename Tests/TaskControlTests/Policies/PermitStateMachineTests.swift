@@ -134,7 +134,7 @@ private struct PermitDriver: MachineDriver {
             let woken = model.grant()
             switch machine.release(weight) {
             case .done: #expect(woken.isEmpty)
-            case .resume(let granted): #expect(granted == woken)
+            case .granted(let granted): #expect(granted == woken)
             case .refuse: Issue.record("\(weight) of the acquired permits are released")
             }
         case .takeBack(let taken):

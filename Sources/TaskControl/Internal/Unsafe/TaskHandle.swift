@@ -10,8 +10,10 @@ extension Task {
 }
 
 extension _TaskHandle {
-    /// The task in the type that it was created with: only for the handle of such a task. (DeliveryOutcomeTests awaits what it returns.)
-    var delivery: Task<DeliveryOutcome, Never> { unsafeBitCast(self, to: Task<DeliveryOutcome, Never>.self) }
+    /// The task in the type that it was created with: only for the handle of such a task. (DeliveryOutcomeTests awaits its value.)
+    func task<Value: Sendable>(of type: Value.Type) -> Task<Value, Never> {
+        unsafeBitCast(self, to: Task<Value, Never>.self)
+    }
 
     /// A task that is not kept alive: to be used only while it is known to live.
     struct Unowned: @unchecked Sendable {

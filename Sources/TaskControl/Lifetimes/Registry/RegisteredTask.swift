@@ -16,7 +16,7 @@ struct RegisteredTask: Hashable, Sendable {
     var plain: Task<Void, Never>? { isDelivery ? nil : handle }
 
     /// The task, if it delivers to an owner.
-    var delivery: Task<DeliveryOutcome, Never>? { isDelivery ? handle.delivery : nil }
+    var delivery: Task<DeliveryOutcome, Never>? { isDelivery ? handle.task(of: DeliveryOutcome.self) : nil }
 
     var isCancelled: Bool { handle.isCancelled }
 

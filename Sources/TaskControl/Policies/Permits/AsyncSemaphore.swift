@@ -188,7 +188,7 @@ public final class AsyncSemaphore: Sendable {
     private func giveBackInLine(_ count: Int) {
         switch permits.withMachine({ $0.release(count) }) {
         case .done: return
-        case .resume(let granted): for waiter in granted { waiter.resume(returning: .reached) }
+        case .granted(let granted): for waiter in granted { waiter.resume(returning: .reached) }
         case .refuse:
             fatalError(
                 "AsyncSemaphore: more permits are released than were acquired. Release each once, or use withPermit { }, which does."

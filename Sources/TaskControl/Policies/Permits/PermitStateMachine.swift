@@ -79,7 +79,7 @@ struct PermitStateMachine<Waiter> {
     enum ReleaseAction {
         case done
         /// Callers in line have their permits now.
-        case resume([Waiter])
+        case granted([Waiter])
         /// More is given back than was taken.
         case refuse
     }
@@ -91,7 +91,7 @@ struct PermitStateMachine<Waiter> {
     mutating func release(_ weight: Int) -> ReleaseAction {
         guard weight <= size - available else { return .refuse }
         available += weight
-        return line.isEmpty ? .done : .resume(grant())
+        return line.isEmpty ? .done : .granted(grant())
     }
 
     struct Leaving {
