@@ -46,18 +46,19 @@ struct ContextPropagationTests {
                 let tasks = [
                     Task(on: queue) { look("FIFOQueue") }, Task(on: worker.queue) { _ in look("ActorQueue") },
                     Task(on: group) { look("CancellableQueue") },
-                    lifetime.run(for: owner) {
-                        look("AsyncLifetime")
-                    } deliver: { _, _ in
-                        look("deliver")
-                    },
                 ]
+                let delivery = lifetime.run(for: owner) {
+                    look("AsyncLifetime")
+                } deliver: { _, _ in
+                    look("deliver")
+                }
                 AsyncTask { look("AsyncTask") }.bind(to: lifetime)
                 bag.addTask { look("TaskBag") }
                 store.addTask(forKey: 1) { look("TaskStore") }
                 store.addTask(forKey: 1, duplicateKeyBehavior: .wait) { look("TaskStore waiting") }
                 gate.open()
                 for task in tasks { await task.value }
+                _ = await delivery.value
                 try await queue.run { look("run") }
                 _ = try await withSingleFlight(key: "\(Self.self)") { look("withSingleFlight") }
                 _ = try await SingleFlight<Int, Void>().run(1) { look("SingleFlight") }

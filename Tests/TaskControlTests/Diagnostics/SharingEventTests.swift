@@ -224,7 +224,9 @@ struct SharingEventTests {
                 ]
             )
             #expect(recorder.events.unpaired == [])
-            #expect(recorder.events.allSatisfy { $0.owner == TaskEvent.Identity(semaphore.source.number) })
+            // An object of another test can be deallocated in this task, with the last reference to its observer.
+            let own = recorder.events.filter { $0.subject != nil }
+            #expect(own.allSatisfy { $0.owner == TaskEvent.Identity(semaphore.source.number) })
         }
         let events = await EventLog.events {
             try? await semaphore.acquire()
