@@ -27,6 +27,9 @@ internal import NIOHTTPCompression
 /// again. Any other request fails with `HTTPClientError.remoteConnectionClosed`. So does every request over a client
 /// that was passed to ``init(_:)``. `URLSession` on Linux also repeats a POST.
 ///
+/// When a connection breaks in the middle of a body, the client drops what it has received and not yet passed on. A download that continues
+/// requests that part again.
+///
 /// ## Credentials and cookies
 /// A user and a password in a URL are sent as `Authorization: Basic`, unless the request has such a header. There is no
 /// cookie jar: cookies that a server sets are not sent back.
