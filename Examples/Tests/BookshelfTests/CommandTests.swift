@@ -4,7 +4,7 @@ import Testing
 
 @testable import bookshelf
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct BookshelfCommandTests {
     @Test(arguments: [
         ["lst"], ["list", "--page", "0"], ["list", "--page", "1", "--all"], ["list", "--timeout", "soon"],

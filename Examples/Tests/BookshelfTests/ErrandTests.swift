@@ -5,7 +5,7 @@ import Testing
 @testable import bookshelf
 
 /// What Ctrl-C does. One test: signals are the process's.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct ErrandTests {
     @Test func workEndsAsItDoesOrIsInterrupted() async throws {
         struct Failure: Error {}

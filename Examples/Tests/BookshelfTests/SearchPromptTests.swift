@@ -4,7 +4,7 @@ import Testing
 
 @testable import bookshelf
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct SearchPromptTests {
     private let clock = TestClock()
     private let paper = Paper()

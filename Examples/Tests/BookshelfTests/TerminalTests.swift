@@ -3,7 +3,7 @@ import Testing
 
 @testable import bookshelf
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct ProgressLineTests {
     private let line = ProgressLine(name: "dune.png", sent: 1_234_567, total: 3_300_000)
 
@@ -50,7 +50,7 @@ struct ProgressLineTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct LiveRegionTests {
     private let size = Screen.Size(width: 20, height: 5)
 
@@ -78,7 +78,7 @@ struct LiveRegionTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct BookTableTests {
     @Test func aLongTitleDoesNotFillUpTheOthers() {
         let long = String(repeating: "long ", count: 20_000)

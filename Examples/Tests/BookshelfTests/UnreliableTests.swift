@@ -5,7 +5,7 @@ import Testing
 @testable import bookshelf
 
 /// What the client makes of a server that fails.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct UnreliableTests {
     @Test func anExpiredTokenIsRenewedOnceForAllWhoMeetIt() async throws {
         let events = ServerEvents()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import bookshelf
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct UploadBoardTests {
     private let server = URL(string: "http://127.0.0.1:8080")!
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import bookshelf
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct WatchTests {
     @Test func changesAreToldAsTheyHappenAndFromWhereOneWas() async throws {
         let paper = Paper()

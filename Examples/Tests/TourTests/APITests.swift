@@ -4,7 +4,7 @@ import Testing
 @testable import tour
 
 /// What the claims of all chapters that ask a server rest on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct APITests {
     @Test func aRefusalSaysWhichAndHowLongToWait() async throws {
         try await TourServer.whileRunning { server in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import tour
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct OutputTests {
     @Test func aLongLineWrapsAtSpacesAndKeepsItsIndentation() {
         #expect(Table.wrap("  one two three", to: 9) == ["  one two", "  three"])

@@ -4,7 +4,7 @@ import Testing
 @testable import tour
 
 /// What the chapter's claims rest on, whatever the seed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 @MainActor
 struct SaveTests {
     @Test func theDiskStallsInOneDraftAfterTheExportAndBeforeTheLast() {
