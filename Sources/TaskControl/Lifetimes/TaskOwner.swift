@@ -1,7 +1,7 @@
 /// Owns tasks: counts them, cancels them, and waits for them to end.
 ///
-/// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore`` and ``CancellableQueue`` conform. They differ in how a task is added, and
-/// share how their tasks end. So a list of owners of different types can be shut down in order:
+/// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue`` conform. They differ in how a task is added,
+/// and share how their tasks end. So a list of owners of different types can be shut down in order:
 ///
 /// ```swift
 /// let owners: [any TaskOwner] = [requests, uploads, log]
