@@ -25,7 +25,7 @@ extension RegistryDriver {
         for (number, drainer) in drainers.enumerated() where isMeant(drainerKeys[number]) {
             switch drainer {
             case .parked: woken.insert(1_000 + number)
-            // Those about to park are told when they do.
+            // Drainers that have not parked yet receive the outcome when they park.
             case .enrolled: #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .reached)
             case .left, .drained: continue
             }

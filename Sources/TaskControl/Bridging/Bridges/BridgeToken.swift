@@ -57,7 +57,7 @@ extension _BridgeToken {
     }
 }
 
-/// Sendable: the result is written under the lock, and read by who has heard of that under the lock.
+/// Sendable: the result is written under the lock of the bridge, once, and read by the caller after it has seen the end under that lock.
 @usableFromInline
 final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
     @usableFromInline var result: Result<Value, any Error>?

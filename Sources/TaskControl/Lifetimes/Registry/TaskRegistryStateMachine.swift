@@ -235,7 +235,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .quiet where !isCancelled:
             cancelLane(entries[id.slot].lane, before: id.slot, &effects)
             entries[id.slot].phase = .running
-            // One that was cancelled may have claimed the interval that a newer one waits for.
+            // A cancelled entry may have claimed the interval that a newer entry waits for.
             promote(entries[id.slot].lane, &effects)
             return .run
         case .quiet: skip(id.slot, &effects)

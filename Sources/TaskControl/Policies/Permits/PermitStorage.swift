@@ -2,8 +2,8 @@
 ///
 ///     lent ──withMachine──▶ held ──nobody waits──▶ lent
 ///
-/// While the permits are lent, the word has them. Whoever needs the machine takes the lock and takes them back; that ends every other access to the
-/// word until the lock is free, and for as long as somebody waits.
+/// While the permits are lent, the word counts the available ones. A caller that needs the machine takes the lock and takes them back. The word then
+/// refuses every access until the lock is free and no caller waits.
 struct PermitStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = PermitStateMachine<Waiter>
