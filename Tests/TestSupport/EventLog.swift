@@ -17,10 +17,16 @@ package final class EventLog: TaskObserver {
     private struct Witness: Sendable {
         let recorder = OrderRecorder<TaskEvent>()
         var reaction: (@Sendable (TaskEvent) -> Void)?
+
+        /// Whether it tells the end of an object that has not been heard of here. The task that delivers an event can hold the last reference to
+        /// an observer of another test, and with it to that test's objects.
+        func isOfAnotherTest(_ event: TaskEvent) -> Bool {
+            event.kind == .deallocated && !recorder.events.contains { $0.owner == event.owner }
+        }
     }
 
     package func receive(_ event: TaskEvent) {
-        guard let witness = Self.witness else { return }
+        guard let witness = Self.witness, !witness.isOfAnotherTest(event) else { return }
         witness.recorder.record(event)
         witness.reaction?(event)
     }
