@@ -83,8 +83,8 @@ struct SnapshotBuilder {
             owners: owners.map { self.owner($0.key, $0.value) },
             others: ordered.filter { $0.subject.owner == nil && !inner.contains($0.id) }.map { entry($0.id) },
             warnings: warnings(),
-            dropped: books.dropped,
-            omitted: books.omitted,
+            droppedCount: books.dropped,
+            omittedCount: books.omitted,
             isTracking: true
         )
     }

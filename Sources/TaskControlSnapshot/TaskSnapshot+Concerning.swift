@@ -15,8 +15,8 @@ extension TaskSnapshot {
             owners: owners.compactMap { $0.concerning(kept) },
             others: others.filter { $0.concerns(kept) },
             warnings: warnings.filter { !kept.isDisjoint(with: $0.ids) },
-            dropped: dropped,
-            omitted: omitted,
+            droppedCount: droppedCount,
+            omittedCount: omittedCount,
             isTracking: isTracking
         )
     }

@@ -34,8 +34,8 @@ extension TaskSnapshot: CustomStringConvertible {
         let entries = owners.reduce(count(others)) { $0 + count($1.entries) }
         let owners = "\(owners.count) owner\(owners.count == 1 ? "" : "s")"
         return "\(owners), \(entries) tasks and calls"
-            + (omitted > 0 ? "; \(omitted) more were too many" : "")
-            + (dropped > 0 ? "; \(dropped) dropped so far" : "")
+            + (omittedCount > 0 ? "; \(omittedCount) more were too many" : "")
+            + (droppedCount > 0 ? "; \(droppedCount) dropped so far" : "")
     }
 
     private static func add(

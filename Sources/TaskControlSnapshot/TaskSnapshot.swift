@@ -11,14 +11,14 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     /// What looks wrong.
     public let warnings: [Warning]
     /// How many tasks that nobody had an owner for were dropped, and cancelled, since tracking began.
-    public let dropped: Int
+    public let droppedCount: Int
     /// How many tasks and calls are not here, since there were too many when they began.
-    public let omitted: Int
+    public let omittedCount: Int
     /// Whether there was anything to see.
     public let isTracking: Bool
 
     static var untracked: TaskSnapshot {
-        TaskSnapshot(owners: [], others: [], warnings: [], dropped: 0, omitted: 0, isTracking: false)
+        TaskSnapshot(owners: [], others: [], warnings: [], droppedCount: 0, omittedCount: 0, isTracking: false)
     }
 
     /// A lifetime, a store, a queue, flights, a semaphore.

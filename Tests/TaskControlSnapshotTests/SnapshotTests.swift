@@ -121,10 +121,10 @@ struct SnapshotTests {
             task = nil
             let snapshot = books.snapshot
             let entry = try #require(snapshot.others.first)
-            #expect(snapshot.warnings.contains(.dropped(entry.id)) && snapshot.dropped == 1)
+            #expect(snapshot.warnings.contains(.dropped(entry.id)) && snapshot.droppedCount == 1)
             gate.open()
             try await recorder.wait { $0.named("AsyncTask.completed").count == 1 }
-            #expect(books.snapshot.warnings == [] && books.snapshot.dropped == 1)
+            #expect(books.snapshot.warnings == [] && books.snapshot.droppedCount == 1)
         }
     }
 

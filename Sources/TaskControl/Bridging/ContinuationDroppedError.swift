@@ -6,14 +6,14 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
     /// The file of the call, as `#fileID`.
     public let fileID: String
     /// The line of the call.
-    public let line: UInt
+    public let line: Int
 
     /// The error of a call: by default of the line that makes it.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call.
     ///   - line: The line of the call.
-    public init(fileID: String = #fileID, line: UInt = #line) {
+    public init(fileID: String = #fileID, line: Int = #line) {
         self.fileID = fileID
         self.line = line
     }

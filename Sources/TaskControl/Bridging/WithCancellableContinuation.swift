@@ -41,7 +41,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
     of type: Value.Type = Value.self,
     whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,
     fileID: StaticString = #fileID,
-    line: UInt = #line,
+    line: Int = #line,
     _ body: (CancellableContinuation<Value>) throws -> @Sendable () -> Void
 ) async throws -> sending Value {
     // Work of a cancelled caller does not begin.
@@ -84,7 +84,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: C
     of type: Value.Type = Value.self,
     whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,
     fileID: StaticString = #fileID,
-    line: UInt = #line,
+    line: Int = #line,
     _ body: (CancellableContinuation<Value>) throws -> sending Handle
 ) async throws -> sending Value {
     try await withCancellableContinuation(of: type, whenCancelled: behavior, fileID: fileID, line: line) {

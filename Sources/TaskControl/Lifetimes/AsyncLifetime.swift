@@ -27,7 +27,7 @@
 /// ``TaskOwner/cancelAll()`` cancels the tasks that are bound, ``TaskOwner/close()`` also refuses later ones, and ``TaskOwner/shutdown(grace:clock:)``
 /// waits first. A lifetime that is deallocated is closed. On a closed lifetime, an ``AsyncTask`` that is bound is cancelled immediately, and `run(for:)` and
 /// `forEach(_:for:)` return a cancelled task that has done nothing.
-public final class AsyncLifetime: RegistryOwner {
+public final class AsyncLifetime: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
     /// Creates a lifetime that lasts until it is deallocated or closed.

@@ -11,6 +11,7 @@
 ///
 /// An error counts as received when `onError` was called with it. Otherwise it goes to diagnostics, also if a caller reads it here: a task does not know
 /// whether its value is read. Where the outcome is what you read, pass `onError: { _, _ in }`.
+@nonexhaustive
 public enum DeliveryOutcome: Sendable {
     /// The owner has received the value: `deliver` has returned. For a sequence: it has ended, and the owner has received each element.
     case delivered

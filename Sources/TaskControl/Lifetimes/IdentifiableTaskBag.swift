@@ -19,7 +19,7 @@
 /// ## Cancellation
 /// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is
 /// closed. A closed bag starts and takes in nothing: each function that adds a task returns `false`.
-public final class IdentifiableTaskBag<ID: Hashable & Sendable>: RegistryOwner {
+public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
     /// Creates an empty bag.

@@ -15,7 +15,7 @@
 /// ## Cancellation
 /// ``TaskOwner/cancelAll()`` cancels every task in the bag, ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is closed. A closed bag
 /// does not start operations, and cancels tasks that it is given.
-public final class TaskBag: RegistryOwner {
+public final class TaskBag: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
     /// Creates an empty bag.

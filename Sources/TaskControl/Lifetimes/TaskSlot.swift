@@ -20,7 +20,7 @@
 ///
 /// ## Cancellation
 /// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones. A slot that is deallocated is closed.
-public final class TaskSlot: RegistryOwner {
+public final class TaskSlot: TaskOwner, RegistryOwner {
     /// The key of the only tasks.
     private enum Purpose { case only }
 

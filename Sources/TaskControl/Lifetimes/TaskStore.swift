@@ -30,7 +30,7 @@
 /// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every key, and ``TaskOwner/close()`` also
 /// refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until they have ended. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation. In the grace period of
 /// ``TaskOwner/shutdown(grace:clock:)`` waiting tasks still get their turn.
-public final class TaskStore<Key: Hashable & Sendable>: RegistryOwner {
+public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
     let observation: TaskStoreObservation
 

@@ -21,7 +21,7 @@
 ///
 /// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing operation never begins: its task
 /// throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with `Task.isCancelled` true.
-public final class CancellableQueue<UnderlyingQueue: Sendable>: RegistryOwner {
+public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, RegistryOwner {
     /// The tasks that were sent through this queue. Has the name of the underlying queue.
     ///
     /// The first property, so that generic code reads it without asking for the size of the underlying queue.

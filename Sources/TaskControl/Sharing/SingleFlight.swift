@@ -60,7 +60,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///     called if there is a flight to join. Not begun if everybody has left before.
     /// - Returns: What the flight returns.
     /// - Throws: What the flight throws, to all of its callers; `CancellationError` if the caller is cancelled, or by ``cancelAll()``;
-    ///   ``SingleFlightError/reentrant(key:)`` if the caller is inside the flight of its own key.
+    ///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func run(
@@ -69,7 +69,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
         let caller = try _flights.join(_ErasedKey(key), operation: received(operation))
-        guard let caller else { throw SingleFlightError.reentrant(key: key) }
+        guard let caller else { throw SingleFlightReentrancyError(key: key) }
         return try await caller.value()
     }
 
@@ -88,26 +88,3 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _flights.cancelAll()
     }
 }
-
-/// A call that can't be answered by a flight.
-@nonexhaustive
-public enum SingleFlightError: Error, Sendable, CustomStringConvertible {
-    /// From inside the flight of a key, that flight was asked for, and would have waited for itself for ever. Inside is also a child task, the flight of another
-    /// key that was asked for there, and a new `Task` made there, for as long as the flight lasts, whether or not somebody waits for it; and two
-    /// flights of one object that ask for each other are inside each other.
-    ///
-    /// Not seen: flights of two objects, each begun by others, that ask for each other. They wait for ever, as locks that are taken in two
-    /// orders do.
-    case reentrant(key: any Hashable & Sendable)
-
-    /// Which key it was, and what to do.
-    public var description: String {
-        switch self {
-        case .reentrant(let key):
-            "The flight of the key \(String(reflecting: key)) was asked for from inside itself: that would wait for itself for ever. Do the "
-                + "work in the flight that is there, or give it another key."
-        }
-    }
-}
-
-extension SingleFlightError: ProgrammingMistake {}

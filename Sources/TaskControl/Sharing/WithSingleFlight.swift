@@ -22,7 +22,7 @@
 ///     called if there is a flight to join. Not begun if everybody has left before.
 /// - Returns: What the flight returns.
 /// - Throws: What the flight throws, to all of its callers; `CancellationError` if the caller is cancelled;
-///   ``SingleFlightError/reentrant(key:)`` if the caller is inside the flight of its own key.
+///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, Value: Sendable>(
@@ -32,7 +32,7 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
 ) async throws -> Value {
     let flights = SingleFlightRegistry.shared._flights
     let caller = try flights.join(_ErasedKey(_SharedKey<Key, Value>(key)), operation: received(operation))
-    guard let caller else { throw SingleFlightError.reentrant(key: key) }
+    guard let caller else { throw SingleFlightReentrancyError(key: key) }
     return try await caller.value()
 }
 

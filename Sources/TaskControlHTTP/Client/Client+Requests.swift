@@ -59,18 +59,20 @@ extension Client {
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     @discardableResult
     public func post<Content: Decodable & Sendable>(
         _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
         body: some Encodable & Sendable,
         as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(
-            RequestEndpoint { URLRequest("POST", url.url, [], headers, try .json(encoding: body)) }
+            RequestEndpoint { URLRequest("POST", url.url, queryItems, headers, try .json(encoding: body)) }
         )
     }
 
@@ -78,35 +80,39 @@ extension Client {
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     @discardableResult
     public func post<Content: Decodable & Sendable>(
         _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("POST", url.url, [], headers, body) })
+        try await request(RequestEndpoint { URLRequest("POST", url.url, queryItems, headers, body) })
     }
 
     /// Sends a PUT request with an encoded body, and decodes the content.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     @discardableResult
     public func put<Content: Decodable & Sendable>(
         _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
         body: some Encodable & Sendable,
         as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(
-            RequestEndpoint { URLRequest("PUT", url.url, [], headers, try .json(encoding: body)) }
+            RequestEndpoint { URLRequest("PUT", url.url, queryItems, headers, try .json(encoding: body)) }
         )
     }
 
@@ -114,35 +120,39 @@ extension Client {
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     @discardableResult
     public func put<Content: Decodable & Sendable>(
         _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("PUT", url.url, [], headers, body) })
+        try await request(RequestEndpoint { URLRequest("PUT", url.url, queryItems, headers, body) })
     }
 
     /// Sends a PATCH request with an encoded body, and decodes the content.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     @discardableResult
     public func patch<Content: Decodable & Sendable>(
         _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
         body: some Encodable & Sendable,
         as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(
-            RequestEndpoint { URLRequest("PATCH", url.url, [], headers, try .json(encoding: body)) }
+            RequestEndpoint { URLRequest("PATCH", url.url, queryItems, headers, try .json(encoding: body)) }
         )
     }
 
@@ -150,33 +160,37 @@ extension Client {
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     @discardableResult
     public func patch<Content: Decodable & Sendable>(
         _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("PATCH", url.url, [], headers, body) })
+        try await request(RequestEndpoint { URLRequest("PATCH", url.url, queryItems, headers, body) })
     }
 
     /// Sends a DELETE request, and decodes the content.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     @discardableResult
     public func delete<Content: Decodable & Sendable>(
         _ url: RequestURL,
+        queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
         body: HTTPBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("DELETE", url.url, [], headers, body) })
+        try await request(RequestEndpoint { URLRequest("DELETE", url.url, queryItems, headers, body) })
     }
 }

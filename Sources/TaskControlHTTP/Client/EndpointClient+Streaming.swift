@@ -37,7 +37,7 @@ extension EndpointClient {
     /// - Returns: What `receive` returns.
     /// - Throws: As ``upload(_:onProgress:)``, and what `receive` throws, as it is.
     public func withResponse<E: UploadEndpoint, Value>(
-        toUpload endpoint: E,
+        to endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {

@@ -45,11 +45,11 @@ extension HTTPBody {
         return form(Data(encoded.utf8))
     }
 
-    /// Text, already encoded in UTF-8: `text/plain; charset=utf-8`. Of a `String`, ``string(_:)`` makes it.
+    /// Text, already encoded in UTF-8: `text/plain; charset=utf-8`.
     public static func text(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "text/plain; charset=utf-8") }
 
     /// Text, in UTF-8: `text/plain; charset=utf-8`.
-    public static func string(_ string: String) -> HTTPBody { text(Data(string.utf8)) }
+    public static func text(_ string: String) -> HTTPBody { text(Data(string.utf8)) }
 
     /// Anything: `application/octet-stream`.
     public static func binary(_ data: Data) -> HTTPBody {

@@ -3,7 +3,7 @@
 /// ```swift
 /// post("covers", body: .multipart([
 ///     .field("title", "Emma"),
-///     .file("cover", picture, name: "emma.png", contentType: "image/png"),
+///     .file("cover", picture, fileName: "emma.png", contentType: "image/png"),
 /// ]))
 /// ```
 ///
@@ -24,17 +24,17 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         /// A file.
         ///
         /// - Parameters:
-        ///   - field: The name of the field.
+        ///   - name: The name of the field.
         ///   - data: The content of the file.
-        ///   - name: The name of the file.
+        ///   - fileName: The name of the file.
         ///   - contentType: Its media type. Control characters are removed.
         public static func file(
-            _ field: String,
+            _ name: String,
             _ data: Data,
-            name: String,
+            fileName: String,
             contentType: String = "application/octet-stream"
         ) -> Part {
-            Part(name: field, data: data, fileName: name, contentType: contentType)
+            Part(name: name, data: data, fileName: fileName, contentType: contentType)
         }
     }
 

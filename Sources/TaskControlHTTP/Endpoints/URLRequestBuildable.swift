@@ -66,28 +66,48 @@ extension URLRequestBuildable {
     }
 
     /// A GET request.
-    public func get(_ url: URL, queryItems: [URLQueryItem]? = nil, headers: [String: String] = [:]) -> URLRequest {
-        URLRequest("GET", url, queryItems ?? [], headers, nil)
+    public func get(_ url: URL, queryItems: [URLQueryItem] = [], headers: [String: String] = [:]) -> URLRequest {
+        URLRequest("GET", url, queryItems, headers, nil)
     }
 
     /// A POST request. Without a body its body is empty.
-    public func post(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
-        URLRequest("POST", url, [], headers, body)
+    public func post(
+        _ url: URL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("POST", url, queryItems, headers, body)
     }
 
     /// A PATCH request. Without a body its body is empty.
-    public func patch(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
-        URLRequest("PATCH", url, [], headers, body)
+    public func patch(
+        _ url: URL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("PATCH", url, queryItems, headers, body)
     }
 
     /// A PUT request. Without a body its body is empty, or the body of an upload.
-    public func put(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
-        URLRequest("PUT", url, [], headers, body)
+    public func put(
+        _ url: URL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("PUT", url, queryItems, headers, body)
     }
 
     /// A DELETE request, which may have a body.
-    public func delete(_ url: URL, headers: [String: String] = [:], body: HTTPBody? = nil) -> URLRequest {
-        URLRequest("DELETE", url, [], headers, body)
+    public func delete(
+        _ url: URL,
+        queryItems: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        body: HTTPBody? = nil
+    ) -> URLRequest {
+        URLRequest("DELETE", url, queryItems, headers, body)
     }
 }
 

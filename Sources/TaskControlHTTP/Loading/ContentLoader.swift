@@ -135,7 +135,7 @@ public final class ContentLoader<Content: Sendable> {
     /// A cancelled caller returns immediately. The load goes on.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
-    public nonisolated func drain() async throws {
+    public nonisolated func drain() async throws(CancellationError) {
         try await slot.drain()
     }
 

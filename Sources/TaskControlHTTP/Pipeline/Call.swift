@@ -38,7 +38,7 @@ struct Call {
         guard let policy = policies.retry, policy.allows(request) else { return try await authenticated(exchange) }
         // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
         return try await retry(
-            attempts: policy.attempts,
+            attempts: max(1, policy.attempts),
             backoff: policy.backoff,
             budget: pipeline.budget(for: request),
             maxElapsed: policy.maxElapsed,

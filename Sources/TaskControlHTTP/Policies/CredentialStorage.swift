@@ -57,7 +57,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private func refreshOnce(_ serial: CredentialSerial) async throws {
         do {
             try await refreshes.run(RefreshKey(serial: serial)) { [self] in try await renew(serial) }
-        } catch SingleFlightError.reentrant(let key) where key is RefreshKey {
+        } catch let error as SingleFlightReentrancyError where error.key is RefreshKey {
             throw HTTPError(
                 .request,
                 detail:

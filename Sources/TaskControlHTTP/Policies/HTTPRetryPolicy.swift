@@ -26,7 +26,7 @@
 /// ``Authenticator`` attaches, and the one for the whole content, which a download sends if the server cannot continue
 /// it, for example after a 416.
 public struct HTTPRetryPolicy: Sendable {
-    /// How many attempts there may be, the first included: 1 or more, or the call traps. By default 3, as in the AWS SDKs.
+    /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.
     public var attempts: Int
 
     /// How long to wait after a failure. By default 50 ms, doubled each time, 20 s at most, and of that a random part: as in the AWS SDKs.
@@ -47,7 +47,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// Three attempts, with the delays and budgets of the AWS SDKs, unless it is given otherwise.
     ///
     /// - Parameters:
-    ///   - attempts: How many attempts there may be, the first included: 1 or more, or the call traps.
+    ///   - attempts: The maximum number of attempts, including the first. Less than 1 counts as 1.
     ///   - backoff: How long to wait after a failure.
     ///   - budget: The budget that limits retries.
     ///   - maxElapsed: From the call on: a retry whose delay would end later is not begun. `nil`: no limit.

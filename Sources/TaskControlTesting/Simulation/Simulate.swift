@@ -21,7 +21,7 @@ internal import TaskControl
 /// without `steps` also uses the length of the earlier schedules of the call.)
 ///
 /// A schedule ends when the body has returned and every task that it started has ended. A schedule fails if the body throws, if
-/// an expectation of ``Simulation/expect(_:_:fileID:line:)`` does not hold, if nothing can run before the end
+/// an expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` does not hold, if nothing can run before the end
 /// (deadlock), if the schedule takes more than `maxSteps` steps (livelock), or if another thread takes part (escape). The first
 /// seed that fails ends the call. Its schedule is then run again with fewer and fewer deviations from the plain schedule, at most
 /// 200 times, and the failure shows the shortest schedule that still fails. An error of Swift Testing's `#require` has been
@@ -53,7 +53,7 @@ internal import TaskControl
 /// state of the process, or a global actor, must be serialized. The system's random generator stays random (use ``Simulation/random``
 /// instead), and the order of a `Set` or `Dictionary` differs from process to process. `checksDeterminism` finds programs whose schedule
 /// depends on such a source, if two runs in one process differ. A failed `#expect` in the body is recorded without the seed, and the other
-/// seeds run all the same: use ``Simulation/expect(_:_:fileID:line:)``, or the trait `.simulated` of `TaskControlTestingTraits`.
+/// seeds run all the same: use ``Simulation/expect(_:_:fileID:filePath:line:column:)``, or the trait `.simulated` of `TaskControlTestingTraits`.
 ///
 /// The call blocks its thread. Tasks that a failed seed leaves behind never run again and are never deallocated, since their continuations
 /// may still be in use: each keeps about 2.6 kB, and everything that its variables hold, until the process ends.
@@ -78,6 +78,7 @@ internal import TaskControl
 ///   - fileID: The file of the call, shown in the failure.
 ///   - filePath: The path of that file, shown in the failure.
 ///   - line: The line of the call, shown in the failure.
+///   - column: The column of the call, shown in the failure.
 ///   - body: The code under test. It inherits the task-locals of the caller.
 /// - Returns: How many schedules were run, and how many of them were different.
 /// - Throws: ``SimulationFailure`` for the first seed that fails; ``SimulationUnsupportedError`` where there is no simulation;
@@ -91,9 +92,11 @@ public func simulate(
     fileID: String = #fileID,
     filePath: String = #filePath,
     line: Int = #line,
+    column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
 ) throws -> SimulationReport {
-    let call = SimulationCall(maxSteps: maxSteps, fileID: fileID, filePath: filePath, line: line)
+    let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+    let call = SimulationCall(maxSteps: maxSteps, location: location)
     var runner = try SimulationRunner(call, checksDeterminism: checksDeterminism, isShrinking: true, body)
     let environment = try SimulationEnvironment()
     if let schedule = environment.schedule { return try runner.run(schedule) }
@@ -101,7 +104,7 @@ public func simulate(
 }
 
 /// Runs a body once, under one seed, to replay a failure. See
-/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:_:)``.
+/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)``.
 ///
 /// The variables that select seeds and schedules do not apply, and a failure is not shortened.
 ///
@@ -116,15 +119,17 @@ public func simulate(
     fileID: String = #fileID,
     filePath: String = #filePath,
     line: Int = #line,
+    column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
 ) throws -> SimulationRun {
-    let call = SimulationCall(maxSteps: maxSteps, fileID: fileID, filePath: filePath, line: line)
+    let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+    let call = SimulationCall(maxSteps: maxSteps, location: location)
     var runner = try SimulationRunner(call, checksDeterminism: checksDeterminism, isShrinking: false, body)
     return try runner.run(seed, strategy)
 }
 
 /// Runs a body once, with the choices of a schedule that a failure has printed. See
-/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:_:)``.
+/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)``.
 ///
 /// The strategy that made the choices plays no part. The variables that select seeds and schedules do not apply, and a failure is not
 /// shortened.
@@ -138,9 +143,11 @@ public func simulate(
     fileID: String = #fileID,
     filePath: String = #filePath,
     line: Int = #line,
+    column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
 ) throws -> SimulationRun {
-    let call = SimulationCall(maxSteps: maxSteps, fileID: fileID, filePath: filePath, line: line)
+    let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+    let call = SimulationCall(maxSteps: maxSteps, location: location)
     var runner = try SimulationRunner(call, checksDeterminism: false, isShrinking: false, body)
     return try runner.runOne(schedule)
 }

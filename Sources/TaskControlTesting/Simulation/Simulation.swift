@@ -1,4 +1,4 @@
-/// The context of a body that ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:_:)`` runs: virtual time,
+/// The context of a body that ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` runs: virtual time,
 /// random numbers, expectations, and actions at random moments.
 ///
 /// Only tasks of that body may use it. A use on another thread ends the seed as an escape.
@@ -34,24 +34,39 @@ public final class Simulation: Sendable {
     ///   - condition: The condition that must hold.
     ///   - message: The condition in words, shown in the failure.
     ///   - fileID: The file of the call, shown in the failure.
+    ///   - filePath: The path of that file, shown in the failure.
     ///   - line: The line of the call, shown in the failure.
+    ///   - column: The column of the call, shown in the failure.
     public func expect(
         _ condition: Bool,
         _ message: @autoclosure () -> String = "the condition is true",
         fileID: String = #fileID,
-        line: Int = #line
+        filePath: String = #filePath,
+        line: Int = #line,
+        column: Int = #column
     ) {
-        if !condition { host.fail(.expectation(message(), fileID: fileID, line: line)) }
+        guard !condition else { return }
+        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        host.fail(.expectation(message(), location: location))
     }
 
     /// Adds a line to the steps that a failure prints.
     ///
     /// - Parameters:
     ///   - text: The text of the line.
-    ///   - filePath: The path of the calling file, printed before the text, so that editors link it.
+    ///   - fileID: The file of the call.
+    ///   - filePath: The path of that file, printed before the text, so that editors turn it into a link.
     ///   - line: The line of the call, printed before the text.
-    public func note(_ text: String, filePath: String = #filePath, line: Int = #line) {
-        host.note(text, "\(filePath):\(line)")
+    ///   - column: The column of the call, printed before the text.
+    public func note(
+        _ text: String,
+        fileID: String = #fileID,
+        filePath: String = #filePath,
+        line: Int = #line,
+        column: Int = #column
+    ) {
+        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        host.note(text, "\(location)")
     }
 
     /// Cancels a task at a moment that the seed decides, which may be before the task starts or after it has ended.

@@ -7,8 +7,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public enum Reason: Sendable, CustomStringConvertible {
         /// The body threw an error.
         case threw(any Error)
-        /// An expectation of ``Simulation/expect(_:_:fileID:line:)`` did not hold.
-        case expectation(String, fileID: String, line: Int)
+        /// An expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` did not hold.
+        case expectation(String, location: CheckLocation)
         /// Nothing can run, nothing sleeps, and the body has not returned.
         case deadlock
         /// The schedule has not ended after `maxSteps` steps: the program may be in an endless loop.
@@ -25,7 +25,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         public var description: String {
             switch self {
             case .threw(let error): "the body threw \(error)"
-            case .expectation(let message, let file, let line): "\(file):\(line): expected: \(message)"
+            case .expectation(let message, let location): "\(location): expected: \(message)"
             case .deadlock: "deadlock: nothing can run, nothing sleeps, and the body has not returned"
             case .livelock(let steps):
                 "no end after \(steps) steps: the program runs in a circle, or maxSteps is too low for it"
@@ -44,14 +44,14 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     /// The shortest schedule that was found to fail for the same reason.
     public struct Shrunk: Sendable, Hashable, Codable {
-        /// The choices of the schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:_:)`` replays them.
+        /// The choices of the schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` replays them.
         public let schedule: SimulationSchedule
         /// The steps of the schedule; of one with more than 100,000, the last ones, at least 100,000.
         public let steps: [SimulationStep]
         /// The tasks that had not ended, and the state of each.
         public let unfinished: [SimulationUnfinishedTask]
         /// The number of runs in which it was found.
-        public let runs: Int
+        public let runCount: Int
     }
 
     /// The reason for which the schedule failed.
@@ -62,12 +62,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public let strategy: SimulationStrategy
     /// The fingerprint of the schedule, its number of steps, and the virtual time that passed.
     public let run: SimulationRun
-    /// The file of the call of `simulate`.
-    public let fileID: String
-    /// The path of the file of the call of `simulate`.
-    public let filePath: String
-    /// The line of the call of `simulate`.
-    public let line: Int
+    /// The call of `simulate`.
+    public let location: CheckLocation
     /// All choices of the schedule.
     public let schedule: SimulationSchedule
     /// All steps of the schedule.
@@ -102,7 +98,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         if let shrunk {
             let (few, all) = (shrunk.schedule.deviations.count, schedule.deviations.count)
             text += "shortest: \(replay(shrunk.schedule))\n"
-            text += "  (\(few) of \(all) deviations from the plain schedule, found in \(shrunk.runs) runs)\n"
+            text += "  (\(few) of \(all) deviations from the plain schedule, found in \(shrunk.runCount) runs)\n"
         }
         if let divergence { text += divergence }
         if hasLookedOut {
@@ -127,11 +123,11 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         if let test, strategy.dependsOnSeedAlone { return test.replay(seed) }
         if case .schedule = strategy.kind { return replay(schedule) }
         if test != nil { return replay(schedule) }
-        return "try simulate(seed: \(seed), strategy: \(strategy)) { … }    at \(filePath):\(line)"
+        return "try simulate(seed: \(seed), strategy: \(strategy)) { … }    at \(location)"
     }
 
     private func replay(_ schedule: SimulationSchedule) -> String {
-        test?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }    at \(filePath):\(line)"
+        test?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }    at \(location)"
     }
 
     private var showsUnfinished: Bool {

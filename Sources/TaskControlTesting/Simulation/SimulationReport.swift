@@ -5,7 +5,7 @@ public struct SimulationRun: Hashable, Sendable, Codable {
     /// A fingerprint of the schedule. Two runs with equal fingerprints have had the same schedule.
     public let fingerprint: UInt64
     /// The number of jobs that ran. A task runs in one job up to its first suspension, and in one more after each suspension.
-    public let steps: Int
+    public let stepCount: Int
     /// The virtual time that passed.
     public let elapsed: Duration
 }
@@ -13,9 +13,9 @@ public struct SimulationRun: Hashable, Sendable, Codable {
 /// The result of running many schedules, none of which failed.
 public struct SimulationReport: Hashable, Sendable, CustomStringConvertible {
     /// The number of schedules that were run.
-    public internal(set) var schedules = 0
+    public internal(set) var scheduleCount = 0
     /// The number of different schedules among them. If this number stays small, more seeds find nothing new.
-    public internal(set) var distinctSchedules = 0
+    public internal(set) var distinctScheduleCount = 0
     /// The number of steps of the longest schedule.
     public internal(set) var mostSteps = 0
     /// The number of preemptions up to which every schedule was run; `nil` if the strategy is not
@@ -25,8 +25,8 @@ public struct SimulationReport: Hashable, Sendable, CustomStringConvertible {
     /// One line: "1000 schedules pass, 37 of them distinct", or "all 92 schedules with at most 2 preemptions pass".
     public var description: String {
         if let exhaustedPreemptions {
-            return "all \(schedules) schedules with at most \(exhaustedPreemptions) preemptions pass"
+            return "all \(scheduleCount) schedules with at most \(exhaustedPreemptions) preemptions pass"
         }
-        return "\(schedules) schedules pass, \(distinctSchedules) of them distinct"
+        return "\(scheduleCount) schedules pass, \(distinctScheduleCount) of them distinct"
     }
 }

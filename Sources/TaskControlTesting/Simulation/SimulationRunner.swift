@@ -3,9 +3,7 @@ internal import TaskControl
 /// The call of `simulate` for which schedules are run.
 struct SimulationCall {
     let maxSteps: Int
-    let fileID: String
-    let filePath: String
-    let line: Int
+    let location: CheckLocation
 }
 
 /// One schedule that should be run, except the body.
@@ -80,13 +78,13 @@ struct SimulationRunner {
         } else {
             for seed in seeds { fingerprints.insert(try run(seed, strategy).fingerprint) }
         }
-        report.distinctSchedules = fingerprints.count
+        report.distinctScheduleCount = fingerprints.count
         return report
     }
 
     mutating func run(_ schedule: SimulationSchedule) throws -> SimulationReport {
         fingerprints.insert(try runOne(schedule).fingerprint)
-        report.distinctSchedules = fingerprints.count
+        report.distinctScheduleCount = fingerprints.count
         return report
     }
 
@@ -134,8 +132,8 @@ struct SimulationRunner {
     private mutating func runOne(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationResult {
         let plan = plan(seed, strategy)
         let result = SimulationSupport.run(plan, body)
-        report.schedules += 1
-        report.mostSteps = max(report.mostSteps, result.run.steps)
+        report.scheduleCount += 1
+        report.mostSteps = max(report.mostSteps, result.run.stepCount)
         if let reason = result.reason {
             var failure = failure(result, of: plan, as: reason)
             if isShrinking, failure.mayBeRepeated { failure.shrunk = shrink(failure, plan) }
@@ -170,9 +168,7 @@ struct SimulationRunner {
             seed: plan.seed,
             strategy: plan.strategy,
             run: result.run,
-            fileID: call.fileID,
-            filePath: call.filePath,
-            line: call.line,
+            location: call.location,
             schedule: SimulationSchedule(seed: plan.seed, answers: result.answers, plan.strategy),
             steps: result.log.steps,
             unfinished: result.unfinished
@@ -194,7 +190,7 @@ struct SimulationRunner {
             plan.grace = .zero
             let result = SimulationSupport.run(plan, body)
             runs += 1
-            steps += result.run.steps
+            steps += result.run.stepCount
             if let reason = result.reason, reason.isLike(failure.reason) {
                 let shorter = self.failure(result, of: plan, as: reason)
                 shrinker.fails(as: shorter.schedule)
@@ -208,7 +204,7 @@ struct SimulationRunner {
             schedule: best.schedule,
             steps: best.steps,
             unfinished: best.unfinished,
-            runs: runs
+            runCount: runs
         )
     }
 }
@@ -235,8 +231,7 @@ extension SimulationFailure.Reason {
     fileprivate func isLike(_ other: Self) -> Bool {
         switch (self, other) {
         case (.threw(let one), .threw(let other)): type(of: one) == type(of: other)
-        case (.expectation(_, let file, let line), .expectation(_, let otherFile, let otherLine)):
-            file == otherFile && line == otherLine
+        case (.expectation(_, let place), .expectation(_, let otherPlace)): place == otherPlace
         case (.deadlock, .deadlock), (.livelock, .livelock), (.leftBehind, .leftBehind), (.escaped, .escaped),
             (.nondeterministic, .nondeterministic):
             true

@@ -78,7 +78,7 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
         case ran(SimulationTaskState)
         /// An actor ran the jobs in its queue that are not tasks, such as an isolated `deinit`.
         case actorTurn
-        /// The program called ``Simulation/note(_:filePath:line:)`` with the given text.
+        /// The program called ``Simulation/note(_:fileID:filePath:line:column:)`` with the given text.
         case note(String)
         /// The action of ``Simulation/atAnyPoint(_:)`` or ``Simulation/cancelAtAnyPoint(_:)`` ran.
         case action

@@ -1,12 +1,12 @@
-/// Where in a test something was expected. Errors print it as compilers do, so that editors make a link of it.
+/// A place in a source file. Errors print it as compilers do, so that editors turn it into a link.
 public struct CheckLocation: Sendable, Hashable, CustomStringConvertible {
-    /// As `#fileID`.
+    /// The value of `#fileID`.
     public let fileID: String
-    /// As `#filePath`.
+    /// The value of `#filePath`.
     public let filePath: String
-    /// As `#line`.
+    /// The value of `#line`.
     public let line: Int
-    /// As `#column`.
+    /// The value of `#column`.
     public let column: Int
 
     /// `path:line:column`.

@@ -66,7 +66,14 @@ final class ScheduleIssues: Sendable {
         case .drop: return nil
         case .end(let simulation):
             let place = issue.sourceLocation
-            simulation.expect(false, issue.expectation, fileID: place?.fileID ?? "", line: place?.line ?? 0)
+            simulation.expect(
+                false,
+                issue.expectation,
+                fileID: place?.fileID ?? "",
+                filePath: place?.filePath ?? "",
+                line: place?.line ?? 0,
+                column: place?.column ?? 0
+            )
             return nil
         }
     }
@@ -92,8 +99,8 @@ extension ScheduleIssues {
         try await handler.provideScope(for: test, testCase: testCase) {
             switch failure.reason {
             case .threw(let error): Issue.record(error, sourceLocation: test.sourceLocation)
-            case .expectation(let message, let fileID, let line):
-                Issue.record("\(message)", sourceLocation: test.location(fileID: fileID, line: line))
+            case .expectation(let message, let location):
+                Issue.record("\(message)", sourceLocation: SourceLocation(location))
             default: Issue.record("\(failure.reason)", sourceLocation: test.sourceLocation)
             }
         }
@@ -109,10 +116,14 @@ extension Issue {
     }
 }
 
-extension Test {
-    /// A place of which the path is known only if it is in the file of the test.
-    fileprivate func location(fileID: String, line: Int) -> SourceLocation {
-        let path = fileID == sourceLocation.fileID ? sourceLocation.filePath : fileID
-        return SourceLocation(fileID: fileID, filePath: path, line: max(1, line), column: 1)
+extension SourceLocation {
+    /// An issue without a place has line 0, which is not a line.
+    fileprivate init(_ location: CheckLocation) {
+        self.init(
+            fileID: location.fileID,
+            filePath: location.filePath,
+            line: max(1, location.line),
+            column: max(1, location.column)
+        )
     }
 }

@@ -65,7 +65,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
                 checksDeterminism: checksDeterminism,
                 fileID: test.sourceLocation.fileID,
                 filePath: test.sourceLocation.filePath,
-                line: test.sourceLocation.line
+                line: test.sourceLocation.line,
+                column: test.sourceLocation.column
             ) { simulation in
                 // The task of the test is blocked: its cancellation ends the test before the next seed.
                 if isCancelled.withLock({ $0 }) { throw CancellationError() }

@@ -47,7 +47,7 @@ struct RequestTests {
         let transport = ScriptedTransport(.ok(Self.json))
         let client = EndpointClient(transport)
         #expect(try await client.post("login", body: .form(["user": "ann"]), as: Book.self) == Self.emma)
-        try await client.put("login", body: .string("x"))
+        try await client.put("login", body: .text("x"))
         try await client.patch("login", headers: ["X": "y"])
         #expect(try await client.delete("books/\(1)") == Data(Self.json.utf8))
         #expect(try await client.delete("books/\(1)", as: Book.self) == Self.emma)

@@ -8,7 +8,7 @@ struct HTTPBodyTests {
         #expect(HTTPBody.text(Data()).contentType == "text/plain; charset=utf-8")
         #expect(HTTPBody.binary(Data([0])).contentType == "application/octet-stream")
         #expect(HTTPBody.form(Data()).contentType == "application/x-www-form-urlencoded")
-        #expect(HTTPBody.string("é").data == Data([0xC3, 0xA9]))
+        #expect(HTTPBody.text("é").data == Data([0xC3, 0xA9]))
         #expect(try HTTPBody.json(encoding: [1, 2]).data == Data("[1,2]".utf8))
     }
 

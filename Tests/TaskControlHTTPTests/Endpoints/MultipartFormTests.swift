@@ -5,8 +5,9 @@ import Testing
 struct MultipartFormTests {
     @Test func aFormHasItsPartsInOrder() {
         let form: MultipartForm = [
-            .field("title", "Emma\r\n--b"), .file("cover", Data([0, 255]), name: "emma.png", contentType: "image/png"),
-            .file("notes", Data(), name: "notes"),
+            .field("title", "Emma\r\n--b"),
+            .file("cover", Data([0, 255]), fileName: "emma.png", contentType: "image/png"),
+            .file("notes", Data(), fileName: "notes"),
         ]
         var expected = Data("--b1\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nEmma\r\n--b\r\n".utf8)
         expected.append(
@@ -30,7 +31,7 @@ struct MultipartFormTests {
         ("a\"b", "a%22b"), ("a\r\nX: y", "a%0D%0AX: y"), ("a\nb\rc", "a%0Ab%0Dc"), ("é", "é"),
     ])
     func aNameCannotEndItsHeader(_ name: String, _ expected: String) {
-        let form: MultipartForm = [.file(name, Data(), name: name, contentType: "text/plain\r\nX: y")]
+        let form: MultipartForm = [.file(name, Data(), fileName: name, contentType: "text/plain\r\nX: y")]
         let text = String(decoding: form.encoded(boundary: "b"), as: UTF8.self)
         #expect(
             text == "--b\r\nContent-Disposition: form-data; name=\"\(expected)\"; filename=\"\(expected)\"\r\n"

@@ -51,7 +51,7 @@ struct RequestURLTests: URLRequestBuildable {
 
     @Test func buildersTakeTextHeadersAndQueryItems() {
         let headers = ["Accept": "text/plain"]
-        let (items, body) = ([URLQueryItem(name: "q", value: "1+1")], HTTPBody.string("x"))
+        let (items, body) = ([URLQueryItem(name: "q", value: "1+1")], HTTPBody.text("x"))
         let requests = [
             get("books", queryItems: items, headers: headers),
             post("books", queryItems: items, headers: headers, body: body),

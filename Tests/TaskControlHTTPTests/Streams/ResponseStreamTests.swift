@@ -83,7 +83,7 @@ struct ResponseStreamTests {
         )
         let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(backoff: .none)))
         let sent = OrderRecorder<TransferProgress>()
-        let lines = try await client.withResponse(toUpload: Upload(body: .data(Data("body".utf8)))) {
+        let lines = try await client.withResponse(to: Upload(body: .data(Data("body".utf8)))) {
             sent.record($0)
         } _: { response in
             var lines: [String] = []
@@ -95,7 +95,7 @@ struct ResponseStreamTests {
         #expect(sent.events.last?.received == 4)
         await #expect(throws: HTTPError.self) {
             try await EndpointClient(ScriptedTransport(.status(507))).withResponse(
-                toUpload: Upload(body: .data(Data()))
+                to: Upload(body: .data(Data()))
             ) {
                 _ in Issue.record("a response")
             }

@@ -165,7 +165,7 @@ struct LeaseSimulationTests {
                 }
             }
         }
-        guard case .expectation(let message, _, _) = failure.reason else { throw failure }
+        guard case .expectation(let message, _) = failure.reason else { throw failure }
         #expect(message.hasPrefix("no acknowledged increment is lost"))
         #expect(message.contains("pause: ") || message.contains("partition: "), "\(message)")
     }

@@ -158,7 +158,7 @@ struct RegisterSimulationTests {
                 }
             }
         }
-        guard case .expectation(let message, _, _) = failure.reason else { throw failure }
+        guard case .expectation(let message, _) = failure.reason else { throw failure }
         #expect(message.hasPrefix("linearizable"))
     }
 

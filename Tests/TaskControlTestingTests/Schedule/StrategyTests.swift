@@ -103,7 +103,7 @@ struct StrategyTests {
                 }
             }
             #expect(report.exhaustedPreemptions == preemptions)
-            #expect(report.schedules == report.distinctSchedules)
+            #expect(report.scheduleCount == report.distinctScheduleCount)
         }
     }
 

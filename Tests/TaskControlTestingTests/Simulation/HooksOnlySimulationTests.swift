@@ -14,7 +14,8 @@ struct HooksOnlySimulationTests {
         _ strategy: SimulationStrategy = .random,
         _ body: @escaping SimulationPlan.Body
     ) -> SimulationResult {
-        let call = SimulationCall(maxSteps: 1_000, fileID: #fileID, filePath: #filePath, line: #line)
+        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+        let call = SimulationCall(maxSteps: 1_000, location: location)
         let plan = SimulationPlan(seed: seed, strategy: strategy, call: call, capabilities: .schedules, grace: .zero)
         return SimulationSupport.run(plan, body)
     }

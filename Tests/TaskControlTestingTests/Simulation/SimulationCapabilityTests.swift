@@ -36,7 +36,8 @@ struct SimulationCapabilityTests {
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.capabilities == .all), .tags(.schedules))
 struct SimulationWithoutTaskStatesTests {
     private func run(_ body: @escaping SimulationPlan.Body) -> SimulationResult {
-        let call = SimulationCall(maxSteps: 1_000, fileID: #fileID, filePath: #filePath, line: #line)
+        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+        let call = SimulationCall(maxSteps: 1_000, location: location)
         let capabilities = SimulationCapabilities.all.subtracting(.taskStates)
         return SimulationSupport.run(
             SimulationPlan(seed: 1, strategy: .random, call: call, capabilities: capabilities),

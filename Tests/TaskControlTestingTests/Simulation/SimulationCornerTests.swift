@@ -38,7 +38,7 @@ struct SimulationCornerTests {
                 sim.expect(false, "three seconds")
             }
         )
-        guard case .expectation("three seconds", _, _) = failure.reason else { Issue.record("\(failure)"); return }
+        guard case .expectation("three seconds", _) = failure.reason else { Issue.record("\(failure)"); return }
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -145,7 +145,7 @@ struct SimulationCornerTests {
             }
             for _ in 0..<1_000 { sim.atAnyPoint {} }
         }
-        #expect(run.steps > 2_000)
+        #expect(run.stepCount > 2_000)
     }
 
     @Test func aLongListOfThoseWhoHaveNotEndedIsCut() throws {

@@ -275,12 +275,12 @@ struct SimulationFailureTests {
                 after.record(1)
             }
         )
-        guard case .expectation("one is two", let file, let line) = failure.reason else {
+        guard case .expectation("one is two", let place) = failure.reason else {
             Issue.record("\(failure)")
             return
         }
-        #expect(file.hasSuffix("SimulationTests.swift") && line > 0)
-        #expect(failure.description.contains("SimulationTests.swift:\(line): expected: one is two"))
+        #expect(place.filePath == #filePath && place.fileID == #fileID && place.line > 0)
+        #expect(failure.description.contains("\(place): expected: one is two"))
     }
 
     @Test func theFirstSeedThatFailsIsTheOneThatIsReported() throws {
@@ -294,7 +294,7 @@ struct SimulationFailureTests {
         } catch let failure as SimulationFailure {
             #expect(failure.seed == 7)
             #expect(failure.description.contains("simulate(seed: 7, strategy: .random)"))
-            #expect(failure.description.contains("SimulationTests.swift:\(failure.line)"))
+            #expect(failure.description.contains("\(failure.location)"))
         }
         #expect(ran.events == Array(0...7))
     }

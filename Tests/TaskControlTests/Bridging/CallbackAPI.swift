@@ -58,7 +58,7 @@ final class CallbackAPI: Sendable {
     _ api: CallbackAPI,
     whenCancelled: CancelledContinuationBehavior = .throwImmediately,
     fileID: StaticString = #fileID,
-    line: UInt = #line,
+    line: Int = #line,
     meanwhile: (CallbackAPI) -> Void = { _ in }
 ) async throws -> Int {
     try await withCancellableContinuation(whenCancelled: whenCancelled, fileID: fileID, line: line) { continuation in

@@ -169,7 +169,7 @@ struct CancellableContinuationTests {
 
     @Test func aContinuationThatNobodyTakesIsDropped() async throws {
         let (result, line) = await (
-            Task { try await withCancellableContinuation(of: Int.self) { _ in {} } }.result, #line as UInt
+            Task { try await withCancellableContinuation(of: Int.self) { _ in {} } }.result, #line as Int
         )
         #expect(throws: ContinuationDroppedError(line: line)) { try result.get() }
     }

@@ -122,12 +122,13 @@ struct LayersTests {
     @Test func aFlightThatAsksForItselfSaysSo() async throws {
         try await check { sim, layers in
             do {
-                _ = try await layers.call(shouldRetry: { !($0 is SingleFlightError) }) { [flights = layers.flights] in
+                _ = try await layers.call(shouldRetry: { !($0 is SingleFlightReentrancyError) }) {
+                    [flights = layers.flights] in
                     try await flights.run("page") { 1 }
                 }
                 sim.expect(false, "it fails")
             } catch {
-                sim.expect(error is SingleFlightError)
+                sim.expect(error is SingleFlightReentrancyError)
             }
             sim.expect(layers.attempts.count == 1)
         }

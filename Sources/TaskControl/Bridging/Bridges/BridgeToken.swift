@@ -105,10 +105,10 @@ enum _CallbackContent: Sendable, CustomStringConvertible {
 @usableFromInline
 struct _BridgePlace: Sendable {
     let fileID: StaticString
-    let line: UInt
+    let line: Int
 
     @usableFromInline
-    init(fileID: StaticString, line: UInt) {
+    init(fileID: StaticString, line: Int) {
         self.fileID = fileID
         self.line = line
     }

@@ -52,7 +52,7 @@ public struct RetryPolicy: Sendable {
 
     /// Returns whether an error may be different the next time.
     ///
-    /// Not so for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as ``SingleFlightError`` and
+    /// Not so for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as ``SingleFlightReentrancyError`` and
     /// ``QueueReentrancyError``.
     public static func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {

@@ -45,8 +45,10 @@ extension SimulationFailure {
 
     /// The name of the file, made of the source file, the line, the test if it is known, and the seed: `FeedTests-RefreshTests-42-seed-3.txt`.
     package var fileName: String {
-        let file = fileID.hasSuffix(".swift") ? String(fileID.dropLast(6)) : fileID
-        let parts = [file, "\(line)", (test?.name.prefix(100)).map(String.init), "seed-\(seed)"].compactMap(\.self)
+        let file = location.fileID.hasSuffix(".swift") ? String(location.fileID.dropLast(6)) : location.fileID
+        let parts = [file, "\(location.line)", (test?.name.prefix(100)).map(String.init), "seed-\(seed)"].compactMap(
+            \.self
+        )
         let name = parts.joined(separator: "-").map { character in
             character.isLetter || character.isNumber || "-_.".contains(character) ? character : "-"
         }

@@ -129,7 +129,7 @@ final class SimulationEngine: @unchecked Sendable {
             }
         )
         let (strategy, call) = (TCStrategy(plan.strategy), plan.call)
-        tc_beginSeed(plan.seed, strategy, plan.replay, plan.command, call.fileID, Int64(call.line))
+        tc_beginSeed(plan.seed, strategy, plan.replay, plan.command, call.location.fileID, Int64(call.location.line))
         defer { tc_endSeed() }
         tc_hook()
         defer { tc_unhook() }
@@ -167,7 +167,7 @@ final class SimulationEngine: @unchecked Sendable {
             run: SimulationRun(
                 seed: plan.seed,
                 fingerprint: schedule.trace,
-                steps: schedule.steps,
+                stepCount: schedule.steps,
                 elapsed: elapsedHere
             ),
             answers: reason != nil || plan.keepsAnswers ? schedule.chooser.answers : [],

@@ -22,7 +22,8 @@ enum SimulationTrials {
         _ capabilities: SimulationCapabilities = .interposed,
         _ body: @escaping SimulationPlan.Body
     ) -> SimulationResult {
-        let call = SimulationCall(maxSteps: 100, fileID: #fileID, filePath: #filePath, line: #line)
+        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+        let call = SimulationCall(maxSteps: 100, location: location)
         let plan = SimulationPlan(
             seed: 0,
             strategy: .inOrder,

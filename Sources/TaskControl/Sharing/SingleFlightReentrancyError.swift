@@ -1,0 +1,28 @@
+/// The error of a call that is inside the flight of its own key, for which it would wait forever.
+///
+/// Inside a flight are also its child tasks, the flights of other keys that it starts, and a new `Task` that it creates, until the flight has ended. Two
+/// flights of one object that wait for each other are inside each other.
+///
+/// Two flights of different objects that wait for each other are not detected, if each was started by another caller: they wait forever, like two locks
+/// that are taken in opposite orders.
+///
+/// To fix it, do the work in the running flight, or give the inner work another key.
+public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConvertible {
+    /// The key of the flight.
+    public let key: any Hashable & Sendable
+
+    /// Creates the error, for tests and for types of your own.
+    ///
+    /// - Parameter key: The key of the flight.
+    public init(key: any Hashable & Sendable) {
+        self.key = key
+    }
+
+    /// The key, and how to fix the mistake.
+    public var description: String {
+        "The flight of the key \(String(reflecting: key)) was asked for from inside itself: that would wait for itself for ever. Do the "
+            + "work in the flight that is there, or give it another key."
+    }
+}
+
+extension SingleFlightReentrancyError: ProgrammingMistake {}
