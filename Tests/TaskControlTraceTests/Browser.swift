@@ -1,18 +1,10 @@
 #if SUBPROCESSES
 import Foundation
 
-/// A headless browser, if the machine has one: `TASKCONTROL_BROWSER` names it, else it is looked for.
+/// The headless browser that `TASKCONTROL_BROWSER` names. `scripts/check-trace-page` finds one and sets the variable: a browser takes more time than all
+/// other tests of the page's target, and hardly any change concerns the page.
 enum Browser {
-    static let path: String? = {
-        let environment = ProcessInfo.processInfo.environment
-        if let named = environment["TASKCONTROL_BROWSER"] { return named }
-        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
-        let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
-        let places =
-            names.flatMap { name in folders.map { "\($0)/\(name)" } }
-            + ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]
-        return places.first(where: FileManager.default.isExecutableFile(atPath:))
-    }()
+    static let path = ProcessInfo.processInfo.environment["TASKCONTROL_BROWSER"]
 
     /// What a page was when it had been opened.
     struct Visit {

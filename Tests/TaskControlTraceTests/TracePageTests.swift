@@ -9,7 +9,7 @@ import Testing
 /// The page, in a real browser: what is drawn, and what the keyboard does.
 @Suite(
     .serialized,
-    .enabled(if: Browser.path != nil, "there is no browser: install chromium, or name one in TASKCONTROL_BROWSER"),
+    .enabled(if: Browser.path != nil, "run scripts/check-trace-page, or name a browser in TASKCONTROL_BROWSER"),
     .timeLimit(.minutes(15))
 )
 struct TracePageTests {

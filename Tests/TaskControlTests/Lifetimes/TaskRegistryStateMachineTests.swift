@@ -8,10 +8,10 @@ import Testing
 struct TaskRegistryStateMachineTests {
     /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [
-        (keys: ["a"] as [String?], tasks: 3, depth: fullSize(7, inDebug: 5), isWide: false),
-        (keys: ["a"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 4), isWide: true),
-        (keys: ["a", "b"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 4), isWide: false),
-        (keys: [nil] as [String?], tasks: 3, depth: fullSize(12, inDebug: 8), isWide: false),
+        (keys: ["a"] as [String?], tasks: 3, depth: fullSize(7, inDebug: 4), isWide: false),
+        (keys: ["a"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 3), isWide: true),
+        (keys: ["a", "b"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 3), isWide: false),
+        (keys: [nil] as [String?], tasks: 3, depth: fullSize(12, inDebug: 7), isWide: false),
     ])
     func everyShortSequenceAgreesWithTheModel(keys: [String?], tasks: Int, depth: Int, isWide: Bool) {
         let steps = RegistryDriver().playEverySequence(upTo: depth) {

@@ -256,7 +256,7 @@ struct FIFOQueueTests {
     /// A million in an optimized build (`scripts/check-schedules`), a tenth of that in a debug build.
     @Test(.tags(.large, .unsanitized)) func aMillionPendingTasksAreNoProblem() async {
         await #expect(processExitsWith: .success) {
-            let tasks = fullSize(1_000_000, inDebug: 100_000)
+            let tasks = fullSize(1_000_000, inDebug: 30_000)
             let (queue, gate, count) = (FIFOQueue(), Gate(), Locked(0))
             Task(on: queue) { await gate.waitIgnoringCancellation() }
             for number in 0..<tasks {

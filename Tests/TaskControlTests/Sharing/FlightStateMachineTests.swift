@@ -10,11 +10,11 @@ struct FlightStateMachineTests {
     @Test(arguments: [
         (
             runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
-            depth: fullSize(12, inDebug: 10)
+            depth: fullSize(12, inDebug: 9)
         ),
         (
             runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
-            depth: fullSize(10, inDebug: 9)
+            depth: fullSize(10, inDebug: 8)
         ),
         (
             runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
