@@ -6,7 +6,8 @@ internal import Foundation
 /// All windows lie within the seeds of the optimized build. A process prints the number of its window, and `TASKCONTROL_SEED_WINDOW=17` repeats
 /// the run. The command that a failed simulation prints needs no window: it names the seed.
 ///
-/// `TASKCONTROL_SCHEDULES=10` runs ten times as many seeds.
+/// `TASKCONTROL_SCHEDULES=10` runs ten times as many seeds. `TASKCONTROL_SCHEDULES=1/4` makes an optimized build run a window too, a quarter of the
+/// seeds.
 package enum Schedules {
     /// Returns the seeds of a test.
     ///
@@ -14,7 +15,8 @@ package enum Schedules {
     ///   - count: The number of seeds in an optimized build, counted from 0.
     ///   - width: The number of seeds in a debug build.
     package static func seeds(_ count: UInt64, inDebug width: UInt64) -> Range<UInt64> {
-        window(window, of: fullSize(count, inDebug: width) * factor, within: count * factor)
+        let all = count * times
+        return window(window, of: fullSize(max(1, all / parts), inDebug: width * times), within: all)
     }
 
     /// Returns a window of the seeds from 0 to a bound; after the last window the first one follows again.
@@ -23,17 +25,25 @@ package enum Schedules {
         return first..<first + width
     }
 
-    private static let factor = number("TASKCONTROL_SCHEDULES") ?? 1
+    /// Into how many windows an optimized build divides the seeds, and how many times as many seeds there are.
+    private static let (parts, times): (UInt64, UInt64) = {
+        let text = variable("TASKCONTROL_SCHEDULES") ?? "1"
+        let isPart = text.hasPrefix("1/")
+        guard let number = UInt64(isPart ? text.dropFirst(2) : text[...]), number > 0 else {
+            preconditionFailure("TASKCONTROL_SCHEDULES=\(text) is neither a number nor a part such as 1/4")
+        }
+        return isPart ? (number, 1) : (1, number)
+    }()
 
     private static let window: UInt64 = {
         // This many seeds from the first one on.
         if variable("TASKCONTROL_SEEDS") != nil { return 0 }
         if let given = number("TASKCONTROL_SEED_WINDOW") { return given }
-        let drawn = fullSize(0, inDebug: UInt64.random(in: 0..<1_000))
-        #if DEBUG
+        let isWindow = fullSize(parts > 1, inDebug: true)
+        guard isWindow else { return 0 }
+        let drawn = UInt64.random(in: 0..<1_000)
         let line = "Seed window \(drawn): TASKCONTROL_SEED_WINDOW=\(drawn) runs the same seeds again.\n"
         FileHandle.standardError.write(Data(line.utf8))
-        #endif
         return drawn
     }()
 

@@ -43,6 +43,7 @@ actor Errand {
         case .delivered: .done
         case .failed(let error): .failed(error)
         case .cancelled, .ownerReleased, .duplicate: .interrupted(by: signal)
+        @unknown default: .interrupted(by: signal)
         }
     }
 
