@@ -146,7 +146,9 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         }
     }
 
+    /// Whether an attempt after a delay would begin by the limit of this call, and by the deadline of the task.
     private func isInTime(_ delay: Duration) -> Bool {
+        if let deadline = Deadline.current, deadline.remaining <= delay { return false }
         guard let start, let maxElapsed else { return true }
         return start.duration(to: clock.now).saturatingAdding(delay) <= maxElapsed
     }

@@ -1,0 +1,116 @@
+/// Runs an operation with a deadline: see ``withDeadline(_:operation:)``.
+///
+/// ```swift
+/// let page = try await withDeadline(in: .seconds(2)) {
+///     try await fetch(url)
+/// }
+/// ```
+///
+/// - Parameters:
+///   - duration: The time from now to the deadline. With zero or less, the operation does not begin. A duration of more than 100 years counts as 100
+///     years.
+///   - clock: The clock that measures the time.
+///   - operation: Runs in the caller's isolation.
+/// - Returns: The result of the operation.
+/// - Throws: As ``withDeadline(_:operation:)``.
+public nonisolated(nonsending) func withDeadline<Value>(
+    in duration: Duration,
+    clock: some Clock<Duration> = ContinuousClock(),
+    operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value {
+    try await withDeadline(Deadline(in: duration, clock: clock), operation: operation)
+}
+
+/// Runs an operation with a deadline at an instant of a clock: see ``withDeadline(_:operation:)``.
+///
+/// - Parameters:
+///   - instant: The instant of the deadline.
+///   - clock: The clock of the instant.
+///   - operation: Runs in the caller's isolation.
+/// - Returns: The result of the operation.
+/// - Throws: As ``withDeadline(_:operation:)``.
+public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
+    _ instant: C.Instant,
+    clock: C,
+    operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value where C.Duration == Duration {
+    try await withDeadline(Deadline(instant, clock: clock), operation: operation)
+}
+
+/// Runs an operation with a deadline, which everything below it inherits.
+///
+/// ```swift
+/// // In a server: the client has sent how long it waits.
+/// try await withDeadline(Deadline(in: remaining)) { try await answer(request) }
+/// ```
+///
+/// At the deadline the operation is cancelled, and awaited. `Task.currentDeadline` is the deadline inside the operation, in its child tasks and
+/// in the tasks that it creates; those that it does not await are not cancelled at the deadline.
+///
+/// A deadline that is not before that of the caller changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
+///
+/// Waits of this library fail early when the outcome is certain: `retry` makes no attempt that would begin after the deadline,
+/// and throws the error of the last attempt instead.
+///
+/// The differences from `withDeadline` of SE-0526, which is not in a release yet: a value that the operation returns after the deadline is not returned
+/// here, and the error is ``DeadlineExceededError``, not that of the operation.
+///
+/// ## Cancellation
+/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if it fails, whatever it throws.
+///
+/// ## Ordering
+/// In a tie between the operation and its deadline, the first to come wins, as for ``withTimeout(_:clock:operation:)``.
+///
+/// - Parameters:
+///   - deadline: The deadline. If it has passed, the operation does not begin.
+///   - operation: Runs in the caller's isolation. The deadline starts a child task for it.
+/// - Returns: The result of the operation.
+/// - Throws: ``DeadlineExceededError`` at the deadline, or if it has passed; the error of the operation before; `CancellationError` if the caller is
+///   cancelled; the error of a clock that cannot sleep.
+public nonisolated(nonsending) func withDeadline<Value>(
+    _ deadline: Deadline,
+    operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value {
+    try Task.checkCancellation()
+    if let outer = Deadline.current, !deadline.isBefore(outer) {
+        if outer.hasPassed { throw DeadlineExceededError() }
+        return try await operation()
+    }
+    // The error of an inner time limit stays what it is: only the limit below throws here.
+    let result: Result<Value, any Error>
+    do {
+        result = try await Deadline.$current.withValue(deadline) {
+            try await limited(deadline.remaining, clock: deadline.clock) {
+                do { return .success(try await operation()) } catch { return .failure(error) }
+            }
+        }
+    } catch is TimeoutError {
+        throw DeadlineExceededError()
+    }
+    if case .failure = result { try Task.checkCancellation() }
+    return try result.get()
+}
+
+/// Opens the type of a clock.
+private nonisolated(nonsending) func limited<Value>(
+    _ duration: Duration,
+    clock: some Clock<Duration>,
+    operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value {
+    try await withTimeout(duration, clock: clock, operation: operation)
+}
+
+/// Runs an operation without the deadline of its caller, for work that must end whatever the caller waits for, such as releasing a resource.
+///
+/// The tasks that the operation creates have no deadline either. The operation is still cancelled with its caller, and so at the caller's deadline: to
+/// let it go on, give it to an owner, such as an ``AsyncLifetime``.
+///
+/// - Parameter operation: Runs in the caller's isolation.
+/// - Returns: The result of the operation.
+/// - Throws: The error of the operation.
+public nonisolated(nonsending) func withoutDeadline<Value>(
+    operation: nonisolated(nonsending) () async throws -> Value
+) async rethrows -> Value {
+    guard Deadline.current != nil else { return try await operation() }
+    return try await Deadline.$current.withValue(nil, operation: operation)
+}
