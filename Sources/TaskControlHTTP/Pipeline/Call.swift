@@ -98,10 +98,20 @@ struct Call {
         }
     }
 
+    /// Adds the time that is left, which a shared request cannot say for all of its callers.
+    private func sendDeadline(in request: inout URLRequest) throws {
+        guard let remaining = Task.currentDeadline?.remaining else { return }
+        if remaining <= .zero { throw DeadlineExceededError() }
+        guard let header = policies.deadlineHeader, !(policies.coalescesGETRequests && request.httpMethod == "GET")
+        else { return }
+        request.setValue(header.value(for: remaining), forHTTPHeaderField: header.name)
+    }
+
     /// Attaches the credential, checks the request, and sends it.
     private mutating func send<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         var request = request
         try prepare(&request)
+        try sendDeadline(in: &request)
         var prepared = PreparedRequest(request, body)
         attempt.request = prepared
         if let authenticator = policies.authenticator {

@@ -50,6 +50,13 @@ public struct ClientPolicies: Sendable {
     /// streamed or written to a file is not collected, and has no limit.
     public var bodyLimit: Int?
 
+    /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`). `nil`, the default: none is
+    /// sent.
+    ///
+    /// An attempt whose deadline has passed is not made, with a header or without: the call throws `DeadlineExceededError`. A GET request that shares
+    /// an exchange (``coalescesGETRequests``) sends no header: its callers have different deadlines.
+    public var deadlineHeader: DeadlineHeader?
+
     /// Measures the limits and the delays. By default the continuous clock.
     public var clock: any Clock<Duration>
 
@@ -62,6 +69,7 @@ public struct ClientPolicies: Sendable {
     ///   - attemptTimeLimit: How long an attempt may take.
     ///   - coalescesGETRequests: Whether GET requests that are alike share one exchange.
     ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
+    ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.
     ///   - clock: Measures the limits and the delays.
     public init(
         authenticator: Authenticator? = nil,
@@ -70,6 +78,7 @@ public struct ClientPolicies: Sendable {
         attemptTimeLimit: Duration? = nil,
         coalescesGETRequests: Bool = false,
         bodyLimit: Int? = 32 << 20,
+        deadlineHeader: DeadlineHeader? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.authenticator = authenticator
@@ -78,6 +87,7 @@ public struct ClientPolicies: Sendable {
         self.attemptTimeLimit = attemptTimeLimit
         self.coalescesGETRequests = coalescesGETRequests
         self.bodyLimit = bodyLimit
+        self.deadlineHeader = deadlineHeader
         self.clock = clock
     }
 }

@@ -8,6 +8,8 @@ extension TaskEvent.Primitive {
 extension TaskEvent.Kind {
     /// The server rejected the credential.
     public static var rejected: Self { Self("rejected") }
+    /// The value of a header for deadlines is not of its format, and was ignored.
+    public static var unreadableDeadline: Self { Self("unreadableDeadline") }
     /// A new credential is being obtained.
     public static var refreshing: Self { Self("refreshing") }
     /// A new credential was obtained.

@@ -1,0 +1,103 @@
+/// A header in which a client sends how much time is left until its deadline.
+///
+/// The header has a duration and never an instant: the clocks of two machines differ. The time that the request travels is lost to the server, which
+/// therefore sees a deadline that is later than that of the client by the time of one way.
+///
+/// There is no standard: a client and a server agree on a header. Set ``ClientPolicies/deadlineHeader`` in the client, and create the deadline with
+/// ``TaskControl/Deadline/init(remaining:in:clock:)`` in the server.
+public struct DeadlineHeader: Sendable, Hashable {
+    /// The format of the value of a header.
+    @nonexhaustive
+    public enum Format: Sendable, Hashable {
+        /// A whole number of milliseconds, such as `1500`.
+        case milliseconds
+        /// The format of `grpc-timeout`: at most eight digits and a unit, such as `1500m`. The units are `H`, `M`, `S`, `m`, `u` and `n`, from hours to
+        /// nanoseconds. Source: gRPC over HTTP/2, *Requests*.
+        case grpc
+    }
+
+    /// The name of the header.
+    public let name: String
+    /// The format of its value.
+    public let format: Format
+
+    /// Creates a header.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the header, in any case.
+    ///   - format: The format of its value.
+    public init(name: String, format: Format) {
+        self.name = name
+        self.format = format
+    }
+
+    /// `Request-Timeout`, in milliseconds.
+    public static let requestTimeout = DeadlineHeader(name: "Request-Timeout", format: .milliseconds)
+    /// `grpc-timeout`, as gRPC sends it.
+    public static let grpcTimeout = DeadlineHeader(name: "grpc-timeout", format: .grpc)
+    /// `x-envoy-expected-rq-timeout-ms`, which Envoy's router sends to the servers behind it.
+    public static let envoyExpectedTimeout = DeadlineHeader(
+        name: "x-envoy-expected-rq-timeout-ms",
+        format: .milliseconds
+    )
+
+    /// Returns the value for a duration: rounded down, so that the server does not see a later deadline, and at least one unit.
+    ///
+    /// - Parameter remaining: The time that is left, more than zero. A duration of more than 100 years counts as 100 years.
+    public func value(for remaining: Duration) -> String {
+        let remaining = max(min(remaining, Self.longest), .nanoseconds(1))
+        switch format {
+        case .milliseconds: return "\(max(1, remaining.quotient(by: .milliseconds(1))))"
+        case .grpc:
+            // The finest unit of which eight digits are enough. 100 years are 876,600 hours.
+            let (unit, count) = Self.units.lazy.map { ($0.name, remaining.quotient(by: $0.length)) }.first {
+                $0.1 < 100_000_000
+            }!
+            return "\(max(1, count))\(unit)"
+        }
+    }
+
+    /// Returns the duration of a value; `nil` if it is not of the format.
+    ///
+    /// - Parameter value: The value of the header. A duration of more than 100 years counts as 100 years.
+    public func duration(from value: String) -> Duration? {
+        switch format {
+        case .milliseconds: return Self.number(value).map { Self.duration($0, .milliseconds(1)) }
+        case .grpc:
+            guard value.utf8.count <= 9, let unit = Self.units.first(where: { value.last == $0.name }),
+                let number = Self.number(value.dropLast())
+            else { return nil }
+            return Self.duration(number, unit.length)
+        }
+    }
+
+    private static let longest = Duration.seconds(100 * 365.25 * 86_400)
+
+    private static let units: [(name: Character, length: Duration)] = [
+        ("n", .nanoseconds(1)), ("u", .microseconds(1)), ("m", .milliseconds(1)), ("S", .seconds(1)),
+        ("M", .seconds(60)),
+        ("H", .seconds(3_600)),
+    ]
+
+    /// Not `Int(_:)` alone, which accepts a sign. A number that is too large for the type is a long time, and no mistake.
+    private static func number(_ text: some StringProtocol) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(text) ?? .max
+    }
+
+    private static func duration(_ number: Int64, _ unit: Duration) -> Duration {
+        number >= longest.quotient(by: unit) ? longest : unit * number
+    }
+}
+
+extension Duration {
+    /// How many times another duration fits into this one. Neither is more than 100 years, so that nanoseconds fit.
+    fileprivate func quotient(by unit: Duration) -> Int64 { nanoseconds / unit.nanoseconds }
+
+    private var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,110 @@
+import TaskControl
+import TaskControlHTTP
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(15)))
+struct DeadlineHeaderTests {
+    @Test(arguments: [
+        (Duration.milliseconds(1_500), "1500", "1500000u"), (.nanoseconds(1), "1", "1n"),
+        (.microseconds(1_999), "1", "1999000n"),
+        (.seconds(99), "99000", "99000000u"), (.seconds(100_000), "100000000", "100000S"),
+        (.seconds(Int64.max), "3155760000000", "52596000M"),
+        (.seconds(-1), "1", "1n"),
+    ])
+    func aDurationIsRoundedDown(_ remaining: Duration, _ milliseconds: String, _ grpc: String) {
+        #expect(DeadlineHeader.requestTimeout.value(for: remaining) == milliseconds)
+        #expect(DeadlineHeader.grpcTimeout.value(for: remaining) == grpc)
+    }
+
+    @Test func valuesAreReadAsTheyAreWritten() {
+        for header in [DeadlineHeader.requestTimeout, .grpcTimeout, .envoyExpectedTimeout] {
+            for remaining in [Duration.milliseconds(1), .milliseconds(1_500), .seconds(3_600), .seconds(86_400 * 365)] {
+                #expect(header.duration(from: header.value(for: remaining)) == remaining)
+            }
+        }
+        #expect(DeadlineHeader.grpcTimeout.duration(from: "3H") == .seconds(10_800))
+        #expect(DeadlineHeader.grpcTimeout.duration(from: "0n") == .zero)
+        #expect(
+            DeadlineHeader.requestTimeout.duration(from: "99999999999999999999999") == .seconds(100 * 365.25 * 86_400)
+        )
+        #expect(DeadlineHeader.grpcTimeout.duration(from: "99999999H") == .seconds(100 * 365.25 * 86_400))
+    }
+
+    @Test(arguments: ["", " 1", "1 ", "-1", "+1", "1.5", "1e3", "٣", "m", "1500", "123456789m", "1x", "1mm"])
+    func whatIsNoGRPCTimeoutIsIgnored(_ value: String) {
+        #expect(DeadlineHeader.grpcTimeout.duration(from: value) == nil)
+        if value != "1500" { #expect(DeadlineHeader.requestTimeout.duration(from: value) == nil) }
+    }
+
+    @Test func aServerReadsTheDeadlineAndReportsWhatItCannotRead() async {
+        let clock = TestClock()
+        #expect(Deadline(remaining: "250", in: .requestTimeout, clock: clock)?.remaining == .milliseconds(250))
+        #expect(Deadline(remaining: nil, in: .requestTimeout) == nil)
+        let events = EventLog.events { #expect(Deadline(remaining: "soon", in: .requestTimeout) == nil) }
+        #expect(events.lines == ["HTTP.unreadableDeadline detail=Request-Timeout"])
+    }
+
+    // MARK: Clients
+
+    private let clock = TestClock()
+
+    private func headers(_ transport: ScriptedTransport) -> [String?] {
+        transport.sent.events.map { $0.headers["Request-Timeout"] }
+    }
+
+    @Test func eachAttemptSendsWhatIsLeft() async throws {
+        let clock = clock
+        let transport = ScriptedTransport { _ in
+            await clock.advance(by: .milliseconds(100))
+            return .status(503)
+        }
+        let policies = ClientPolicies(
+            retry: HTTPRetryPolicy(backoff: .none),
+            deadlineHeader: .requestTimeout,
+            clock: clock
+        )
+        let client = EndpointClient(transport, policies: policies)
+        _ = await thrown {
+            try await withDeadline(in: .milliseconds(1_000), clock: clock) { try await client.request(Text()) }
+        }
+        #expect(headers(transport) == ["1000", "900", "800"])
+        _ = await thrown { try await client.request(Text()) }
+        #expect(headers(transport).suffix(3) == [nil, nil, nil])
+    }
+
+    /// Shows the time of another clock, and wakes nobody: so the deadline cancels nothing.
+    private struct SleeplessClock: Clock {
+        let time: TestClock
+        var now: TestClock.Instant { time.now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws { try await Gate().wait() }
+    }
+
+    @Test func anAttemptAfterTheDeadlineIsNotMade() async throws {
+        let clock = clock
+        let transport = ScriptedTransport { _ in
+            await clock.advance(by: .seconds(1))
+            return .status(503)
+        }
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(backoff: .none)))
+        let error = await thrown {
+            try await withDeadline(in: .seconds(1), clock: SleeplessClock(time: clock)) {
+                _ = await thrown { try await client.request(Text()) }
+                // The next call is not sent at all.
+                _ = try await client.request(Text())
+            }
+        }
+        #expect(error is DeadlineExceededError && transport.sent.count == 1)
+    }
+
+    @Test func aSharedRequestSendsNoDeadline() async throws {
+        let transport = ScriptedTransport(.ok("shared"))
+        let policies = ClientPolicies(coalescesGETRequests: true, deadlineHeader: .requestTimeout)
+        let client = EndpointClient(transport, policies: policies)
+        _ = try await withDeadline(in: .seconds(1), clock: clock) { try await client.request(Text()) }
+        #expect(headers(transport) == [nil])
+    }
+}
