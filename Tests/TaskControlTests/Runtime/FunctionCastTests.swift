@@ -1,3 +1,4 @@
+import TaskControlTesting
 import Testing
 
 @testable import TaskControl
@@ -82,6 +83,39 @@ struct FunctionCastTests {
         let failing = spawn(name: nil, priority: nil, isolatedTo: place, Failing(place: place))
         await #expect(throws: CancellationError.self) { try await failing.value }
         #expect(await place.count == 6)
+    }
+
+    /// A task of an operation that cannot throw is created as one that could.
+    @Test(arguments: [false, true])
+    func aTaskThatCannotFailIsAwaitedAsSuch(hasEnded: Bool) async throws {
+        struct Body: _TaskBody {
+            let gate: Gate
+            let box: Locked<[Int]>
+
+            nonisolated(nonsending) func run() async -> [Int] {
+                try? await gate.wait()
+                return box.withLock { $0 } + [Task.isCancelled ? 1 : 0]
+            }
+        }
+        let (gate, box) = (Gate(), Locked([7]))
+        let tasks = [
+            spawn(name: nil, priority: nil, isolatedTo: nil, Body(gate: gate, box: box)),
+            spawn(name: nil, priority: .high, isolatedTo: MainActor.shared, Body(gate: gate, box: box)),
+            spawnDetached(name: "a", priority: nil, Body(gate: gate, box: box)),
+        ]
+        tasks[1].cancel()
+        if hasEnded { gate.open() }
+        for (number, task) in tasks.enumerated() {
+            async let value = task.value
+            async let result = task.result
+            if !hasEnded, number == 2 { gate.open() }
+            if !hasEnded, number == 0 { tasks[0].cancel() }
+            let isCancelled = number == 1 || number == 0 && !hasEnded
+            #expect(await value == [7, isCancelled ? 1 : 0])
+            #expect(await result.get() == [7, isCancelled ? 1 : 0])
+            #expect(await task.cancellableValue == [7, isCancelled ? 1 : 0])
+            #expect(task.isCancelled == isCancelled)
+        }
     }
 
     @Test @MainActor func aBorrowedOperationRunsInTheIsolationOfItsCaller() async throws {

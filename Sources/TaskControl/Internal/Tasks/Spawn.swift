@@ -40,7 +40,7 @@ func spawnDetached<Body: _TaskBody>(
     priority: TaskPriority?,
     _ body: Body
 ) -> Task<Body.Success, Never> where Body.Failure == Never {
-    Task.detached(name: name, priority: priority) { await body.run() }
+    Task<Body.Success, any Error>.detached(name: name, priority: priority) { await body.run() }.unfailing
 }
 
 /// Creates a task for work of this package that emits events of its own.
@@ -64,7 +64,7 @@ package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, N
         // Captured as a `let`: a consumed parameter would be captured in a box of its own.
         guard let isolation else {
             let body = body
-            return Task(name: name, priority: priority) { await body.run() }
+            return Task<Body.Success, any Error>(name: name, priority: priority) { await body.run() }.unfailing
         }
         // A closure takes on the isolation of a function's isolated parameter by capturing it.
         return calledFromAnywhere(_IsolatedSpawn<Body, Never>(spawn: spawn)).spawn(isolation, name, priority, body)
@@ -92,10 +92,10 @@ package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, N
         _ body: consuming Body
     ) -> Task<Body.Success, Never> where Body.Failure == Never {
         let body = body
-        return Task(name: name, priority: priority) {
+        return Task<Body.Success, any Error>(name: name, priority: priority) {
             _ = isolation
             return await body.run()
-        }
+        }.unfailing
     }
 
     @inlinable

@@ -9,6 +9,16 @@ extension Task {
     }
 }
 
+extension Task where Failure == any Error {
+    /// This task as one that cannot fail. Only for a task whose operation does not throw. (FunctionCastTests awaits such a task in all ways.)
+    ///
+    /// The runtime has one kind of task, which may throw: `Task.init` wraps an operation that cannot throw in a closure that could, which costs an
+    /// allocation and a frame. A task that is created as one that could throw has neither.
+    @inlinable var unfailing: Task<Success, Never> {
+        unsafeBitCast(self, to: Task<Success, Never>.self)
+    }
+}
+
 extension _TaskHandle {
     /// The task in the type that it was created with: only for the handle of such a task. (DeliveryOutcomeTests awaits its value.)
     func task<Value: Sendable>(of type: Value.Type) -> Task<Value, Never> {
