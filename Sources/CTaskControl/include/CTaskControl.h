@@ -34,6 +34,15 @@ bool tc_isMainThread(void);
 /// The task that asks, to be compared and nothing else; null outside tasks. (`withUnsafeCurrentTask` takes a multiple.)
 const void *tc_runningTask(void);
 
+/// Whether the running task was cancelled; false outside tasks. (`Task.isCancelled` takes a multiple: it retains the task.)
+static inline bool tc_isTaskCancelled(void) {
+    // Functions of the Swift runtime, as old as that: compiled code calls them.
+    extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
+    extern __attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
+    void *task = swift_task_getCurrent();
+    return task && swift_task_isCancelled(task);
+}
+
 /// A number that nobody else is given in this process; never 0.
 static inline uint64_t tc_nextNumber(void) {
     return __atomic_add_fetch(&tc_number, 1, __ATOMIC_RELAXED);

@@ -167,5 +167,5 @@ extension AsyncLifetime {
         name: String?,
         priority: TaskPriority?,
         _ work: DeliveryWork
-    ) -> Task<DeliveryOutcome, Never> { registry.addDelivery(nil, .runConcurrently, name, priority, work) }
+    ) -> Task<DeliveryOutcome, Never> { registry.addDelivery(name, priority, work) }
 }

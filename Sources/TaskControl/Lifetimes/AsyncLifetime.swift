@@ -57,7 +57,7 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        registry.addTask(nil, .runConcurrently, name, priority, OwnedOperation(received(operation)))
+        registry.addTask(name, priority, OwnedOperation(received(operation)))
     }
 
     /// Starts a task that belongs to the lifetime, and handles its error.
@@ -79,6 +79,6 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
     ) -> Task<Void, Never> {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .asyncLifetime, operation: received(operation), handler: handler)
-        return registry.addTask(nil, .runConcurrently, name, priority, work)
+        return registry.addTask(name, priority, work)
     }
 }

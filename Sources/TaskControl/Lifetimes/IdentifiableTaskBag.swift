@@ -57,7 +57,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        registry.addUnique(_ErasedKey(id), .init(name: name, priority: priority), OwnedOperation(received(operation)))
+        registry.addUnique(_ErasedKey(id), name, priority, OwnedOperation(received(operation)))
     }
 
     /// Starts a task, unless one with this ID is there, and handles its error.
@@ -81,7 +81,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     ) -> Bool {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .identifiableTaskBag, operation: received(operation), handler: handler)
-        return registry.addUnique(_ErasedKey(id), .init(name: name, priority: priority), work)
+        return registry.addUnique(_ErasedKey(id), name, priority, work)
     }
 
     /// Starts a task that has nothing of its caller, neither isolation nor priority nor task-locals, unless one with this ID is there.
@@ -102,7 +102,9 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     ) -> Bool {
         registry.addUnique(
             _ErasedKey(id),
-            .init(name: name, priority: priority, isDetached: true),
+            name,
+            priority,
+            isDetached: true,
             OwnedOperation(received(operation))
         )
     }

@@ -44,7 +44,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        _ = registry.add(.init(name: name, priority: priority), OwnedOperation(received(operation)))
+        _ = registry.add(name: name, priority: priority, OwnedOperation(received(operation)))
     }
 
     /// Starts a task that belongs to the bag, and handles its error. If the bag is closed, nothing is started.
@@ -64,7 +64,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     ) {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(origin: .taskBag, operation: received(operation), handler: handler)
-        _ = registry.add(.init(name: name, priority: priority), work)
+        _ = registry.add(name: name, priority: priority, work)
     }
 
     /// Starts a task that belongs to the bag and has nothing of its caller: neither isolation nor priority nor task-locals.
@@ -80,7 +80,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        _ = registry.add(.init(name: name, priority: priority, isDetached: true), OwnedOperation(received(operation)))
+        registry.addDetached(name: name, priority: priority, OwnedOperation(received(operation)))
     }
 
     /// Takes in a task that has been started elsewhere, and lets go of it when it ends.

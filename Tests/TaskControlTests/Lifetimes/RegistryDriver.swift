@@ -65,6 +65,9 @@ struct RegistryDriver: MachineDriver {
             attached.insert(number)
             cancelled(effects, isCancelled ? [number] : [])
         case .begin(let number, let isCancelled): begin(number, isCancelled)
+        case .beginUnasked(let number):
+            #expect(model[number]?.phase == .starting)
+            places[number] = .running
         case .park(let number): park(number)
         case .cancelHandle(let number): wake(flag(number))
         case .attachTimer(let key): attachTimer(key)
@@ -130,9 +133,15 @@ struct RegistryDriver: MachineDriver {
         for (number, id) in ids.enumerated() {
             #expect(machine.phase(of: id) == model[number]?.phase)
         }
+        for task in model.tasks where task.key == nil && !task.phase.isLive {
+            #expect(!mayBeginUnasked(task.number), "a task that was cancelled before it began asks")
+        }
         // Who is waited for has been raised, if it is there to be raised.
         for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
     }
+
+    /// Whether the machine lets a task without a key begin without asking.
+    func mayBeginUnasked(_ number: Int) -> Bool { ids[number].number >= machine.suspectSerial }
 
     // MARK: Events
 
@@ -309,14 +318,12 @@ struct RegistryDriver: MachineDriver {
     private mutating func finish(_ number: Int) {
         places[number] = .done
         var effects = RegistryMachine.Effects()
-        machine.finish(ids[number], &effects)
+        let released = machine.finish(ids[number], &effects)
         note(effects)
-        let released = effects.released
         let key = model[number]?.key
-        #expect(released.job == (attached.contains(number) ? number : nil))
         if let task = model[number] { model.giveIntervalUp(task) }
         model[number] = nil
-        #expect(released.key == (model.isInUse(key) ? nil : key))
+        #expect(released == (model.isInUse(key) ? nil : key))
         var woken = model.promoteAll()
         if model.tasks.isEmpty {
             woken.formUnion(drained { $0 == nil })
@@ -329,9 +336,9 @@ struct RegistryDriver: MachineDriver {
         cancelled(effects, [])
         // A late report finds nothing.
         var late = RegistryMachine.Effects()
-        machine.finish(ids[number], &late)
+        let releasedLate = machine.finish(ids[number], &late)
         let isEmpty = late.isEmpty
-        #expect(isEmpty)
+        #expect(isEmpty && releasedLate == nil)
     }
 
     // MARK: Effects, as the storage has them
@@ -387,6 +394,6 @@ extension RegistryMachine.Effects {
     var waking: [Int] { lists?.waking ?? [] }
 
     var isEmpty: Bool {
-        lists == nil && liveCountChange == 0 && raisingTo == 0 && released.job == nil && released.key == nil
+        lists == nil && liveCountChange == 0 && raisingTo == 0
     }
 }

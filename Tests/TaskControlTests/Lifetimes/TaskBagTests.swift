@@ -101,6 +101,57 @@ struct TaskBagTests {
         #expect(log.events == [])
     }
 
+    /// The task runs while it is being created, after everything was cancelled: the bag has no handle of it yet.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test(arguments: [false, true])
+    func aTaskThatIsCancelledWhileItIsBeingCreatedNeverRuns(isClosing: Bool) async throws {
+        let bag = TaskBag()
+        let (actor, log) = (Interrupted { if isClosing { bag.close() } else { bag.cancelAll() } }, OrderRecorder<Int>())
+        await actor.add(to: bag, log)
+        try await bag.drain()
+        #expect(log.events == [] && bag.isEmpty)
+        if isClosing { return }
+        // The cancellation was of those that had been added: another that interrupts nothing runs, also if it is cancelled as it runs.
+        bag.addTask {
+            log.record(1)
+            bag.cancelAll()
+            log.record(Task.isCancelled ? 2 : 3)
+        }
+        try await bag.drain()
+        #expect(log.events == [1, 2])
+    }
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    private actor Interrupted {
+        /// Calls a closure before each job, which it runs at once.
+        private final class Executor: SerialExecutor {
+            let interrupt: @Sendable () -> Void
+
+            init(_ interrupt: @escaping @Sendable () -> Void) {
+                self.interrupt = interrupt
+            }
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                interrupt()
+                UnownedJob(job).runSynchronously(on: asUnownedSerialExecutor())
+            }
+        }
+
+        private let executor: Executor
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        init(_ interrupt: @escaping @Sendable () -> Void) {
+            executor = Executor(interrupt)
+        }
+
+        func add(to bag: TaskBag, _ log: OrderRecorder<Int>) {
+            bag.addTask {
+                _ = self
+                log.record(0)
+            }
+        }
+    }
+
     @Test func isolationTaskLocalsPriorityAndNameAreTheCallers() async throws {
         let (bag, log) = (TaskBag(), OrderRecorder<String>())
         await Task(priority: .low) { @MainActor in

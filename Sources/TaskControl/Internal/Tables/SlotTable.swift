@@ -62,22 +62,32 @@ struct SlotTable<Element> {
         vacated(index)
     }
 
+    @inline(__always)
     private mutating func vacated(_ index: Index) {
         count -= 1
-        if index == extent - 1 {
-            while let last = slots.indices.last, slots[last] == nil { slots.removeLast() }
+        if index == extent - 1 { trim() } else { vacancies.append(index) }
+        if slots.capacity > Self.smallest || vacancies.capacity > Self.smallest { shrinkIfMostlyEmpty() }
+    }
+
+    /// Gives back the vacant slots at the end.
+    private mutating func trim() {
+        var end = slots.count - 1
+        while end > 0, slots[end - 1] == nil { end -= 1 }
+        if end == slots.count - 1 { slots.removeLast() } else { slots.removeSubrange(end...) }
+        // More vacancies than slots: some are stale.
+        guard vacancies.count > slots.count else { return }
+        if slots.isEmpty {
+            vacancies.removeAll(keepingCapacity: vacancies.capacity <= Self.smallest)
         } else {
-            vacancies.append(index)
+            vacancies = vacancies.filter(isVacant)
         }
-        shrinkIfMostlyEmpty()
     }
 
     /// Below this many slots the buffer is kept: a registry that is used one task at a time does not allocate for each.
     private static var smallest: Int { 128 }
 
+    @inline(never)
     private mutating func shrinkIfMostlyEmpty() {
-        // More vacancies than slots: some are stale.
-        if vacancies.count > slots.count { vacancies = vacancies.filter(isVacant) }
         slots.shrinkIfMostlyEmpty(keeping: Self.smallest)
         vacancies.shrinkIfMostlyEmpty(keeping: Self.smallest)
     }

@@ -1,4 +1,4 @@
-/// The body of a registered task: waits until it may run, runs its operation, and leaves the registry.
+/// The body of a task with a key: waits until it may run, runs its operation, and leaves the registry.
 struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
@@ -12,18 +12,40 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
             case .wait, .quiet, .throttle: await registry.waitAndBegin(id)
             }
         guard mayRun else {
-            leave(hasRun: false)
+            registry.leave(id, hasRun: false)
             return Work.skipped
         }
         registry.emit(.started, .entered(.running), id)
         let value = await work.run()
-        leave(hasRun: true)
+        registry.leave(id, hasRun: true)
         return value
     }
+}
+
+/// The body of a task without a key, which waits for no other task. A body of its own: its frame is smaller, and it seldom takes the lock to begin.
+struct FreeBody<Work: OwnedWork>: _TaskBody {
+    let registry: TaskRegistry
+    let id: TaskRegistry.ID
+    let work: Work
+
     @inline(__always)
-    private func leave(hasRun: Bool) {
+    nonisolated(nonsending) func run() async -> Work.Success {
+        guard registry.mayBegin(id) else {
+            registry.leave(id, hasRun: false)
+            return Work.skipped
+        }
+        registry.emit(.started, .entered(.running), id)
+        let value = await work.run()
+        registry.leave(id, hasRun: true)
+        return value
+    }
+}
+
+extension TaskRegistry {
+    /// The body of a task has ended, or never runs.
+    fileprivate func leave(_ id: ID, hasRun: Bool) {
         let moment = Diagnostics.moment
-        registry.finish(id)
-        registry.emitEnd(of: id, hasRun: hasRun, at: moment)
+        finish(id)
+        emitEnd(of: id, hasRun: hasRun, at: moment)
     }
 }

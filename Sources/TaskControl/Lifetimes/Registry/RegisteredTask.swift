@@ -30,4 +30,20 @@ struct RegisteredTask: Hashable, Sendable {
         await handle.value
         return nil
     }
+
+    /// A registered task as the books of a registry keep it: not retained, in one word.
+    ///
+    /// An entry leaves the books before its task ends: the task removes it itself, or an object that retains the task does. So whatever reads the books
+    /// makes an owned handle while it holds their lock.
+    struct Unowned: Sendable {
+        private let task: _TaskHandle.Unowned
+        private let isDelivery: Bool
+
+        init(_ task: RegisteredTask) {
+            self.task = .init(task.handle)
+            isDelivery = task.isDelivery
+        }
+
+        var owned: RegisteredTask { RegisteredTask(handle: task.owned, isDelivery: isDelivery) }
+    }
 }

@@ -1,17 +1,17 @@
 // Here, and not in the generic types of owners: a generic function that a generic type calls is not specialized for its work.
 
 extension TaskRegistry {
-    /// Registers a new task, and creates it.
+    /// Registers a new task under a key, and creates it.
     ///
     /// - Returns: The task; the one that is there, if the behavior prefers that; if the registry is closed, a cancelled task without the operation.
     func addTask<Work: OwnedWork>(
-        _ key: Key?,
+        _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
         _ work: Work
     ) -> Task<Void, Never> where Work.Success == Void {
-        switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
+        switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
         case .added(let task): return task
         case .existing(let id, let existing):
             return existing?.plain ?? follow(id) { _ = await $0?.waitForEnd() }
@@ -19,18 +19,36 @@ extension TaskRegistry {
         }
     }
 
-    /// Registers a new task that delivers to an owner, and creates it.
+    /// Registers a new task without a key, and creates it.
+    ///
+    /// - Returns: The task; if the registry is closed, a cancelled task without the operation.
+    func addTask<Work: OwnedWork>(
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ work: Work
+    ) -> Task<Void, Never> where Work.Success == Void {
+        add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: ())
+    }
+
+    /// Registers a new task without a key that delivers to an owner, and creates it.
+    ///
+    /// - Returns: The task; if the registry is closed, a cancelled task without the work.
+    func addDelivery(_ name: String?, _ priority: TaskPriority?, _ work: DeliveryWork) -> Task<DeliveryOutcome, Never> {
+        add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: .cancelled)
+    }
+
+    /// Registers a new task under a key that delivers to an owner, and creates it.
     ///
     /// - Returns: The task; the one that is there, if the behavior prefers that, or, if that has another type, a task that follows it; if the registry is
     ///   closed, a cancelled task without the work.
     func addDelivery(
-        _ key: Key?,
+        _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
         _ work: DeliveryWork
     ) -> Task<DeliveryOutcome, Never> {
-        switch add(key: key, behavior: behavior, Making(name: name, priority: priority), work) {
+        switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
         case .added(let task): return task
         case .existing(let id, let existing):
             return existing?.delivery ?? follow(id) { await $0?.waitForEnd() ?? .duplicate }
@@ -47,7 +65,21 @@ extension TaskRegistry {
     /// Registers a new task, and creates it, unless one with the key is there.
     ///
     /// - Returns: Whether the task was created.
-    func addUnique(_ key: Key, _ making: Making, _ work: some OwnedWork) -> Bool {
-        if case .added = add(key: key, behavior: .preferPrevious, making, work) { true } else { false }
+    func addUnique(
+        _ key: Key,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        isDetached: Bool = false,
+        _ work: some OwnedWork
+    ) -> Bool {
+        let registration = add(
+            key: key,
+            behavior: .preferPrevious,
+            name: name,
+            priority: priority,
+            isDetached: isDetached,
+            work
+        )
+        return if case .added = registration { true } else { false }
     }
 }

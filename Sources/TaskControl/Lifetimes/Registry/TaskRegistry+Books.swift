@@ -12,12 +12,13 @@ extension TaskRegistry {
             if machine.phase(of: id) != nil { subjects[id] = subject }
         }
 
-        mutating func finish(_ id: ID, _ effects: inout Machine.Effects) {
+        /// - Returns: A key to release with the lock free.
+        mutating func finish(_ id: ID, _ effects: inout Machine.Effects) -> Key? {
             if !subjects.isEmpty {
                 subjects[id] = nil
                 subjects.shrinkIfMostlyEmpty()
             }
-            machine.finish(id, &effects)
+            return machine.finish(id, &effects)
         }
 
         /// The number of tasks and keys that memory is held for.

@@ -41,7 +41,7 @@ extension TaskRegistry {
         }
         carryOut(outcome) {
             if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }
-            let count = outcome.effects.lists?.retired.count ?? 0
+            let count = outcome.consequences?.retiredCount ?? 0
             // An owner that ends without tasks cancels nothing.
             if count > 0 || !isClosing { Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count)) }
         }

@@ -5,8 +5,15 @@ extension TaskRegistry {
     /// task only when that exists.
     @inline(__always)
     func begin(_ id: ID) -> Machine.Start {
-        let isCancelled = Task.isCancelled
+        let isCancelled = isTaskCancelled
         return change { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
+    }
+
+    /// Whether the body of a task without a key may run. Asks under the lock only if the task may have been cancelled.
+    @inline(__always)
+    func mayBegin(_ id: ID) -> Bool {
+        if !isTaskCancelled, id.number >= suspectSerial.value { return true }
+        return begin(id) == .run
     }
 
     /// Waits until the body may run: for its turn, for its quiet time, or for the end of an interval.
@@ -42,10 +49,10 @@ extension TaskRegistry {
             // A handler resumes its own task only, and calls nobody else. The task itself reports that it was cancelled.
             var outcome = Outcome()
             decide(&outcome) { $0.machine.leave(id, &$1) }
-            for waiter in outcome.effects.lists?.waking ?? [] { waiter.resume(returning: .reached) }
+            for waiter in outcome.consequences?.waking ?? [] { waiter.resume(returning: .reached) }
             if outcome.isNews { performOutsideHandler { self.onChange?() } }
         } raising: { [self] priority in
-            raise(state.withLock { $0.machine.raise(before: id, to: priority.rawValue) }, to: priority)
+            raise(state.withLock { $0.machine.raise(before: id, to: priority.rawValue).map(\.owned) }, to: priority)
         }
     }
 
@@ -55,7 +62,7 @@ extension TaskRegistry {
     func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
         let body = IntervalTimer(registry: self, id: id, sleep: Self.sleep(for: time, on: clock))
         let timer = spawnDetached(name: "TaskControl: waits for the end of an interval", priority: nil, body)
-        change { $0.machine.attachTimer(id, .plain(timer), &$1) }
+        change { $0.machine.attachTimer(id, .init(.plain(timer)), &$1) }
     }
 
     /// The deadline is that of the call, whenever the timer runs.
@@ -75,7 +82,9 @@ extension TaskRegistry {
         nonisolated(nonsending) func run() async {
             // If this throws, the registry was closed; or the clock fails, and there is no interval to wait for.
             try? await sleep()
-            registry.change { $0.machine.intervalEnded(id, &$1) }
+            let key = registry.change { $0.machine.intervalEnded(id, &$1) }
+            // Perhaps the last reference: released here, where the lock is free.
+            withExtendedLifetime(key) {}
         }
     }
 
@@ -111,7 +120,7 @@ extension TaskRegistry {
         _ = await suspend { (waiter: Waiter) in
             state.withLock { $0.machine.follow(id, waiter) } ? nil : .reached
         }
-        return state.withLock { $0.machine.job(of: id) }
+        return state.withLock { $0.machine.job(of: id)?.owned }
     }
 
     // MARK: For the end of all
@@ -149,7 +158,7 @@ extension TaskRegistry {
         _ id: Machine.DrainID,
         staysWhenCancelled: Bool = false,
         leaving leave: @Sendable (inout Machine) -> Waiter?,
-        raising raise: @escaping @Sendable (inout Machine, UInt8) -> [Job]
+        raising raise: @escaping @Sendable (inout Machine, UInt8) -> [Job.Unowned]
     ) async throws(CancellationError) {
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
@@ -159,7 +168,7 @@ extension TaskRegistry {
             // May come before the waiter is parked: the machine remembers it.
             state.withLock { leave(&$0.machine) }?.resume(returning: .left)
         } raising: { [self] priority in
-            self.raise(state.withLock { raise(&$0.machine, priority.rawValue) }, to: priority)
+            self.raise(state.withLock { raise(&$0.machine, priority.rawValue).map(\.owned) }, to: priority)
         }
         source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }

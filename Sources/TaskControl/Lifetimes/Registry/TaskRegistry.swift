@@ -6,10 +6,12 @@ final class TaskRegistry: Sendable {
     typealias Key = _ErasedKey
     typealias Job = RegisteredTask
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    typealias Machine = TaskRegistryStateMachine<Key, Job, Waiter>
+    typealias Machine = TaskRegistryStateMachine<Key, Job.Unowned, Waiter>
     typealias ID = Machine.ID
 
     let state = Locked(Books())
+    /// The machine's `suspectSerial`, written under the lock.
+    let suspectSerial = AtomicWord(0)
     /// Called, without the lock, after the live count has changed, if anybody has ever asked what is live.
     let onChange: (@Sendable () -> Void)?
 
@@ -33,78 +35,125 @@ final class TaskRegistry: Sendable {
         Diagnostics.emit(source.event(.created))
     }
 
-    // MARK: Registering
-
-    /// How a task is created.
-    struct Making {
-        var name: String?
-        var priority: TaskPriority?
-        /// Inherits nothing from its creator.
-        var isDetached = false
+    deinit {
+        suspectSerial.deallocate()
     }
 
-    /// Registers a new task, then creates it.
+    // MARK: Registering
+
+    /// Registers a new task without a key, then creates it.
     ///
-    /// - Parameter behavior: What happens to it and to the tasks of its key; ignored for a task without a key.
+    /// - Returns: `nil` if the registry is closed.
+    @inline(__always)
     func add<Work: OwnedWork>(
-        key: Key? = nil,
-        behavior: TaskStoreDuplicateKeyBehavior = .runConcurrently,
-        _ making: Making,
+        name: String?,
+        priority: TaskPriority?,
         _ work: Work
-    ) -> Machine.Registration<Task<Work.Success, Never>> {
-        var outcome = Outcome()
-        let registration = decide(&outcome) { books, effects in
-            let registration = books.machine.add(
-                key: key,
-                behavior: behavior,
-                isCancelled: { $0.isCancelled },
-                &effects
-            )
-            if case .added(let id) = registration { Diagnostics.open(subject(id)) }
-            return registration
+    ) -> Task<Work.Success, Never>? {
+        guard let id = enter(name) else { return nil }
+        let body = FreeBody(registry: self, id: id, work: work)
+        let task = spawn(name: name, priority: priority, isolatedTo: work.isolation, body)
+        attach(id, Work.registered(task))
+        emitAdded(id, name)
+        return task
+    }
+
+    /// Registers a new task without a key, then creates it. It inherits nothing from its creator.
+    func addDetached(name: String?, priority: TaskPriority?, _ work: OwnedOperation) {
+        guard let id = enter(name) else { return }
+        let body = FreeBody(registry: self, id: id, work: work)
+        attach(id, .plain(spawnDetached(name: name, priority: priority, body)))
+        emitAdded(id, name)
+    }
+
+    /// Registers a task without a key that is about to be created.
+    ///
+    /// - Returns: `nil` if the registry is closed.
+    private func enter(_ name: String?) -> ID? {
+        let id = change { books, effects in
+            let id = books.machine.add(&effects)
+            if let id { Diagnostics.open(subject(id)) }
+            return id
         }
-        return carryOut(outcome) {
-            switch registration {
-            case .added(let id):
-                // Before observers are called: others wait for this task, in its lane or for its handle.
-                let task = start(id, making, work)
-                Diagnostics.emitBeginning(
-                    source.event(
-                        .added,
-                        .began(.waiting),
-                        about: subject(id),
-                        taskName: making.name,
-                        key: key?.text
-                    )
-                )
-                return .added(task)
-            case .existing(let id, let job):
-                Diagnostics.emit(source.event(.duplicate, about: subject(id), key: key?.text))
-                return .existing(id, job)
-            case .refused:
-                Diagnostics.emit(source.event(.refused, taskName: making.name, key: key?.text))
-                return .refused
-            }
-        }
+        if id == nil { Diagnostics.emit(source.event(.refused, taskName: name)) }
+        return id
     }
 
     @inline(__always)
-    private func start<Work: OwnedWork>(_ id: ID, _ making: Making, _ work: Work) -> Task<Work.Success, Never> {
-        let body = RegisteredBody(registry: self, id: id, work: work)
-        let task =
-            making.isDetached
-            ? spawnDetached(name: making.name, priority: making.priority, body)
-            : spawn(name: making.name, priority: making.priority, isolatedTo: work.isolation, body)
-        attach(id, Work.registered(task))
-        return task
+    private func emitAdded(_ id: ID, _ name: String?, _ key: Key? = nil) {
+        Diagnostics.emitBeginning(
+            source.event(.added, .began(.waiting), about: subject(id), taskName: name, key: key?.text)
+        )
+    }
+
+    /// Registers a new task under a key, then creates it.
+    ///
+    /// - Parameters:
+    ///   - behavior: What happens to it and to the tasks of its key.
+    ///   - isDetached: Whether it inherits nothing from its creator.
+    @inline(__always)
+    func add<Work: OwnedWork>(
+        key: Key,
+        behavior: TaskStoreDuplicateKeyBehavior,
+        name: String?,
+        priority: TaskPriority?,
+        isDetached: Bool = false,
+        _ work: Work
+    ) -> Registration<Task<Work.Success, Never>> {
+        var outcome = Outcome()
+        switch enter(key, behavior, &outcome) {
+        case .added(let id):
+            let task = carryOut(outcome) {
+                // Before observers are called: others wait for this task, in its lane or for its handle.
+                let body = RegisteredBody(registry: self, id: id, work: work)
+                let task =
+                    isDetached
+                    ? spawnDetached(name: name, priority: priority, body)
+                    : spawn(name: name, priority: priority, isolatedTo: work.isolation, body)
+                attach(id, Work.registered(task))
+                emitAdded(id, name, key)
+                return task
+            }
+            return .added(task)
+        case .existing(let id, let job):
+            carryOut(outcome) { Diagnostics.emit(source.event(.duplicate, about: subject(id), key: key.text)) }
+            return .existing(id, job)
+        case .refused:
+            Diagnostics.emit(source.event(.refused, taskName: name, key: key.text))
+            return .refused
+        }
+    }
+
+    /// Registers a task under a key that is about to be created.
+    private func enter(
+        _ key: Key,
+        _ behavior: TaskStoreDuplicateKeyBehavior,
+        _ outcome: inout Outcome
+    ) -> Registration<ID> {
+        decide(&outcome) { books, effects in
+            let registration = books.machine.add(
+                key: key,
+                behavior: behavior,
+                isCancelled: { $0.owned.isCancelled },
+                &effects
+            )
+            if case .added(let id) = registration { Diagnostics.open(subject(id)) }
+            return Registration(registration)
+        }
+    }
+
+    /// What has become of a task that was to be registered: as the machine says it, with handles that are owned.
+    enum Registration<Added> {
+        case added(Added)
+        case existing(ID, Job?)
+        case refused
     }
 
     /// Attaches the handle of a task that has been created.
     func attach(_ id: ID, _ job: Job) {
         var outcome = Outcome()
-        decide(&outcome) { $0.machine.attach(id, job: job, &$1) }
-        let priority = outcome.effects.raisingTo
-        if priority > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: priority)) }
+        decide(&outcome) { $0.machine.attach(id, job: .init(job), &$1) }
+        if outcome.raisingTo > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: outcome.raisingTo)) }
         carryOut(outcome) {}
     }
 
@@ -120,7 +169,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Registers a task that has started already, and whose end its maker will report.
+    /// Registers a task that has started already, and whose end its maker will report, before the task is released.
     ///
     /// - Parameters:
     ///   - subject: What events know the task by, if not by its place here.
@@ -135,7 +184,12 @@ final class TaskRegistry: Sendable {
         ifClosed refuse: () -> Void
     ) -> ID? {
         let registration = change { books, effects in
-            let registration = books.machine.insert(.plain(task), key: key, isCancelled: { $0.isCancelled }, &effects)
+            let registration = books.machine.insert(
+                .init(.plain(task)),
+                key: key,
+                isCancelled: { $0.owned.isCancelled },
+                &effects
+            )
             if case .added(let id) = registration {
                 if let subject { books.setSubject(subject, of: id) }
                 if opens { Diagnostics.open(self.subject(id)) }
@@ -172,7 +226,7 @@ final class TaskRegistry: Sendable {
         _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in
             await end()
             let (moment, isCancelled) = (Diagnostics.moment, task.isCancelled)
-            finish(id)
+            withExtendedLifetime(task) { finish(id) }
             Diagnostics.emit(
                 at: moment,
                 source.event(.completed, .ended(.completed), about: subject(id), isCancelled: isCancelled)
@@ -189,8 +243,9 @@ final class TaskRegistry: Sendable {
 
     /// The task has ended, whatever its outcome. A second report, or a late one, has no effect.
     func finish(_ id: ID) {
-        // The entry is released at the end of this call, and with it perhaps the last reference to the task and to its key.
-        change { $0.finish(id, &$1) }
+        let key = change { $0.finish(id, &$1) }
+        // Perhaps the last reference: released here, where the lock is free.
+        withExtendedLifetime(key) {}
     }
 
     // MARK: Looking
@@ -215,11 +270,33 @@ final class TaskRegistry: Sendable {
 
     /// What must be done about an event, with what is known only under the lock.
     struct Outcome: ~Copyable {
-        var effects = Machine.Effects()
         /// Whether the live count has changed, and anybody has ever asked for it.
         var isNews = false
-        /// The tasks that were cancelled; `nil` if there are none, or if nobody observes.
-        var retired: Retired?
+        /// The priority to which the task that was attached must be raised; 0: none.
+        var raisingTo: UInt8 = 0
+        /// What concerns other tasks; `nil` for most events.
+        var consequences: Consequences?
+    }
+
+    /// What concerns other tasks.
+    final class Consequences {
+        let waking: [Waiter]
+        /// Owned: a task that has left the books may end.
+        let cancelling: [Job]
+        let interval: (id: Machine.IntervalID, time: Duration)?
+        /// The number of tasks that were cancelled.
+        let retiredCount: Int
+        /// The tasks that were cancelled; `nil` if nobody observes.
+        let retired: Retired?
+
+        /// To be made under the lock.
+        init(_ lists: Machine.Effects.Lists, _ retired: Retired?) {
+            waking = lists.waking
+            cancelling = lists.cancelling.map(\.owned)
+            interval = lists.interval
+            retiredCount = lists.retired.count
+            self.retired = retired
+        }
     }
 
     /// - Parameter outcome: Receives what the caller must carry out. Not a part of the result, which would make it generic, and slow to destroy.
@@ -229,14 +306,21 @@ final class TaskRegistry: Sendable {
         _ event: (inout Books, inout Machine.Effects) -> Value
     ) -> Value {
         state.withLock { books in
-            let value = event(&books, &outcome.effects)
-            outcome.isNews = books.isWatched && outcome.effects.liveCountChange != 0
-            if let lists = outcome.effects.lists { outcome.retired = retired(lists.retired, books) }
+            var effects = Machine.Effects()
+            let value = event(&books, &effects)
+            outcome.isNews = books.isWatched && effects.liveCountChange != 0
+            outcome.raisingTo = effects.raisingTo
+            if let lists = effects.lists { outcome.consequences = consequences(lists, books) }
             return value
         }
     }
 
-    @inline(__always)
+    @inline(never)
+    private func consequences(_ lists: Machine.Effects.Lists, _ books: Books) -> Consequences {
+        suspectSerial.store(Int64(books.machine.suspectSerial))
+        return Consequences(lists, lists.retired.isEmpty ? nil : retired(lists.retired, books))
+    }
+
     private func retired(_ ids: [ID], _ books: Books) -> Retired? {
         guard let moment = Diagnostics.moment else { return nil }
         let tasks = ids.compactMap { id -> (ID, TaskEvent.Identity)? in
@@ -254,15 +338,18 @@ final class TaskRegistry: Sendable {
     ///   cancelled.
     @inline(__always)
     func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
-        if let lists = outcome.effects.lists {
-            for waiter in lists.waking { waiter.resume(returning: .reached) }
-            for job in lists.cancelling { job.cancel() }
-            if let interval = lists.interval { startTimer(interval.id, interval.time) }
-        }
+        if let consequences = outcome.consequences { carryOut(consequences) }
         if outcome.isNews { onChange?() }
         let result = follow()
-        if let retired = outcome.retired { emitCancelled(retired) }
+        if let retired = outcome.consequences?.retired { emitCancelled(retired) }
         return result
+    }
+
+    @inline(never)
+    private func carryOut(_ consequences: Consequences) {
+        for waiter in consequences.waking { waiter.resume(returning: .reached) }
+        for job in consequences.cancelling { job.cancel() }
+        if let interval = consequences.interval { startTimer(interval.id, interval.time) }
     }
 
     /// Decides about an event, and carries the effects out.
@@ -271,5 +358,18 @@ final class TaskRegistry: Sendable {
         var outcome = Outcome()
         let value = decide(&outcome, event)
         return carryOut(outcome) { value }
+    }
+}
+
+extension TaskRegistry.Registration<TaskRegistry.ID> {
+    /// To be made under the lock, which keeps the task alive.
+    @inline(__always)
+    init(_ registration: TaskRegistry.Machine.Registration<TaskRegistry.ID>) {
+        self =
+            switch registration {
+            case .added(let id): .added(id)
+            case .existing(let id, let job): .existing(id, job?.owned)
+            case .refused: .refused
+            }
     }
 }

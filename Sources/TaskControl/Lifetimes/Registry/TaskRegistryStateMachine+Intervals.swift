@@ -57,12 +57,13 @@ extension TaskRegistryStateMachine {
     }
 
     /// An interval has ended: the entry that waits for it may start. A second report has no effect.
-    mutating func intervalEnded(_ id: IntervalID, _ effects: inout Effects) {
-        guard hasInterval(id) else { return }
-        effects.released.job = intervals[id.slot]?.timer
+    ///
+    /// - Returns: A key of the user, which must be released with the lock free.
+    mutating func intervalEnded(_ id: IntervalID, _ effects: inout Effects) -> Key? {
+        guard hasInterval(id) else { return nil }
         end(id.slot)
         admit(id.slot, &effects)
-        effects.released.key = removeIfUnused(id.slot)
+        return removeIfUnused(id.slot)
     }
 
     private func hasInterval(_ id: IntervalID) -> Bool {

@@ -12,6 +12,13 @@ extension TaskRegistryStateMachine {
     func checkInvariants() {
         let occupied = (0..<entries.extent).filter(entries.isOccupied)
         precondition(occupied.count { entries[$0].phase.isLive } == liveCount, "The live count is right.")
+        precondition(
+            occupied.allSatisfy {
+                let entry = entries[$0]
+                return entry.lane != Chain.none || entry.phase.isLive || entry.serial < suspectSerial
+            },
+            "An entry that was cancelled without a key is suspect."
+        )
         for (slot, side) in sides {
             precondition(entries.isOccupied(slot), "The side of an entry is removed with it.")
             let entry = entries[slot]

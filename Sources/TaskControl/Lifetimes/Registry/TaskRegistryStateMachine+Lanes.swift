@@ -161,6 +161,7 @@ extension TaskRegistryStateMachine {
             unlink(slot)
             entries[slot].phase = .skipped
         }
+        suspect(slot)
         changeLiveCount(of: slot, by: -1, &effects)
         effects.retire(entries.ticket(at: slot))
     }

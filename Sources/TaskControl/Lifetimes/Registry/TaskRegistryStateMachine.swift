@@ -14,7 +14,9 @@
 ///     any ──finish──▶ (gone)
 ///
 /// An entry is registered before its task is created. `attach` brings the task's handle, at any moment of that life, or after it. Each task
-/// asks `begin` before its body runs: a task that is cancelled before that never runs its body, and leaves its lane at once.
+/// asks `begin` before its body runs: a task that is cancelled before that never runs its body, and leaves its lane at once. A task without a key
+/// asks only if it may have been cancelled: its serial is below `suspectSerial`, or its own handle was cancelled. If it does not ask, it stays `starting`
+/// while it runs, which nothing distinguishes: it has no lane in which another task could wait for it.
 ///
 /// A *lane* links the entries of one key, oldest first, except those that are `skipped`. A `waiting` entry waits until all entries before it in
 /// its lane have left it. An entry without a key has no lane; a registry of those is a plain bag.
@@ -46,6 +48,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// The waiters for the end of a lane's tasks.
     var laneDrainers: [Slot: Chain] = [:]
     private var nextSerial: UInt64 = 0
+    /// Greater than the serial of each entry that was cancelled without a key.
+    private(set) var suspectSerial: UInt64 = 0
     var isClosed = false
     /// The number of entries that are neither finished nor cancelled.
     var liveCount = 0
@@ -72,8 +76,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         isCancelled: (Job) -> Bool,
         _ effects: inout Effects
     ) -> Registration<ID> {
+        guard let key else { return add(&effects).map { .added($0) } ?? .refused }
         guard !isClosed else { return .refused }
-        guard let key else { return .added(enter(phase: .starting, &effects)) }
         let lane = lane(of: key)
         if case .preferPrevious = behavior.kind, let existing = standing(in: lane, isCancelled, &effects) {
             return .existing(existing, entries[existing.slot].job)
@@ -99,6 +103,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .added(id)
     }
 
+    /// Registers a task without a key that is about to be created.
+    ///
+    /// - Returns: `nil` if the registry is closed.
+    /// - Complexity: O(1).
+    mutating func add(_ effects: inout Effects) -> ID? {
+        isClosed ? nil : enter(phase: .starting, &effects)
+    }
+
     /// Registers a task that does not ask `begin`: it has started already, or its maker decides when it begins. It is refused in favor of a task
     /// that lives under its key.
     ///
@@ -118,6 +130,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .added(enter(lane, job: job, phase: .running, &effects))
     }
 
+    @inline(__always)
     private mutating func enter(
         _ lane: Slot = Chain.none,
         job: Job? = nil,
@@ -129,11 +142,13 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             slot: entries.insert(Entry(serial: nextSerial, lane: lane, job: job, phase: phase))
         )
         nextSerial += 1
+        liveCount += 1
+        effects.liveCountChange += 1
         if lane != Chain.none {
             lanes[lane].chain.append(id.slot, in: &entries)
             lanes[lane].entryCount += 1
+            lanes[lane].liveCount += 1
         }
-        changeLiveCount(of: id.slot, by: 1, &effects)
         return id
     }
 
@@ -253,22 +268,35 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     }
 
     /// The task has ended. A second report has no effect.
-    mutating func finish(_ id: ID, _ effects: inout Effects) {
-        guard let phase = phase(of: id) else { return }
-        if phase.isLive { changeLiveCount(of: id.slot, by: -1, &effects) }
-        if phase.isLinked {
+    ///
+    /// - Returns: A key of the user, which must be released with the lock free.
+    mutating func finish(_ id: ID, _ effects: inout Effects) -> Key? {
+        guard let phase = phase(of: id) else { return nil }
+        let lane = entries[id.slot].lane
+        if lane != Chain.none, phase.isLinked {
             givePlaceUp(id.slot)
             unlink(id.slot)
-            promote(entries[id.slot].lane, &effects)
+            promote(lane, &effects)
+        }
+        entries.discard(id.slot)
+        if phase.isLive {
+            liveCount -= 1
+            effects.liveCountChange -= 1
         }
         if !sides.isEmpty, let side = sides.removeValue(forKey: id.slot) {
             sides.shrinkIfMostlyEmpty()
             effects.wake(side.followers)
         }
-        let entry = entries.remove(id.slot)
-        if !laneDrainers.isEmpty { wakeDrainers(of: entry.lane, &effects) }
-        effects.released = (entry.job, leaveLane(entry.lane))
         if entries.isEmpty { effects.wake(drainers.wakeAll(with: .reached)) }
+        guard lane != Chain.none else { return nil }
+        if phase.isLive { lanes[lane].liveCount -= 1 }
+        if !laneDrainers.isEmpty { wakeDrainers(of: lane, &effects) }
+        return leaveLane(lane)
+    }
+
+    /// An entry was cancelled. Without a key, its task must learn of that when it starts.
+    mutating func suspect(_ slot: Slot) {
+        if entries[slot].lane == Chain.none { suspectSerial = max(suspectSerial, entries[slot].serial + 1) }
     }
 
     // MARK: Raising
