@@ -185,11 +185,12 @@ extension AsyncTask {
         let operation: ThrowingOperation
         let handler: Handling
 
+        @inline(__always)
         nonisolated(nonsending) func run() async {
             var end = End.skipped
             do {
                 // Cancelled before it started: does not start.
-                if !Task.isCancelled {
+                if !isTaskCancelled {
                     AsyncTask.emit(.started, .entered(.running), of: life, isInside: true)
                     end = .completed
                     try await operation()

@@ -51,13 +51,25 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
+    @inlinable
     public func addTask(
         id: ID,
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        registry.addUnique(_ErasedKey(id), name, priority, OwnedOperation(received(operation)))
+        _addTask(_ErasedKey(id), name, priority, operation)
+    }
+
+    /// Does not know the type of the key, which is erased where that is known.
+    @usableFromInline
+    func _addTask(
+        _ key: _ErasedKey,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ operation: sending @escaping @isolated(any) () async -> Void
+    ) -> Bool {
+        registry.addUnique(key, name, priority, OwnedOperation(received(operation)))
     }
 
     /// Starts a task, unless one with this ID is there, and handles its error.

@@ -69,6 +69,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   `run` created that, a task that ends with it and cancels it. If the store is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
+    @inlinable
     public func addTask(
         forKey key: Key,
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
@@ -76,7 +77,19 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
-        registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, OwnedOperation(received(operation)))
+        _addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, operation)
+    }
+
+    /// Does not know the type of the key, which is erased where that is known.
+    @usableFromInline
+    func _addTask(
+        _ key: _ErasedKey,
+        _ behavior: TaskStoreDuplicateKeyBehavior,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ operation: sending @escaping @isolated(any) () async -> Void
+    ) -> Task<Void, Never> {
+        registry.addTask(key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
     /// Adds a task that may throw to a key, in the way that the behavior says, and handles its error. Otherwise like the form for operations that

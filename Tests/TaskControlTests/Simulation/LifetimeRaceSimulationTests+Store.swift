@@ -68,7 +68,7 @@ extension LifetimeRaceSimulationTests {
             // The last interval ends, and the store keeps nothing of the key.
             try await Task.sleep(for: .milliseconds(3))
             sim.expect(
-                store.registry.state.withLock { $0.machine.intervals.isEmpty && $0.machine.laneSlots.isEmpty },
+                store.registry.state.withLock { $0.machine.intervals.isEmpty && $0.machine.lanes.isEmpty },
                 "kept"
             )
         }

@@ -5,28 +5,56 @@
 /// dictionary it must not come back.
 @usableFromInline
 struct _ErasedKey: Hashable, Sendable {
-    /// Beside the box, so that a growing table need not open each.
+    /// Computed once, when the key is made.
     @usableFromInline let hash: Int
-    @usableFromInline let box: Box
+    @usableFromInline let type: Any.Type
+    /// The key itself, if it is a few bytes, such as a number or a case without values: most keys need no object.
+    @usableFromInline let bytes: _KeyBytes
+    /// The key, if it is anything else.
+    @usableFromInline let box: Box?
 
     @inlinable
     init<Key: Hashable & Sendable>(_ key: Key) {
         hash = key.hashValue
-        box = TypedBox(key)
+        type = Key.self
+        if _KeyBytes.canHold(Key.self) {
+            bytes = _KeyBytes(of: key)
+            box = nil
+        } else {
+            bytes = _KeyBytes()
+            box = TypedBox(key)
+        }
     }
 
     /// The key that this was made of.
     func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
-        guard let box = box as? TypedBox<Key> else { preconditionFailure("A key is asked for as what it was made of.") }
-        return box.key
+        guard type == self.type else { preconditionFailure("A key is asked for as what it was made of.") }
+        guard let box else { return bytes.key(as: type) }
+        return unsafeDowncast(box, to: TypedBox<Key>.self).key
     }
 
     /// The key in words: what it says of itself.
-    var text: String { box.text }
+    var text: String {
+        func text<Key>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
+        return box?.text ?? _openExistential(type, do: text)
+    }
+
+    /// The hash, as it is: it has been through a hasher.
+    @usableFromInline var hashValue: Int { hash }
 
     @usableFromInline
     static func == (one: _ErasedKey, other: _ErasedKey) -> Bool {
-        one.box === other.box || (one.hash == other.hash && one.box.equals(other.box))
+        guard one.hash == other.hash, one.type == other.type else { return false }
+        if let box = one.box, let otherBox = other.box { return box === otherBox || box.equals(otherBox) }
+        return one.bytes == other.bytes || one.equals(other)
+    }
+
+    /// Compares keys of other bytes, which are seldom equal, such as 0.0 and -0.0.
+    @inline(never)
+    private func equals(_ other: _ErasedKey) -> Bool {
+        func equals<Key: Hashable>(_ type: Key.Type) -> Bool { bytes.key(as: type) == other.bytes.key(as: type) }
+        guard let type = type as? any Hashable.Type else { preconditionFailure("A key is hashable.") }
+        return equals(type)
     }
 
     @usableFromInline
@@ -38,6 +66,7 @@ struct _ErasedKey: Hashable, Sendable {
     @usableFromInline class Box: @unchecked Sendable {
         @inlinable init() {}
 
+        /// Compares the key to one of the same type.
         @inlinable func equals(_ other: Box) -> Bool {
             preconditionFailure("A box has a type.")
         }
@@ -54,7 +83,7 @@ struct _ErasedKey: Hashable, Sendable {
         }
 
         @inlinable override func equals(_ other: Box) -> Bool {
-            type(of: other) == TypedBox.self && key == unsafeDowncast(other, to: TypedBox.self).key
+            key == unsafeDowncast(other, to: TypedBox.self).key
         }
 
         @inlinable override var text: String { key as? String ?? String(describing: key) }

@@ -34,7 +34,7 @@ struct SlotTable<Element> {
     }
 
     /// - Complexity: O(1), amortized.
-    mutating func insert(_ element: Element) -> Index {
+    mutating func insert(_ element: consuming Element) -> Index {
         count += 1
         while let index = vacancies.popLast() {
             guard isVacant(index) else { continue }

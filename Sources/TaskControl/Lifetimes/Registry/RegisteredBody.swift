@@ -4,6 +4,7 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     let id: TaskRegistry.ID
     let work: Work
 
+    @inline(__always)
     nonisolated(nonsending) func run() async -> Work.Success {
         let mayRun =
             switch registry.begin(id) {

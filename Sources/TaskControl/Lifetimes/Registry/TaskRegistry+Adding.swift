@@ -9,7 +9,7 @@ extension TaskRegistry {
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: Work
+        _ work: consuming Work
     ) -> Task<Void, Never> where Work.Success == Void {
         switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
         case .added(let task): return task
@@ -25,7 +25,7 @@ extension TaskRegistry {
     func addTask<Work: OwnedWork>(
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: Work
+        _ work: consuming Work
     ) -> Task<Void, Never> where Work.Success == Void {
         add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: ())
     }
@@ -33,7 +33,9 @@ extension TaskRegistry {
     /// Registers a new task without a key that delivers to an owner, and creates it.
     ///
     /// - Returns: The task; if the registry is closed, a cancelled task without the work.
-    func addDelivery(_ name: String?, _ priority: TaskPriority?, _ work: DeliveryWork) -> Task<DeliveryOutcome, Never> {
+    func addDelivery(_ name: String?, _ priority: TaskPriority?, _ work: consuming DeliveryWork) -> Task<
+        DeliveryOutcome, Never
+    > {
         add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: .cancelled)
     }
 
@@ -46,7 +48,7 @@ extension TaskRegistry {
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: DeliveryWork
+        _ work: consuming DeliveryWork
     ) -> Task<DeliveryOutcome, Never> {
         switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
         case .added(let task): return task
@@ -70,7 +72,7 @@ extension TaskRegistry {
         _ name: String?,
         _ priority: TaskPriority?,
         isDetached: Bool = false,
-        _ work: some OwnedWork
+        _ work: consuming some OwnedWork
     ) -> Bool {
         let registration = add(
             key: key,

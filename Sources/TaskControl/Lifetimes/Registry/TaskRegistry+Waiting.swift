@@ -52,7 +52,10 @@ extension TaskRegistry {
             for waiter in outcome.consequences?.waking ?? [] { waiter.resume(returning: .reached) }
             if outcome.isNews { performOutsideHandler { self.onChange?() } }
         } raising: { [self] priority in
-            raise(state.withLock { $0.machine.raise(before: id, to: priority.rawValue).map(\.owned) }, to: priority)
+            raise(
+                state.withLock { $0.machine.raise(before: id, to: priority.rawValue).map(\.owned.handle) },
+                to: priority
+            )
         }
     }
 
@@ -168,13 +171,13 @@ extension TaskRegistry {
             // May come before the waiter is parked: the machine remembers it.
             state.withLock { leave(&$0.machine) }?.resume(returning: .left)
         } raising: { [self] priority in
-            self.raise(state.withLock { raise(&$0.machine, priority.rawValue).map(\.owned) }, to: priority)
+            self.raise(state.withLock { raise(&$0.machine, priority.rawValue).map(\.owned.handle) }, to: priority)
         }
         source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }
     }
 
-    private func raise(_ jobs: [Job], to priority: TaskPriority) {
-        if !jobs.isEmpty { TaskControl.raise(jobs.map(\.handle), to: priority) }
+    private func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
+        if !jobs.isEmpty { TaskControl.raise(jobs, to: priority) }
     }
 }

@@ -48,11 +48,12 @@ final class TaskRegistry: Sendable {
     func add<Work: OwnedWork>(
         name: String?,
         priority: TaskPriority?,
-        _ work: Work
+        _ work: consuming Work
     ) -> Task<Work.Success, Never>? {
         guard let id = enter(name) else { return nil }
+        let isolation = work.isolation
         let body = FreeBody(registry: self, id: id, work: work)
-        let task = spawn(name: name, priority: priority, isolatedTo: work.isolation, body)
+        let task = spawn(name: name, priority: priority, isolatedTo: isolation, body)
         attach(id, Work.registered(task))
         emitAdded(id, name)
         return task
@@ -98,29 +99,33 @@ final class TaskRegistry: Sendable {
         name: String?,
         priority: TaskPriority?,
         isDetached: Bool = false,
-        _ work: Work
+        _ work: consuming Work
     ) -> Registration<Task<Work.Success, Never>> {
         var outcome = Outcome()
-        switch enter(key, behavior, &outcome) {
-        case .added(let id):
-            let task = carryOut(outcome) {
-                // Before observers are called: others wait for this task, in its lane or for its handle.
-                let body = RegisteredBody(registry: self, id: id, work: work)
-                let task =
-                    isDetached
-                    ? spawnDetached(name: name, priority: priority, body)
-                    : spawn(name: name, priority: priority, isolatedTo: work.isolation, body)
-                attach(id, Work.registered(task))
-                emitAdded(id, name, key)
-                return task
-            }
-            return .added(task)
-        case .existing(let id, let job):
-            carryOut(outcome) { Diagnostics.emit(source.event(.duplicate, about: subject(id), key: key.text)) }
-            return .existing(id, job)
-        case .refused:
-            Diagnostics.emit(source.event(.refused, taskName: name, key: key.text))
-            return .refused
+        let registration = enter(key, behavior, &outcome)
+        guard case .added(let id) = registration else {
+            carryOut(outcome) { emitRejected(registration, name, key) }
+            return registration.rejected()
+        }
+        carryOutFirst(outcome)
+        // Before observers are called: others wait for this task, in its lane or for its handle.
+        let isolation = work.isolation
+        let body = RegisteredBody(registry: self, id: id, work: work)
+        let task =
+            isDetached
+            ? spawnDetached(name: name, priority: priority, body)
+            : spawn(name: name, priority: priority, isolatedTo: isolation, body)
+        attach(id, Work.registered(task))
+        emitAdded(id, name, key)
+        carryOutLast(outcome)
+        return .added(task)
+    }
+
+    private func emitRejected(_ registration: Registration<ID>, _ name: String?, _ key: Key) {
+        switch registration {
+        case .added: break
+        case .existing(let id, _): Diagnostics.emit(source.event(.duplicate, about: subject(id), key: key.text))
+        case .refused: Diagnostics.emit(source.event(.refused, taskName: name, key: key.text))
         }
     }
 
@@ -147,6 +152,15 @@ final class TaskRegistry: Sendable {
         case added(Added)
         case existing(ID, Job?)
         case refused
+
+        /// Why a task was not added.
+        func rejected<Other>() -> Registration<Other> {
+            switch self {
+            case .added: preconditionFailure("The task was not added.")
+            case .existing(let id, let job): .existing(id, job)
+            case .refused: .refused
+            }
+        }
     }
 
     /// Attaches the handle of a task that has been created.
@@ -338,11 +352,23 @@ final class TaskRegistry: Sendable {
     ///   cancelled.
     @inline(__always)
     func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
+        carryOutFirst(outcome)
+        let result = follow()
+        carryOutLast(outcome)
+        return result
+    }
+
+    /// What comes before the rest of what the decision entails.
+    @inline(__always)
+    func carryOutFirst(_ outcome: borrowing Outcome) {
         if let consequences = outcome.consequences { carryOut(consequences) }
         if outcome.isNews { onChange?() }
-        let result = follow()
+    }
+
+    /// What comes after the rest of what the decision entails.
+    @inline(__always)
+    func carryOutLast(_ outcome: borrowing Outcome) {
         if let retired = outcome.consequences?.retired { emitCancelled(retired) }
-        return result
     }
 
     @inline(never)

@@ -31,7 +31,7 @@ extension TaskRegistryStateMachine {
 
     /// - Returns: `nil` if there is nothing to wait for.
     mutating func enrollDrainer(of key: Key) -> LaneDrainID? {
-        guard let lane = laneSlots[key], lanes[lane].entryCount > 0 else { return nil }
+        guard let lane = lanes.index(of: key), lanes[lane].entryCount > 0 else { return nil }
         return LaneDrainID(id: drainers.enroll(in: &laneDrainers[lane, default: Chain()]), lane: lane)
     }
 

@@ -1,11 +1,11 @@
 /// For the tests.
 extension TaskRegistryStateMachine {
     /// The largest number of entries, keys or waiting tasks that memory is held for.
-    var capacity: Int { max(entries.capacity, lanes.capacity, laneSlots.capacity, sides.capacity, intervals.capacity) }
+    var capacity: Int { max(entries.capacity, lanes.capacity, sides.capacity, intervals.capacity) }
 
     /// Whether an interval of the key has begun.
     func hasInterval(_ key: Key) -> Bool {
-        if let lane = laneSlots[key], case .begun? = intervals[lane]?.start { true } else { false }
+        if let lane = lanes.index(of: key), case .begun? = intervals[lane]?.start { true } else { false }
     }
 
     /// Checks the invariants that the type lists.
@@ -28,13 +28,15 @@ extension TaskRegistryStateMachine {
             )
             precondition(side.followers.isEmpty || entry.job == nil, "A followed task is being created.")
         }
-        precondition(lanes.count == laneSlots.count, "Each lane has one key.")
-        for (key, slot) in laneSlots {
+        let lines = (0..<lanes.extent).filter(lanes.isOccupied)
+        precondition(lanes.count == lines.count, "The count of lanes is right.")
+        for slot in lines {
             let lane = lanes[slot]
+            precondition(lanes.index(of: lane.key) == slot, "Each key has one lane.")
             lane.chain.checkLinks(in: entries)
             let members = occupied.filter { entries[$0].lane == slot }
             let chain = lane.chain.slots(in: entries)
-            precondition(lane.key == key && lane.entryCount == members.count, "A lane has the entries of its key.")
+            precondition(lane.entryCount == members.count, "A lane has the entries of its key.")
             precondition(
                 members.count > 0 || intervals[slot] != nil,
                 "A lane is removed with its last entry and its interval."

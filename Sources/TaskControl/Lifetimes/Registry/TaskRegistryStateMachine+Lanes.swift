@@ -1,8 +1,9 @@
 /// Keys: which tasks are under one, which give way to others, and whose turn comes next.
 extension TaskRegistryStateMachine {
     /// The entries of one key.
-    struct Lane {
+    struct Lane: Keyed {
         let key: Key
+        var nextInBucket = Chain.none
         /// The entries that are linked, oldest first.
         var chain = Chain()
         var entryCount: Int32 = 0
@@ -10,20 +11,14 @@ extension TaskRegistryStateMachine {
     }
 
     func isLive(_ key: Key) -> Bool {
-        laneSlots[key].map { lanes[$0].liveCount > 0 } ?? false
+        lanes.index(of: key).map { lanes[$0].liveCount > 0 } ?? false
     }
 
     /// - Complexity: O(*n*) in the number of keys.
     var liveKeys: [Key] {
-        laneSlots.compactMap { key, lane in lanes[lane].liveCount > 0 ? key : nil }
-    }
-
-    /// Returns the lane of a key; a new one if there is none, in which the caller puts an entry.
-    mutating func lane(of key: Key) -> Slot {
-        if let lane = laneSlots[key] { return lane }
-        let lane = lanes.insert(Lane(key: key))
-        laneSlots[key] = lane
-        return lane
+        (0..<lanes.extent).compactMap { lane in
+            lanes.isOccupied(lane) && lanes[lane].liveCount > 0 ? lanes[lane].key : nil
+        }
     }
 
     /// The task that goes on when a new one of the key prefers what is there.
@@ -66,7 +61,7 @@ extension TaskRegistryStateMachine {
 
     /// - Complexity: O(*n*) in the number of tasks under the key.
     mutating func cancel(key: Key, _ effects: inout Effects) {
-        if let lane = laneSlots[key] { cancelLane(lane, &effects) }
+        if let lane = lanes.index(of: key) { cancelLane(lane, &effects) }
     }
 
     /// An ID whose task has finished has no effect.
@@ -204,9 +199,6 @@ extension TaskRegistryStateMachine {
     /// - Returns: The key of a lane that is removed.
     mutating func removeIfUnused(_ lane: Slot) -> Key? {
         guard lanes[lane].entryCount == 0, intervals.isEmpty || intervals[lane] == nil else { return nil }
-        let key = lanes.remove(lane).key
-        laneSlots.removeValue(forKey: key)
-        laneSlots.shrinkIfMostlyEmpty()
-        return key
+        return lanes.remove(lane).key
     }
 }

@@ -38,9 +38,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias DrainID = WaiterTable<Waiter, WaitOutcome>.ID
 
     var entries = SlotTable<Entry>()
-    var lanes = SlotTable<Lane>()
-    /// The lane of each key.
-    var laneSlots: [Key: Slot] = [:]
+    var lanes = KeyTable<Lane>()
     var sides: [Slot: Side] = [:]
     /// The intervals of the lanes that have one.
     var intervals: [Slot: Interval] = [:]
@@ -78,17 +76,20 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     ) -> Registration<ID> {
         guard let key else { return add(&effects).map { .added($0) } ?? .refused }
         guard !isClosed else { return .refused }
-        let lane = lane(of: key)
-        if case .preferPrevious = behavior.kind, let existing = standing(in: lane, isCancelled, &effects) {
-            return .existing(existing, entries[existing.slot].job)
+        let existing = lanes.index(of: key)
+        if let existing {
+            if case .preferPrevious = behavior.kind, let standing = standing(in: existing, isCancelled, &effects) {
+                return .existing(standing, entries[standing.slot].job)
+            }
+            makeRoom(in: existing, for: behavior, isCancelled, &effects)
         }
-        makeRoom(in: lane, for: behavior, isCancelled, &effects)
+        let lane = existing ?? lanes.insert(Lane(key: key))
         let phase: Phase =
             switch behavior.kind {
             case .debounce: .quiet
             case .throttle: intervals[lane] == nil ? .admitted : .throttled
-            // The first of its lane is promoted below.
-            case .wait, .keepLatest, .cancelPrevious(wait: true): .waiting
+            // If it is the first of its lane, it is promoted below.
+            case .wait, .keepLatest, .cancelPrevious(wait: true): existing == nil ? .starting : .waiting
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: .starting
             }
         let id = enter(lane, phase: phase, &effects)
@@ -99,7 +100,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             takePlace(id.slot, phase)
         case .cancelPrevious, .wait, .runConcurrently, .preferPrevious, .keepLatest: break
         }
-        promote(lane, &effects)
+        if existing != nil { promote(lane, &effects) }
         return .added(id)
     }
 
@@ -123,11 +124,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     ) -> Registration<ID> {
         guard !isClosed else { return .refused }
         guard let key else { return .added(enter(job: job, phase: .running, &effects)) }
-        let lane = lane(of: key)
-        if let existing = standing(in: lane, isCancelled, &effects) {
-            return .existing(existing, entries[existing.slot].job)
+        let lane = lanes.index(of: key)
+        if let lane, let standing = standing(in: lane, isCancelled, &effects) {
+            return .existing(standing, entries[standing.slot].job)
         }
-        return .added(enter(lane, job: job, phase: .running, &effects))
+        return .added(enter(lane ?? lanes.insert(Lane(key: key)), job: job, phase: .running, &effects))
     }
 
     @inline(__always)
@@ -273,7 +274,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     mutating func finish(_ id: ID, _ effects: inout Effects) -> Key? {
         guard let phase = phase(of: id) else { return nil }
         let lane = entries[id.slot].lane
-        if lane != Chain.none, phase.isLinked {
+        // The only entry of a lane takes that along.
+        if lane != Chain.none, phase.isLinked, lanes[lane].entryCount > 1 || !intervals.isEmpty {
             givePlaceUp(id.slot)
             unlink(id.slot)
             promote(lane, &effects)
@@ -333,7 +335,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     mutating func raiseAll(of key: Key, to priority: UInt8) -> [Job] {
-        guard let lane = laneSlots[key] else { return [] }
+        guard let lane = lanes.index(of: key) else { return [] }
         var jobs: [Job] = []
         var slot = lanes[lane].chain.last
         while slot != Chain.none {
