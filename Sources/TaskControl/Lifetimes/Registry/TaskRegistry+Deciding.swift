@@ -1,0 +1,106 @@
+/// How a registry decides about an event under the lock, and acts when that is free.
+extension TaskRegistry {
+    /// What must be done about an event, with what is known only under the lock.
+    struct Outcome: ~Copyable {
+        /// Whether the live count has changed, and anybody has ever asked for it.
+        var isNews = false
+        /// The priority to which the task that was attached must be raised; 0: none.
+        var raisingTo: UInt8 = 0
+        /// What concerns other tasks; `nil` for most events.
+        var consequences: Consequences?
+    }
+
+    /// What concerns other tasks.
+    final class Consequences {
+        let waking: [Waiter]
+        /// Owned: a task that has left the books may end.
+        let cancelling: [Job]
+        let interval: (id: Machine.IntervalID, time: Duration)?
+        /// The number of tasks that were cancelled.
+        let retiredCount: Int
+        /// The tasks that were cancelled; `nil` if nobody observes.
+        let retired: Retired?
+
+        /// To be made under the lock.
+        init(_ lists: Machine.Effects.Lists, _ retired: Retired?) {
+            waking = lists.waking
+            cancelling = lists.cancelling.map(\.owned)
+            interval = lists.interval
+            retiredCount = lists.retired.count
+            self.retired = retired
+        }
+    }
+
+    /// - Parameter outcome: Receives what the caller must carry out. Not a part of the result, which would make it generic, and slow to destroy.
+    @inline(__always)
+    func decide<Value>(
+        _ outcome: inout Outcome,
+        _ event: (inout Books, inout Machine.Effects) -> Value
+    ) -> Value {
+        state.withLock { books in
+            var effects = Machine.Effects()
+            let value = event(&books, &effects)
+            outcome.isNews = books.isWatched && effects.liveCountChange != 0
+            outcome.raisingTo = effects.raisingTo
+            if let lists = effects.lists { outcome.consequences = consequences(lists, books) }
+            return value
+        }
+    }
+
+    @inline(never)
+    private func consequences(_ lists: Machine.Effects.Lists, _ books: Books) -> Consequences {
+        suspectSerial.store(Int64(books.machine.suspectSerial))
+        return Consequences(lists, lists.retired.isEmpty ? nil : retired(lists.retired, books))
+    }
+
+    private func retired(_ ids: [ID], _ books: Books) -> Retired? {
+        guard let moment = Diagnostics.moment else { return nil }
+        let tasks = ids.compactMap { id -> (ID, TaskEvent.Identity)? in
+            if let subject = books.subjects[id] { return (id, subject) }
+            // A task that was sent through a group while nobody observed has no subject here: its queue has named it.
+            return source.primitive == .cancellableQueue ? nil : (id, subject(id))
+        }
+        return Retired(moment: moment, tasks: tasks)
+    }
+
+    /// Carries the effects out with the lock free: resumes, cancels, calls the watcher of the live count, which may do anything, and last the
+    /// observers.
+    ///
+    /// - Parameter follow: What else the decision entails. It emits the events of the decision itself, before those of the tasks that were
+    ///   cancelled.
+    @inline(__always)
+    func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
+        carryOutFirst(outcome)
+        let result = follow()
+        carryOutLast(outcome)
+        return result
+    }
+
+    /// What comes before the rest of what the decision entails.
+    @inline(__always)
+    func carryOutFirst(_ outcome: borrowing Outcome) {
+        if let consequences = outcome.consequences { carryOut(consequences) }
+        if outcome.isNews { onChange?() }
+    }
+
+    /// What comes after the rest of what the decision entails.
+    @inline(__always)
+    func carryOutLast(_ outcome: borrowing Outcome) {
+        if let retired = outcome.consequences?.retired { emitCancelled(retired) }
+    }
+
+    @inline(never)
+    private func carryOut(_ consequences: Consequences) {
+        for waiter in consequences.waking { waiter.resume(returning: .reached) }
+        for job in consequences.cancelling { job.cancel() }
+        if let interval = consequences.interval { startTimer(interval.id, interval.time) }
+    }
+
+    /// Decides about an event, and carries the effects out.
+    @inline(__always)
+    func change<Value>(_ event: (inout Books, inout Machine.Effects) -> Value) -> Value {
+        var outcome = Outcome()
+        let value = decide(&outcome, event)
+        return carryOut(outcome) { value }
+    }
+}
