@@ -1,4 +1,4 @@
-/// Work that does not keep its owner alive: see `WeakOwner`.
+/// Work that does not keep its owner alive: see `_WeakOwner`.
 extension AsyncLifetime {
     /// Does work that never sees its owner, then hands the result to the owner, if that is still there.
     ///
@@ -30,6 +30,7 @@ extension AsyncLifetime {
     ///     that was not cancelled, it is in the outcome too.
     /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
+    @inlinable
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
         for owner: Owner,
         name: String? = nil,
@@ -38,7 +39,18 @@ extension AsyncLifetime {
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, onError, in: .lifetimeRun))
+        guard let place = _enter(name) else { return _refused(name) }
+        let body = _DeliveryBody(
+            place: place,
+            owner: _WeakOwner(owner),
+            work: work,
+            deliver: deliver,
+            onError: onError,
+            origin: .lifetimeRun
+        )
+        let task = spawn(name: name, priority: priority, isolatedTo: nil, body)
+        place.attach(task, name)
+        return task
     }
 
     /// Does work that never sees its owner, then hands the result to the owner, an actor, if that is still there.
@@ -63,7 +75,7 @@ extension AsyncLifetime {
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        start(name: name, priority: priority, WeakOwner(owner).work(work, deliver, onError, in: .lifetimeRun))
+        start(name: name, priority: priority, _WeakOwner(owner).work(work, deliver, onError, in: .lifetimeRun))
     }
 
     /// Hands each element of a sequence to an owner, for as long as that is there.
@@ -108,7 +120,7 @@ extension AsyncLifetime {
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
-        let owner = WeakOwner(owner)
+        let owner = _WeakOwner(owner)
         let work = DeliveryWork {
             do {
                 for try await element in elements {
@@ -147,7 +159,7 @@ extension AsyncLifetime {
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
-        let owner = WeakOwner(owner)
+        let owner = _WeakOwner(owner)
         let work = DeliveryWork {
             do {
                 for try await element in elements {
@@ -160,6 +172,19 @@ extension AsyncLifetime {
             }
         }
         return start(name: name, priority: priority, work)
+    }
+
+    /// Registers a task that is about to be created.
+    ///
+    /// - Returns: `nil` if the lifetime is closed.
+    @usableFromInline
+    func _enter(_ name: String?) -> _DeliveryPlace? {
+        registry.enter(name).map { _DeliveryPlace(registry: registry, id: $0) }
+    }
+
+    @usableFromInline
+    func _refused(_ name: String?) -> Task<DeliveryOutcome, Never> {
+        TaskRegistry.cancelledTask(name, returning: .cancelled)
     }
 
     /// Starts a task of this lifetime that has the caller's priority and task-locals, but not its isolation.

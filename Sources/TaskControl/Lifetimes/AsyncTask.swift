@@ -190,7 +190,7 @@ extension AsyncTask {
             var end = End.skipped
             do {
                 // Cancelled before it started: does not start.
-                if !isTaskCancelled {
+                if !_isTaskCancelled {
                     AsyncTask.emit(.started, .entered(.running), of: life, isInside: true)
                     end = .completed
                     try await operation()

@@ -117,7 +117,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
+        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
@@ -144,7 +144,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
+        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 }

@@ -1,4 +1,4 @@
-/// Work that does not keep its owner alive: see `WeakOwner`.
+/// Work that does not keep its owner alive: see `_WeakOwner`.
 extension TaskStore {
     /// Does work that never sees its owner, under a key, then hands the result to the owner, if that is still there.
     ///
@@ -45,7 +45,7 @@ extension TaskStore {
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
+        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
@@ -77,7 +77,7 @@ extension TaskStore {
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
+        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 }

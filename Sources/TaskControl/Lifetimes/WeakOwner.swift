@@ -1,7 +1,9 @@
 /// An owner that work is done for and that it does not keep alive: held weakly, and strongly only while a closure is handed it.
-struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
-    private weak let owner: Owner?
+@usableFromInline
+struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
+    @usableFromInline weak let owner: Owner?
 
+    @inlinable
     init(_ owner: Owner) {
         self.owner = owner
     }
@@ -11,37 +13,49 @@ struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        in origin: TaskOrigin
+        in origin: _DeliveryOrigin
     ) -> DeliveryWork {
-        DeliveryWork {
-            do {
-                let value = try await work()
-                return await hand(value, deliver, isolation: deliver.isolation)
-            } catch {
-                return await settle(error, onError, in: origin)
-            }
+        DeliveryWork { await perform(work, deliver, onError, in: origin) }
+    }
+
+    /// Works without the owner, and hands it what comes of that.
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func perform<Value: Sendable>(
+        _ work: @Sendable () async throws -> Value,
+        _ deliver: @isolated(any) @Sendable (Owner, Value) async -> Void,
+        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        in origin: _DeliveryOrigin
+    ) async -> DeliveryOutcome {
+        do {
+            let value = try await work()
+            return await hand(value, deliver, isolation: deliver.isolation)
+        } catch {
+            return await settle(error, onError, in: origin)
         }
     }
 
     /// - Returns: `.delivered`, or why the receiver was not called. Cancellation and owner are checked in the isolation of the receiver: a change there
     ///   before the receiver is called counts.
+    @inlinable
     func hand<Value: Sendable>(
         _ value: Value,
         _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
         isolation: isolated (any Actor)?
     ) async -> DeliveryOutcome {
-        guard !Task.isCancelled else { return .cancelled }
+        guard !_isTaskCancelled else { return .cancelled }
         guard let owner else { return .ownerReleased }
         await receiver(owner, value)
         return .delivered
     }
 
+    @usableFromInline
     nonisolated(nonsending) func settle(
         _ error: any Error,
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        in origin: TaskOrigin
+        in origin: _DeliveryOrigin
     ) async -> DeliveryOutcome {
-        let settlement = await TaskControl.settle(error, in: origin) {
+        let settlement = await TaskControl.settle(error, in: origin.origin) {
             guard let onError else { return false }
             return await hand(error, onError, isolation: onError.isolation).isDelivered
         }
@@ -50,12 +64,12 @@ struct WeakOwner<Owner: AnyObject & Sendable>: Sendable {
 }
 
 // The same for owners that are actors, whose closures run on them.
-extension WeakOwner where Owner: Actor {
+extension _WeakOwner where Owner: Actor {
     func work<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
-        in origin: TaskOrigin
+        in origin: _DeliveryOrigin
     ) -> DeliveryWork {
         DeliveryWork {
             do {
@@ -88,12 +102,26 @@ extension WeakOwner where Owner: Actor {
     nonisolated(nonsending) func settle(
         _ error: any Error,
         _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
-        in origin: TaskOrigin
+        in origin: _DeliveryOrigin
     ) async -> DeliveryOutcome {
-        let settlement = await TaskControl.settle(error, in: origin) {
+        let settlement = await TaskControl.settle(error, in: origin.origin) {
             guard let onError else { return false }
             return await hand(error, onError).isDelivered
         }
         return settlement == .partOfCancellation ? .cancelled : .failed(error)
+    }
+}
+
+/// The call that started work for an owner, in a byte: every task with such work has it, and few fail.
+@usableFromInline
+enum _DeliveryOrigin: UInt8, Sendable {
+    case lifetimeRun, lifetimeForEach, storeRun
+
+    var origin: TaskOrigin {
+        switch self {
+        case .lifetimeRun: .lifetimeRun
+        case .lifetimeForEach: .lifetimeForEach
+        case .storeRun: .storeRun
+        }
     }
 }

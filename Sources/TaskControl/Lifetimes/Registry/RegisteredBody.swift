@@ -44,7 +44,7 @@ struct FreeBody<Work: OwnedWork>: _TaskBody {
 
 extension TaskRegistry {
     /// The body of a task has ended, or never runs.
-    fileprivate func leave(_ id: ID, hasRun: Bool) {
+    func leave(_ id: ID, hasRun: Bool) {
         let moment = Diagnostics.moment
         finish(id)
         emitEnd(of: id, hasRun: hasRun, at: moment)

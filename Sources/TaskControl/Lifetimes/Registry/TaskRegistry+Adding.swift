@@ -58,7 +58,7 @@ extension TaskRegistry {
         }
     }
 
-    private static func cancelledTask<Value: Sendable>(_ name: String?, returning value: Value) -> Task<Value, Never> {
+    static func cancelledTask<Value: Sendable>(_ name: String?, returning value: Value) -> Task<Value, Never> {
         let task = Task(name: name) { value }
         task.cancel()
         return task

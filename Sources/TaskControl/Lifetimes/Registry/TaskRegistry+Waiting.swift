@@ -5,14 +5,14 @@ extension TaskRegistry {
     /// task only when that exists.
     @inline(__always)
     func begin(_ id: ID) -> Machine.Start {
-        let isCancelled = isTaskCancelled
+        let isCancelled = _isTaskCancelled
         return change { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
     }
 
     /// Whether the body of a task without a key may run. Asks under the lock only if the task may have been cancelled.
     @inline(__always)
     func mayBegin(_ id: ID) -> Bool {
-        if !isTaskCancelled, id.number >= suspectSerial.value { return true }
+        if !_isTaskCancelled, id.number >= suspectSerial.value { return true }
         return begin(id) == .run
     }
 

@@ -70,7 +70,7 @@ final class TaskRegistry: Sendable {
     /// Registers a task without a key that is about to be created.
     ///
     /// - Returns: `nil` if the registry is closed.
-    private func enter(_ name: String?) -> ID? {
+    func enter(_ name: String?) -> ID? {
         let id = change { books, effects in
             let id = books.machine.add(&effects)
             if let id { Diagnostics.open(subject(id)) }
@@ -81,7 +81,7 @@ final class TaskRegistry: Sendable {
     }
 
     @inline(__always)
-    private func emitAdded(_ id: ID, _ name: String?, _ key: Key? = nil) {
+    func emitAdded(_ id: ID, _ name: String?, _ key: Key? = nil) {
         Diagnostics.emitBeginning(
             source.event(.added, .began(.waiting), about: subject(id), taskName: name, key: key?.text)
         )

@@ -1,0 +1,66 @@
+/// The body of a task of a lifetime that works for an owner. Inlinable, since it is generic over what the work returns; what does not know that is in
+/// the place.
+@usableFromInline
+struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
+    @usableFromInline let place: _DeliveryPlace
+    @usableFromInline let owner: _WeakOwner<Owner>
+    @usableFromInline let work: @Sendable () async throws -> Value
+    @usableFromInline let deliver: @isolated(any) @Sendable (Owner, Value) async -> Void
+    @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
+    @usableFromInline let origin: _DeliveryOrigin
+
+    @inlinable
+    init(
+        place: _DeliveryPlace,
+        owner: consuming _WeakOwner<Owner>,
+        work: @escaping @Sendable () async throws -> Value,
+        deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        origin: _DeliveryOrigin
+    ) {
+        self.place = place
+        self.owner = owner
+        self.work = work
+        self.deliver = deliver
+        self.onError = onError
+        self.origin = origin
+    }
+
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func run() async -> DeliveryOutcome {
+        guard place.begin() else { return .cancelled }
+        let outcome = await owner.perform(work, deliver, onError, in: origin)
+        place.end()
+        return outcome
+    }
+}
+
+/// The place of a task without a key in its registry, for inlinable code.
+@usableFromInline
+struct _DeliveryPlace: Sendable {
+    let registry: TaskRegistry
+    let id: TaskRegistry.ID
+
+    @usableFromInline
+    func attach(_ task: Task<DeliveryOutcome, Never>, _ name: String?) {
+        registry.attach(id, .delivery(task))
+        registry.emitAdded(id, name)
+    }
+
+    /// - Returns: Whether the task may run. If not, its place has ended.
+    @usableFromInline
+    func begin() -> Bool {
+        guard registry.mayBegin(id) else {
+            registry.leave(id, hasRun: false)
+            return false
+        }
+        registry.emit(.started, .entered(.running), id)
+        return true
+    }
+
+    @usableFromInline
+    func end() {
+        registry.leave(id, hasRun: true)
+    }
+}
