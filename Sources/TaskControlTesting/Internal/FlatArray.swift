@@ -14,18 +14,15 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
 
     init() {}
 
-    @_transparent init(repeating element: Element, count: Int) {
-        self.init()
-        reserve(count)
-        while self.count < count {
-            self.count += 1
-            self[self.count - 1] = element
-        }
+    /// Creates an array of elements whose bytes are all zero. Memory that is not used afterwards is never touched.
+    init(zeros count: Int) {
+        capacity = count
+        self.count = count
+        memory = System.zeros(count * MemoryLayout<Element>.stride).assumingMemoryBound(to: Element.self)
     }
 
     deinit {
-        // Not as memory of elements, here and below: the code for these is generic.
-        if let memory { UnsafeMutableRawPointer(memory).deallocate() }
+        if let memory { System.deallocate(memory) }
     }
 
     var isEmpty: Bool { @_transparent get { count == 0 } }
@@ -43,7 +40,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
     }
 
     @_transparent mutating func append(_ element: Element) {
-        if count == capacity { reserve(capacity < 8 ? 8 : 2 * capacity) }
+        if count == capacity { grow() }
         count += 1
         self[count - 1] = element
     }
@@ -91,16 +88,11 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         UnsafeMutableRawPointer(memory + to).copyMemory(from: memory + from, byteCount: bytes)
     }
 
-    private mutating func reserve(_ capacity: Int) {
-        let larger = UnsafeMutableRawPointer.allocate(
-            byteCount: capacity * MemoryLayout<Element>.stride,
-            alignment: MemoryLayout<Element>.alignment
-        )
-        if let memory {
-            larger.copyMemory(from: memory, byteCount: count * MemoryLayout<Element>.stride)
-            UnsafeMutableRawPointer(memory).deallocate()
-        }
+    /// Adds half of the capacity: with twice the capacity, a third of the memory of all arrays would be unused.
+    private mutating func grow() {
+        capacity = capacity < 8 ? 8 : capacity + capacity / 2
+        // Not as memory of elements: the code for it is generic. And not allocated, copied and deallocated, since a large block can grow in place.
+        let larger = System.resize(memory, to: capacity * MemoryLayout<Element>.stride)
         memory = larger.assumingMemoryBound(to: Element.self)
-        self.capacity = capacity
     }
 }

@@ -41,4 +41,22 @@ package enum System {
     static func createFolder(_ path: String) {
         _ = mkdir(path, 0o777)
     }
+
+    // MARK: Memory
+
+    /// Allocates memory in which all bytes are zero.
+    static func zeros(_ bytes: Int) -> UnsafeMutableRawPointer { allocated(calloc(bytes, 1)) }
+
+    /// Resizes memory that this function or ``zeros(_:)`` allocated, in place if possible; allocates memory for `nil`.
+    static func resize(_ memory: UnsafeMutableRawPointer?, to bytes: Int) -> UnsafeMutableRawPointer {
+        allocated(realloc(memory, bytes))
+    }
+
+    /// Deallocates memory that ``zeros(_:)`` or ``resize(_:to:)`` allocated.
+    static func deallocate(_ memory: UnsafeMutableRawPointer) { free(memory) }
+
+    private static func allocated(_ memory: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
+        guard let memory else { fatalError("there is no memory left") }
+        return memory
+    }
 }

@@ -34,8 +34,40 @@ struct FlatArrayTests {
             #expect(flat.count == model.count && flat.isEmpty == model.isEmpty)
             if change % 100 == 0 { for index in model.indices { #expect(flat[index] == model[index]) } }
         }
-        let filled = FlatArray(repeating: 7, count: 20)
-        #expect(filled.count == 20 && filled[19] == 7)
+    }
+
+    @Test func anArrayOfZerosCanGrow() {
+        var zeros = FlatArray<Int>(zeros: 20)
+        for index in 0..<20 { #expect(zeros[index] == 0) }
+        zeros.append(7)
+        #expect(zeros.count == 21 && zeros[19] == 0 && zeros[20] == 7)
+    }
+}
+
+@Suite(.timeLimit(.minutes(15)), .tags(.machine))
+struct CompactNumberTests {
+    @Test(arguments: [nil, 0, 1, 128, Int(Int32.max)]) func aNumberIsReadAsItWasWritten(number: Int?) {
+        let compact = CompactNumber(number)
+        #expect(compact.value == number)
+        for other in [0, 1, 128, Int(Int32.max)] { #expect(compact.isEqual(to: other) == (number == other)) }
+    }
+
+    /// A tape keeps all numbers, whatever their number of bytes.
+    @Test func aTapeReturnsItsNumbersInOrder() {
+        let numbers = (0..<64).flatMap { [UInt64(1) << $0, (1 << $0) - 1, .max >> $0] }
+        var tape = NumberTape()
+        for number in numbers { tape.append(number) }
+        tape.append(-7)
+        var position = 0
+        for number in numbers { #expect(tape.number(at: &position) == number) }
+        #expect(tape.integer(at: &position) == -7)
+        #expect(position == tape.end)
+    }
+
+    /// There are as many of these as tasks or jobs, and the memory of a simulation is mostly theirs.
+    @Test(.enabled(if: MemoryLayout<Int>.size == 8)) func anItemOfAScheduleHas32Bytes() {
+        #expect(MemoryLayout<CompactNumber>.size == 4)
+        #expect(MemoryLayout<ScheduleStateMachine.Item>.stride == 32)
     }
 }
 

@@ -60,7 +60,7 @@ final class SimulationEngine: @unchecked Sendable {
 
     private init(_ plan: SimulationPlan) {
         self.plan = plan
-        ledger = TaskLedger(plan.capabilities)
+        ledger = TaskLedger(plan.capabilities, tasks: log.tasks)
         let chooser = ScheduleChooser(seed: plan.seed, strategy: plan.strategy)
         schedule = ScheduleStateMachine(chooser: chooser, now: Self.start)
         draws = SeededGenerator(seed: plan.seed ^ 0xD1B5_4A32_D192_ED03)
@@ -162,7 +162,6 @@ final class SimulationEngine: @unchecked Sendable {
         start(body)
         while reason == nil, advance() {}
         let unfinished = reason == nil ? [] : unfinished()
-        log.tasks = ledger.tasks
         return SimulationResult(
             run: SimulationRun(
                 seed: plan.seed,
@@ -219,9 +218,9 @@ final class SimulationEngine: @unchecked Sendable {
     }
 
     func run(_ item: ScheduleStateMachine.Item) {
-        let (job, number) = (SimulatedJob(item), schedule.steps - 1)
+        let (job, owner, number) = (SimulatedJob(item), item.task, schedule.steps - 1)
         let (isTask, actor) = (job.isTask, actorType(of: job))
-        if let task = item.task, isTask { ledger.waits(task, for: nil) }
+        if isTask, let task = owner { ledger.waits(task, for: nil) }
         let firstYield = yields.count
         deadline = nil
         isPolling = false
@@ -230,7 +229,7 @@ final class SimulationEngine: @unchecked Sendable {
             tc_lockMain()
             isOnMain = true
         }
-        tc_beginStep(Int64(schedule.steps), Int64(item.task ?? -1))
+        tc_beginStep(Int64(schedule.steps), Int64(owner ?? -1))
         if job.isOnMain {
             job.job.runSynchronously(
                 isolatedTo: mainReference,
@@ -252,8 +251,8 @@ final class SimulationEngine: @unchecked Sendable {
             while yields.count > firstYield { run(yields.remove(at: firstYield)) }
             isResumingYield = false
         }
-        append(isTask, of: item.task, actor, number)
-        if isTask, let task = item.task {
+        append(isTask, of: owner, actor, number)
+        if isTask, let task = owner {
             if let ended = ledger.hasRun(task) { tc_release(ended) }
         } else if ledger.actorHasRun() {
             Self.release(ledger.sweep())

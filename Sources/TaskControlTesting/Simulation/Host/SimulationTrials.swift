@@ -47,7 +47,7 @@ enum SimulationTrials {
     private static func seesCreation() -> Bool {
         let result = run { _ in await Task.detached(name: "detached") {}.value }
         return result.reason == nil
-            && result.log.tasks == [
+            && result.log.tasks.all == [
                 SimulationTask(number: 0, name: "body", creator: nil),
                 SimulationTask(number: 1, name: "detached", creator: 0),
             ]

@@ -6,25 +6,21 @@ import CTaskControlTesting
 /// The ledger retains each task until the task has ended, so that its state can be read. Tasks are numbered in the order of their creation,
 /// which the schedule decides.
 struct TaskLedger: ~Copyable {
-    private struct Entry {
-        var isTimer = false
-        /// The type of the actor that the task waits for.
-        var destination: TypeID?
-        /// The type of the executor outside the simulation that the task has gone to. Another thread may be running the task.
-        var foreignExecutor: TypeID?
-        /// The task; `nil` if it has ended, or if its memory belongs to its parent (`async let`), so that its state must not be read.
-        var task: UnsafeMutableRawPointer?
-    }
-
     /// Whether the states of tasks can be read. If not, no task is retained, and none is ever seen to end.
     let readsStates: Bool
     /// Whether all creations are seen, except by the runtime itself. If not, a task is discovered when it is enqueued first.
     private let seesCreation: Bool
 
-    private var entries = FlatArray<Entry>()
-    /// The tasks by their numbers.
-    private(set) var tasks: [SimulationTask] = []
+    /// The tasks by their numbers; `nil` for a task that has ended, and for a task whose memory belongs to its parent (`async let`), so that its
+    /// state must not be read.
+    private var handles = FlatArray<UnsafeMutableRawPointer?>()
+    private let tasks: SimulatedTasks
     private var numbers = TaskNumbers()
+    /// The types of the actors that tasks wait for, by the numbers of the tasks, up to the last task that has waited for one: most programs have
+    /// no task that waits for an actor.
+    private var destinations = FlatArray<TypeID?>()
+    /// The types of the executors outside the simulation that tasks have gone to, in the same way. Another thread may be running such a task.
+    private var foreignExecutors = FlatArray<TypeID?>()
     /// The tasks that have not ended. It may contain tasks that have ended since the last sweep.
     private(set) var unended = FlatArray<Int>()
     private var runsSinceSweep = 0
@@ -32,7 +28,9 @@ struct TaskLedger: ~Copyable {
     /// The ID of the body.
     private var firstID: UInt64?
 
-    init(_ capabilities: SimulationCapabilities) {
+    /// - Parameter tasks: The list to which the ledger adds the tasks.
+    init(_ capabilities: SimulationCapabilities, tasks: SimulatedTasks) {
+        self.tasks = tasks
         seesCreation = capabilities.includes(.createdTasks)
         readsStates = seesCreation && capabilities.includes(.taskStates)
     }
@@ -45,8 +43,8 @@ struct TaskLedger: ~Copyable {
             tc_retain(task)
             unended.append(number)
         }
-        tasks[number] = SimulationTask(number: number, name: name, creator: current)
-        entries[number].task = readsStates ? task : nil
+        tasks.set(number, name: name, creator: current)
+        handles[number] = readsStates ? task : nil
         return number
     }
 
@@ -58,20 +56,20 @@ struct TaskLedger: ~Copyable {
     mutating func number(of task: UnsafeMutableRawPointer, isTimer: Bool = false) -> Int {
         let id = tc_taskID(task)
         if let number = numbers[id] { return number }
-        let number = entries.count
-        tasks.append(SimulationTask(number: number, name: name(ofUnseen: id, isTimer), creator: current))
-        entries.append(Entry(isTimer: isTimer))
+        let number = handles.count
+        tasks.append(name(ofUnseen: id, isTimer), creator: current)
+        handles.append(nil)
         numbers.insert(number, for: id)
         return number
     }
 
-    private mutating func name(ofUnseen id: UInt64, _ isTimer: Bool) -> String? {
+    private mutating func name(ofUnseen id: UInt64, _ isTimer: Bool) -> SimulatedTasks.UnseenName? {
         if firstID == nil {
             firstID = id
-            return "body"
+            return .body
         }
-        if isTimer { return "a timer" }
-        return seesCreation ? "async let" : nil
+        if isTimer { return .timer }
+        return seesCreation ? .asyncLet : nil
     }
 
     /// Whether a task may have been created in the simulation, unseen: whether it was created after the body.
@@ -87,23 +85,31 @@ struct TaskLedger: ~Copyable {
     }
 
     /// Whether a task is a timer, which ends a sleep.
-    func isTimer(_ number: Int) -> Bool { entries[number].isTimer }
+    func isTimer(_ number: Int) -> Bool { tasks.isTimer(number) }
 
     mutating func waits(_ number: Int, for actor: TypeID?) {
-        entries[number].destination = actor
+        Self.set(actor, at: number, in: &destinations)
     }
 
     mutating func went(_ number: Int, to foreignExecutor: TypeID) {
-        entries[number].foreignExecutor = foreignExecutor
+        Self.set(foreignExecutor, at: number, in: &foreignExecutors)
+    }
+
+    private static func set(_ type: TypeID?, at number: Int, in types: inout FlatArray<TypeID?>) {
+        if number >= types.count {
+            if type == nil { return }
+            while number >= types.count { types.append(nil) }
+        }
+        types[number] = type
     }
 
     // MARK: States
 
     /// Returns the state of a task; `nil` if the state must not be read.
     func state(of number: Int) -> ScheduleLog.State? {
-        if let executor = entries[number].foreignExecutor { return .outside(executor: executor) }
-        if let actor = entries[number].destination { return .awaitingActor(actor) }
-        guard let task = entries[number].task else { return nil }
+        if number < foreignExecutors.count, let type = foreignExecutors[number] { return .outside(executor: type) }
+        if number < destinations.count, let actor = destinations[number] { return .awaitingActor(actor) }
+        guard let task = handles[number] else { return nil }
         var on: UnsafeMutableRawPointer?
         // The raw values, since `==` of the states is generic, and slow in a debug build.
         switch tc_taskState(task, &on).rawValue {
@@ -145,15 +151,15 @@ struct TaskLedger: ~Copyable {
         for index in 0..<self.unended.count {
             let number = self.unended[index]
             if let task = takeIfEnded(number) { ended.append(task) }
-            if entries[number].task != nil { unended.append(number) }
+            if handles[number] != nil { unended.append(number) }
         }
         self.unended = unended
         return ended
     }
 
     private mutating func takeIfEnded(_ number: Int) -> UnsafeMutableRawPointer? {
-        guard let task = entries[number].task, tc_hasEnded(task) else { return nil }
-        entries[number].task = nil
+        guard let task = handles[number], tc_hasEnded(task) else { return nil }
+        handles[number] = nil
         return task
     }
 
@@ -164,8 +170,8 @@ struct TaskLedger: ~Copyable {
         var open = FlatArray<UnsafeMutableRawPointer>()
         for index in 0..<unended.count {
             let number = unended[index]
-            if let task = entries[number].task { open.append(task) }
-            entries[number].task = nil
+            if let task = handles[number] { open.append(task) }
+            handles[number] = nil
         }
         unended = FlatArray()
         return open

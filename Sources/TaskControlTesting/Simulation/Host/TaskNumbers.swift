@@ -4,12 +4,12 @@
 struct TaskNumbers: ~Copyable {
     private struct Entry {
         /// Zero: the entry is free. No task has this ID.
-        var id: UInt64 = 0
-        var number = 0
+        let id: UInt64
+        let number: Int
     }
 
-    /// The number of entries is a power of two, and at least half of them are free.
-    private var entries = FlatArray(repeating: Entry(), count: 32)
+    /// The number of entries is a power of two, and at least an eighth of them are free: IDs that are consecutive never collide.
+    private var entries = FlatArray<Entry>(zeros: 32)
     private var count = 0
 
     subscript(id: UInt64) -> Int? {
@@ -23,7 +23,7 @@ struct TaskNumbers: ~Copyable {
         let index = index(of: id)
         if entries[index].id == 0 { count += 1 }
         entries[index] = Entry(id: id, number: number)
-        if 2 * count > entries.count { grow() }
+        if 8 * count > 7 * entries.count { grow() }
     }
 
     /// Returns the index of an ID, or of the free entry for it.
@@ -39,7 +39,7 @@ struct TaskNumbers: ~Copyable {
     }
 
     private mutating func grow() {
-        var old = FlatArray(repeating: Entry(), count: 2 * entries.count)
+        var old = FlatArray<Entry>(zeros: 2 * entries.count)
         swap(&old, &entries)
         for index in 0..<old.count where old[index].id != 0 { entries[self.index(of: old[index].id)] = old[index] }
     }

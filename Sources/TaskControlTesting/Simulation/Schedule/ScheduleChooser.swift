@@ -41,20 +41,15 @@ struct ScheduleChooser: ~Copyable {
         case script
     }
 
-    /// An answer without its costs, since a trivial type is recorded fast.
-    private struct Record {
-        let answer: UInt32
-        let width: UInt32
-        let isPreemption: Bool
-    }
-
     // The ranks and the script are no payloads of the way: to look at a payload copies it.
     private let way: Way
     private var ranks = ScheduleRanks()
     private var script = Dictionary<Int, Int>()
 
     private var generator: SeededGenerator
-    private var records = FlatArray<Record>()
+    /// Two numbers for each answer, without its costs: twice the answer, plus one if the question is a preemption; and the width of the question.
+    private var records = NumberTape()
+    private var recordCount = 0
     /// The costs of the answers to questions, for a search.
     private var costs = Dictionary<Int, [Bool]>()
     /// The probability, in thousandths, that a timer fires although jobs are ready.
@@ -92,12 +87,13 @@ struct ScheduleChooser: ~Copyable {
     ///
     /// - Complexity: O(*n*) in their number.
     var answers: [Answer] {
-        (0..<records.count).map { question in
-            let record = records[question]
+        var position = 0
+        return (0..<recordCount).map { question in
+            let answer = records.number(at: &position)
             return Answer(
-                answer: record.answer,
-                width: record.width,
-                isPreemption: record.isPreemption,
+                answer: UInt32(truncatingIfNeeded: answer / 2),
+                width: UInt32(truncatingIfNeeded: records.number(at: &position)),
+                isPreemption: answer % 2 == 1,
                 costs: costs[question]
             )
         }
@@ -135,18 +131,14 @@ struct ScheduleChooser: ~Copyable {
     }
 
     mutating func record(_ answer: Int, _ question: Question, costs: [Bool]? = nil) {
-        if let costs { self.costs[records.count] = costs }
-        records.append(
-            Record(
-                answer: UInt32(truncatingIfNeeded: answer),
-                width: UInt32(truncatingIfNeeded: question.width),
-                isPreemption: question.isPreemption
-            )
-        )
+        if let costs { self.costs[recordCount] = costs }
+        records.append(2 &* answer &+ (question.isPreemption ? 1 : 0))
+        records.append(question.width)
+        recordCount += 1
     }
 
     /// The answer of the script to the next question.
-    private var scripted: Int { script[records.count] ?? 0 }
+    private var scripted: Int { script[recordCount] ?? 0 }
 
     // MARK: Questions with two answers
 

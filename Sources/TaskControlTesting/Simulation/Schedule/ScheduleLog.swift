@@ -19,28 +19,88 @@ final class ScheduleLog {
         case note(Int)
         /// A blocked call, by the index of its text.
         case blocked(Int)
+
+        // Transparent, so that the compiler keeps no variable for the debugger: see FlatArray.
+        fileprivate var parts: (kind: Kind, value: UInt64) {
+            @_transparent get {
+                switch self {
+                case .actorTurn: (.actorTurn, 0)
+                case .action: (.action, 0)
+                case .ran(.ready): (.ready, 0)
+                case .ran(.yielded): (.yielded, 0)
+                case .ran(.awaitingContinuation): (.awaitingContinuation, 0)
+                case .ran(.awaitingChildTasks): (.awaitingChildTasks, 0)
+                case .ran(.ended): (.ended, 0)
+                case .ran(.unknown): (.unknown, 0)
+                case .note(let index): (.note, UInt64(index))
+                case .blocked(let index): (.blocked, UInt64(index))
+                case .ran(.sleeping(let deadline)): (.sleeping, UInt64(bitPattern: deadline))
+                case .ran(.awaitingTask(.none)): (.awaitingTask, 0)
+                case .ran(.awaitingTask(.some(let number))): (.awaitingTask, UInt64(number) &+ 1)
+                case .ran(.awaitingActor(let type)): (.awaitingActor, type.bits)
+                case .ran(.outside(let type)): (.outside, type.bits)
+                }
+            }
+        }
     }
 
-    private struct Entry {
-        let number: Int
-        let time: Int64
-        let task: Int?
-        let actor: TypeID?
-        let event: Event
+    /// What an entry of a tape begins with. Each kind from `note` on has a value.
+    fileprivate enum Kind: Int {
+        case actorTurn, action, ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
+        case note, blocked, sleeping, awaitingTask, awaitingActor, outside
     }
 
-    /// At least this many of the last steps are kept: all steps of a schedule with the default of `maxSteps`.
-    private static let capacity = 100_000
+    /// Entries in the order in which they were recorded. An entry is a mark, followed by the numbers that the mark announces: most entries are a mark
+    /// and the number of a task, in three bytes.
+    ///
+    /// The mark is a ``Kind``, plus these if the entry has the number: 16 for a task, 32 for an actor, 64 for the number of the step if it does not
+    /// follow the number of the entry before, 128 for a time that is not that of the entry before.
+    private struct Tape: ~Copyable {
+        var numbers = NumberTape()
+        var count = 0
+        /// The number and the time of the last entry, and the last actor: an actor is recorded by the bits in which it differs from the last one.
+        private var last: (number: Int, time: Int64, actor: UInt64) = (-1, 0, 0)
 
+        mutating func append(_ kind: Int, _ value: UInt64, _ task: Int?, _ actor: TypeID?, _ number: Int, _ time: Int64)
+        {
+            let (isNext, isSameTime) = (number == last.number &+ 1, time == last.time)
+            numbers.append(
+                kind | (task == nil ? 0 : 16) | (actor == nil ? 0 : 32) | (isNext ? 0 : 64) | (isSameTime ? 0 : 128)
+            )
+            if kind >= Kind.note.rawValue { numbers.append(value) }
+            if let task { numbers.append(task) }
+            if let actor {
+                let bits = actor.bits
+                numbers.append(bits ^ last.actor)
+                last.actor = bits
+            }
+            if !isNext { numbers.append(number) }
+            if !isSameTime { numbers.append(UInt64(bitPattern: time)) }
+            last.number = number
+            last.time = time
+            count &+= 1
+        }
+    }
+
+    private let capacity: Int
     // Exclusivity is not checked, as for the state of a step in the engine.
-    @exclusivity(unchecked) private var entries = FlatArray<Entry>()
+    @exclusivity(unchecked) private var older = Tape()
+    @exclusivity(unchecked) private var recent = Tape()
     private var texts: [(text: String, location: String?)] = []
-    /// The tasks by their numbers. Set when the schedule has ended.
-    var tasks: [SimulationTask] = []
+    let tasks = SimulatedTasks()
+
+    /// - Parameter capacity: At least this many of the last steps are kept: by default, all steps of a schedule with the default of `maxSteps`.
+    init(capacity: Int = 100_000) {
+        self.capacity = capacity
+    }
 
     func append(_ event: Event, of task: Int?, on actor: TypeID?, number: Int, at time: Int64) {
-        if entries.count == 2 * Self.capacity { entries.removeFirst(Self.capacity) }
-        entries.append(Entry(number: number, time: time, task: task, actor: actor, event: event))
+        if recent.count == capacity {
+            swap(&older, &recent)
+            recent = Tape()
+        }
+        let (kind, value) = event.parts
+        recent.append(kind.rawValue, value, task, actor, number, time)
     }
 
     /// Keeps a text, and returns its index for an event.
@@ -51,28 +111,52 @@ final class ScheduleLog {
 
     // MARK: Text
 
-    var steps: [SimulationStep] { (0..<entries.count).map { step(entries[$0]) } }
+    var steps: [SimulationStep] { steps(of: older) + steps(of: recent) }
 
-    private func step(_ entry: Entry) -> SimulationStep {
-        var location: String?
-        let event: SimulationStep.Event
-        switch entry.event {
-        case .ran(let state): event = .ran(self.state(state))
-        case .actorTurn: event = .actorTurn
-        case .action: event = .action
-        case .blocked(let index): event = .blocked(texts[index].text)
-        case .note(let index):
-            event = .note(texts[index].text)
-            location = texts[index].location
+    private func steps(of tape: borrowing Tape) -> [SimulationStep] {
+        var (position, number, time, actorBits) = (0, -1, 0 as Int64, 0 as UInt64)
+        var steps: [SimulationStep] = []
+        steps.reserveCapacity(tape.count)
+        while position < tape.numbers.end {
+            let mark = tape.numbers.integer(at: &position)
+            let kind = Kind(rawValue: mark & 15)!
+            let value = kind.rawValue >= Kind.note.rawValue ? tape.numbers.number(at: &position) : 0
+            let task = mark & 16 == 0 ? nil : tape.numbers.integer(at: &position)
+            if mark & 32 != 0 { actorBits ^= tape.numbers.number(at: &position) }
+            let actor = mark & 32 == 0 ? nil : TypeID(bits: actorBits)
+            number = mark & 64 == 0 ? number + 1 : tape.numbers.integer(at: &position)
+            if mark & 128 != 0 { time = Int64(bitPattern: tape.numbers.number(at: &position)) }
+            steps.append(
+                SimulationStep(
+                    number: number,
+                    time: .nanoseconds(time),
+                    task: task.map { tasks[$0] },
+                    actor: actor.map { "\($0.type)" },
+                    event: event(kind, value),
+                    location: kind == .note ? texts[Int(value)].location : nil
+                )
+            )
         }
-        return SimulationStep(
-            number: entry.number,
-            time: .nanoseconds(entry.time),
-            task: entry.task.map { tasks[$0] },
-            actor: entry.actor.map { "\($0.type)" },
-            event: event,
-            location: location
-        )
+        return steps
+    }
+
+    private func event(_ kind: Kind, _ value: UInt64) -> SimulationStep.Event {
+        switch kind {
+        case .actorTurn: .actorTurn
+        case .action: .action
+        case .note: .note(texts[Int(value)].text)
+        case .blocked: .blocked(texts[Int(value)].text)
+        case .ready: .ran(.ready)
+        case .yielded: .ran(.yielded)
+        case .awaitingContinuation: .ran(.awaitingContinuation)
+        case .awaitingChildTasks: .ran(.awaitingChildTasks)
+        case .ended: .ran(.ended)
+        case .unknown: .ran(.unknown)
+        case .sleeping: .ran(state(.sleeping(until: Int64(bitPattern: value))))
+        case .awaitingTask: .ran(state(.awaitingTask(value == 0 ? nil : Int(value) - 1)))
+        case .awaitingActor: .ran(state(.awaitingActor(TypeID(bits: value))))
+        case .outside: .ran(state(.outside(executor: TypeID(bits: value))))
+        }
     }
 
     func state(_ state: State) -> SimulationTaskState {

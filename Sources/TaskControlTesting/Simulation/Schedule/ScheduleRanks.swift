@@ -2,8 +2,17 @@
 struct ScheduleRanks: ~Copyable {
     private struct Entry {
         var rank: UInt64
-        let number: Int
-        let task: Int?
+        let compactNumber: UInt32
+        private let compactTask: CompactNumber
+
+        @_transparent init(rank: UInt64, number: Int, task: Int?) {
+            self.rank = rank
+            compactNumber = UInt32(truncatingIfNeeded: number)
+            compactTask = CompactNumber(task)
+        }
+
+        var number: Int { @_transparent get { Int(compactNumber) } }
+        var task: Int? { @_transparent get { compactTask.value } }
     }
 
     /// Whether all jobs of a task have one rank. Otherwise, each job has a rank of its own.
@@ -107,10 +116,15 @@ struct ScheduleRanks: ~Copyable {
     }
 
     private func index(of number: Int) -> Int? {
+        let count = heap.count
+        guard count > 0 else { return nil }
+        // By the address of the first entry: an access through the array is a call in a debug build.
+        let entries = heap.address(of: 0)
+        let wanted = UInt32(truncatingIfNeeded: number)
         var index = 0
-        while index < heap.count {
-            if heap[index].number == number { return index }
-            index += 1
+        while index < count {
+            if entries[index].compactNumber == wanted { return index }
+            index = index &+ 1
         }
         return nil
     }

@@ -26,11 +26,11 @@ struct ScheduleReadyList: ~Copyable {
     /// Whether the job at an index is part of a task, and has not yielded.
     @_transparent func isEager(_ index: Int, of task: Int) -> Bool {
         let slot = Int(places[index].slot)
-        return slots[slot].task == task && !slots[slot].hasYielded
+        return slots[slot].isPart(of: task) && !slots[slot].hasYielded
     }
 
-    /// - Parameter item: Its number must be higher than those of all items in the list.
-    mutating func append(_ item: Item) {
+    /// - Parameter number: A number that is higher than those of all items in the list.
+    mutating func append(_ item: Item, number: Int) {
         let slot: UInt32
         if free.isEmpty {
             slot = UInt32(truncatingIfNeeded: slots.count)
@@ -39,8 +39,8 @@ struct ScheduleReadyList: ~Copyable {
             slot = free.removeLast()
             slots[Int(slot)] = item
         }
-        places.append(Place(number: UInt32(truncatingIfNeeded: item.number), slot: slot))
-        if !item.hasYielded, firstEager == nil { firstEager = item.number }
+        places.append(Place(number: UInt32(truncatingIfNeeded: number), slot: slot))
+        if !item.hasYielded, firstEager == nil { firstEager = number }
     }
 
     /// - Complexity: O(*n*) in the number of later jobs.
@@ -73,9 +73,13 @@ struct ScheduleReadyList: ~Copyable {
     /// - Complexity: O(log *n*) in the number of jobs.
     func index(of number: Int) -> Int {
         var (low, high) = (0, count)
+        guard high > 0 else { return 0 }
+        // By the address of the first place: an access through the array is a call in a debug build.
+        let places = places.address(of: 0)
+        let wanted = UInt32(truncatingIfNeeded: number)
         while low < high {
-            let middle = (low + high) / 2
-            if self.number(at: middle) < number { low = middle + 1 } else { high = middle }
+            let middle = (low &+ high) &>> 1
+            if places[middle].number < wanted { low = middle &+ 1 } else { high = middle }
         }
         return low
     }

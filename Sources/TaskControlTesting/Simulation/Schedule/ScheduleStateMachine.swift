@@ -27,19 +27,39 @@ struct ScheduleStateMachine: ~Copyable {
         var overtakes = false
     }
 
+    /// A job with what the schedule knows about it, in 32 bytes: there may be as many items as tasks.
     struct Item {
         let job: Job
-        /// The number of the task that the job is part of; `nil` if it is part of none.
-        let task: Int?
         let arrival: Arrival?
         /// Whether the task gave up its turn with `Task.yield()`.
         let hasYielded: Bool
+        private let compactTask: CompactNumber
+        private var compactPlace: UInt32 = 0
+        private var compactReadySince: UInt32 = 0
+
+        @_transparent init(job: Job, task: Int?, arrival: Arrival?, hasYielded: Bool) {
+            self.job = job
+            self.arrival = arrival
+            self.hasYielded = hasYielded
+            compactTask = CompactNumber(task)
+        }
+
+        /// The number of the task that the job is part of; `nil` if it is part of none.
+        var task: Int? { @_transparent get { compactTask.value } }
+
         /// Increases from arrival to arrival.
-        var place = 0
-        /// Increases from item to item, in the order in which they became ready.
-        fileprivate(set) var number = 0
+        var place: Int {
+            @_transparent get { Int(compactPlace) }
+            @_transparent set { compactPlace = UInt32(truncatingIfNeeded: newValue) }
+        }
+
         /// The number of steps before it became ready.
-        fileprivate(set) var readySince = 0
+        fileprivate(set) var readySince: Int {
+            @_transparent get { Int(compactReadySince) }
+            @_transparent set { compactReadySince = UInt32(truncatingIfNeeded: newValue) }
+        }
+
+        @_transparent func isPart(of task: Int) -> Bool { compactTask.isEqual(to: task) }
     }
 
     private struct Sleeper {
@@ -63,6 +83,7 @@ struct ScheduleStateMachine: ~Copyable {
     private var lowestPriority = UInt8.max
     /// The number of ready items that have not yielded.
     private var eagerCount = 0
+    /// The number of items that have become ready, which is the number of the last one.
     private var itemCount = 0
     /// The task that ran last, and the number of the first item that became ready since it began to run.
     private var last: (task: Int?, firstItem: Int) = (nil, 0)
@@ -113,10 +134,9 @@ struct ScheduleStateMachine: ~Copyable {
     private mutating func makeReady(_ item: Item) {
         var item = item
         itemCount += 1
-        item.number = itemCount
         item.readySince = steps
         chooser.becameReady(itemCount, of: item.task)
-        ready.append(item)
+        ready.append(item, number: itemCount)
         if !item.hasYielded { eagerCount += 1 }
     }
 
@@ -129,8 +149,8 @@ struct ScheduleStateMachine: ~Copyable {
             guard let other = item.arrival, other.actor == arrival.actor, other.priority < arrival.priority else {
                 continue
             }
+            chooser.tookBack(ready.number(at: index))
             remove(index)
-            chooser.tookBack(item.number)
             arrivals[arrival.actor]!.takeBack(item)
         }
     }
@@ -226,7 +246,7 @@ struct ScheduleStateMachine: ~Copyable {
         }
         // No job waits forever, even if the program spins: the runtime has no such schedule.
         if steps - ready[0].readySince > 200 + 4 * ready.count {
-            chooser.mustRun(ready[0].number, of: ready[0].task)
+            chooser.mustRun(ready.number(at: 0), of: ready[0].task)
             return 0
         }
         let (first, isGoingOn) = first

@@ -7,6 +7,13 @@ struct TypeID: BitwiseCopyable {
         pointer = unsafeBitCast(type, to: UnsafeRawPointer.self)
     }
 
+    /// Creates the ID again from its ``bits``.
+    init(bits: UInt64) {
+        pointer = UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: bits))!
+    }
+
+    var bits: UInt64 { UInt64(UInt(bitPattern: pointer)) }
+
     var type: any Any.Type { unsafeBitCast(pointer, to: Metatype.self) }
 
     private typealias Metatype = any Any.Type

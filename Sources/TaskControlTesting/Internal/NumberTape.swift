@@ -1,0 +1,52 @@
+/// A sequence of numbers that takes few bytes: one byte per seven bits of a number.
+///
+/// The eighth bit of a byte says whether the number continues in the next byte.
+///
+/// Not a ``FlatArray`` of bytes: in a debug build, that costs a call of generic code per byte.
+struct NumberTape: ~Copyable {
+    private var memory: UnsafeMutablePointer<UInt8>?
+    private var capacity = 0
+    /// The position after the last number.
+    private(set) var end = 0
+
+    deinit {
+        if let memory { System.deallocate(memory) }
+    }
+
+    mutating func append(_ number: UInt64) {
+        // A number has at most ten bytes.
+        if capacity &- end < 10 { grow() }
+        let memory = memory!
+        var rest = number
+        // `&>>`, since `>>` is generic, and slow in a debug build.
+        while rest > 0x7F {
+            memory[end] = UInt8(truncatingIfNeeded: rest) | 0x80
+            end = end &+ 1
+            rest = rest &>> 7
+        }
+        memory[end] = UInt8(truncatingIfNeeded: rest)
+        end = end &+ 1
+    }
+
+    @_transparent mutating func append(_ number: Int) { append(UInt64(bitPattern: Int64(number))) }
+
+    private mutating func grow() {
+        capacity = capacity == 0 ? 64 : capacity + capacity / 2
+        memory = System.resize(memory, to: capacity).assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Returns the number at a position, and moves the position behind it.
+    func number(at position: inout Int) -> UInt64 {
+        var (number, shift): (UInt64, UInt64) = (0, 0)
+        while true {
+            precondition(position < end, "the position is behind the last number")
+            let byte = UInt64(memory![position])
+            position += 1
+            number |= (byte & 0x7F) &<< shift
+            if byte < 0x80 { return number }
+            shift += 7
+        }
+    }
+
+    func integer(at position: inout Int) -> Int { Int(Int64(bitPattern: number(at: &position))) }
+}
