@@ -4,17 +4,17 @@ extension Duration {
     ///
     /// A clock adds what it is given to its time, and keeps the sum as nanoseconds in 64 bits: past 292 years that traps. Nobody will tell a
     /// century from longer. `Int64`, because `Int` has 32 bits on watches (arm64_32).
-    static var longestWait: Duration { .seconds(3_155_760_000 as Int64) }
+    package static var longestWait: Duration { .seconds(3_155_760_000 as Int64) }
 
     /// This, or ``longestWait`` if that is shorter: what a clock can be asked to sleep.
-    var saturated: Duration { min(self, .longestWait) }
+    package var saturated: Duration { min(self, .longestWait) }
 
     /// So many times this, or ``longestWait`` if that is shorter.
     ///
     /// To about 16 digits: what is a whole number of nanoseconds and of a usual size (1 s, 50 ms) stays exact when it is doubled.
     ///
     /// - Parameter factor: 0 or more; infinity is more than enough for anything but zero.
-    func saturatingMultiplied(by factor: Double) -> Duration {
+    package func saturatingMultiplied(by factor: Double) -> Duration {
         precondition(self >= .zero && factor >= 0, "A wait is not negative.")
         let wait = saturated
         if wait == .zero || factor == 1 { return wait }
@@ -25,7 +25,7 @@ extension Duration {
     }
 
     /// The sum of both, or ``longestWait`` if that is shorter.
-    func saturatingAdding(_ other: Duration) -> Duration {
+    package func saturatingAdding(_ other: Duration) -> Duration {
         (saturated + other.saturated).saturated
     }
 }
