@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "TaskControlMetrics", targets: ["TaskControlMetrics"]),
         .library(name: "TaskControlTracing", targets: ["TaskControlTracing"]),
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
+        .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
         .library(name: "TaskControlTestingTraits", targets: ["TaskControlTestingTraits"]),
     ],
@@ -122,6 +123,8 @@ let package = Package(
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
         ),
+        // What protects a client of a service, and the service: the core does not need it.
+        .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
         .target(
             name: "TaskControlTesting",
             dependencies: ["TaskControl", "TaskControlSupport", "TaskControlTrace", "CTaskControlTesting"]
@@ -194,6 +197,10 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
+        ),
+        .testTarget(
+            name: "TaskControlResilienceTests",
+            dependencies: ["TaskControl", "TaskControlResilience", "TaskControlTesting", "TestSupport"]
         ),
         .testTarget(
             name: "TaskControlTestingTests",

@@ -1,0 +1,16 @@
+/// What a call says about the service behind it.
+enum CallOutcome: Hashable, Sendable, CaseIterable {
+    /// The service has answered.
+    case healthy
+    /// The service has failed.
+    case failed
+    /// Nothing: the caller was cancelled, or the call was not made.
+    case unknown
+
+    /// Classifies an error.
+    ///
+    /// - Parameter isFailure: Code of the client, so never called while holding a lock.
+    init(of error: any Error, isCancelled: Bool, isFailure: (any Error) -> Bool) {
+        self = isCancelled || error is any LocalRefusal ? .unknown : isFailure(error) ? .failed : .healthy
+    }
+}

@@ -1,0 +1,4 @@
+/// An error of this module for a call that was not made.
+///
+/// It says nothing about the service behind the call, so a policy around another policy neither counts it as a failure nor as a success.
+protocol LocalRefusal: Error {}
