@@ -1,0 +1,203 @@
+internal import TaskControl
+
+/// Refuses calls of a service that fails, so that callers fail early and the service can recover.
+///
+/// ```swift
+/// let breaker = CircuitBreaker(name: "search", failureThreshold: 0.5, minimumCalls: 20)      // one per service
+///
+/// func search(_ text: String) async throws -> [Hit] {
+///     try await breaker.run {
+///         try await withTimeout(.seconds(2)) { try await server.search(text) }
+///     }
+/// }
+/// ```
+///
+/// The breaker is *closed* while the service works: it counts the calls of the last ``init(name:failureThreshold:window:minimumCalls:openDuration:probes:slowCall:isFailure:clock:)``
+/// window and how many of them failed. When too many have failed it is *open*: ``run(_:)`` throws ``CircuitOpenError`` and does not call
+/// the operation. After `openDuration` it is *half-open*: it admits single calls as probes. A probe that succeeds closes it, a probe that fails
+/// opens it again.
+///
+/// Put a time limit inside the breaker, as above: a call that hangs never ends, so it never counts as a failure.
+///
+/// ## Probes
+/// A probe holds a lease for as long as `openDuration`. When the lease ends before the probe does, the next call becomes a probe, so a probe that hangs
+/// does not keep the breaker half-open. The late outcome of such a probe still counts.
+///
+/// A probe whose caller is cancelled says nothing about the service, and the next call becomes a probe. When three probes in a row have ended
+/// in time that way, the breaker closes, so that callers who always leave early do not keep it open.
+///
+/// The outcome of a call that began before the breaker last changed is ignored: it says what the service was like before.
+///
+/// ## What counts
+/// - A value counts as a success, and so does an error for which `isFailure` returns `false`, such as a response that says that the request is wrong:
+///   the service has answered.
+/// - A call that took `slowCall` or longer counts as a failure, regardless of its outcome.
+/// - A call whose caller was cancelled does not count, unless it was slow. A call that another policy of this module refused does not count.
+///
+/// The breaker has no timer and no task: it looks at the clock when it is called. Safe to use from any thread and any isolation.
+///
+/// ## Cancellation
+/// See ``run(_:)``.
+///
+/// ## Ordering
+/// Calls do not wait for each other. The outcomes count in the order in which the calls end.
+public final class CircuitBreaker: Sendable {
+    /// What a breaker does with calls.
+    @nonexhaustive
+    public enum State: Hashable, Sendable {
+        /// It admits all calls.
+        case closed
+        /// It refuses calls, or, if the time is zero, admits the next one as a probe.
+        case open(retryAfter: Duration)
+        /// A probe is running.
+        case halfOpen
+    }
+
+    /// The name shown in diagnostics.
+    public var name: String? { source.name }
+    private let source: EventSource
+    private let machine: Locked<CircuitBreakerStateMachine>
+    private let isFailure: @Sendable (any Error) -> Bool
+    private let time: Stopwatch
+
+    /// Creates a closed breaker.
+    ///
+    /// The defaults are those of Polly 8 (`CircuitBreakerStrategyOptions`): 10 % of at least 100 calls in 30 seconds open it for 5 seconds, and
+    /// one probe closes it. A service with few calls needs a lower `minimumCalls`, together with a higher `failureThreshold`.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - failureThreshold: The share of failed calls that opens the breaker: more than 0, and at most 1, or it traps.
+    ///   - window: How long an outcome counts. It is measured in tenths. More than zero, or it traps.
+    ///   - minimumCalls: The number of calls in the window below which the breaker stays closed: 1 or more, or it traps.
+    ///   - openDuration: How long the breaker refuses all calls. More than zero, or it traps.
+    ///   - probes: The number of probes that must succeed to close the breaker, and that may run at the same time: 1 or more, or it traps.
+    ///   - slowCall: The duration from which on a call counts as a failure: more than zero, or it traps. By default no call is too slow.
+    ///   - isFailure: Returns whether an error counts as a failure of the service. By default every error does.
+    ///   - clock: Measures the durations.
+    public init(
+        name: String? = nil,
+        failureThreshold: Double = 0.1,
+        window: Duration = .seconds(30),
+        minimumCalls: Int = 100,
+        openDuration: Duration = .seconds(5),
+        probes: Int = 1,
+        slowCall: Duration? = nil,
+        isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true },
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        insist(
+            failureThreshold > 0 && failureThreshold <= 1,
+            "CircuitBreaker(failureThreshold: \(failureThreshold)): it is a share of calls. Give more than 0, and at most 1."
+        )
+        insist(window > .zero, "CircuitBreaker(window: \(window)): no outcome would count. Give more than zero.")
+        insist(
+            minimumCalls >= 1,
+            "CircuitBreaker(minimumCalls: \(minimumCalls)): no calls have no share of failures. Give 1 or more."
+        )
+        insist(
+            openDuration > .zero,
+            "CircuitBreaker(openDuration: \(openDuration)): the breaker would never refuse a call. Give more than zero."
+        )
+        insist(probes >= 1, "CircuitBreaker(probes: \(probes)): the breaker would never close. Give 1 or more.")
+        insist(
+            slowCall ?? .seconds(1) > .zero,
+            "CircuitBreaker(slowCall: \(slowCall ?? .zero)): every call would be slow. Give more than zero, or nil."
+        )
+        source = EventSource(.circuitBreaker, name: name)
+        machine = Locked(
+            CircuitBreakerStateMachine(
+                CircuitBreakerStateMachine.Configuration(
+                    failureThreshold: failureThreshold,
+                    window: window.saturated,
+                    minimumCalls: minimumCalls,
+                    openDuration: openDuration.saturated,
+                    probes: probes,
+                    slowCall: slowCall
+                )
+            )
+        )
+        self.isFailure = isFailure
+        time = Stopwatch(clock)
+        Diagnostics.emit(source.event(.created))
+    }
+
+    deinit { Diagnostics.emit(source.event(.deallocated)) }
+
+    /// What the breaker does with calls now. It may have changed when the caller looks at it.
+    public var state: State {
+        let now = time.now
+        return switch machine.withLock({ $0.state(at: now) }) {
+        case .closed: .closed
+        case .open(let retryAfter): .open(retryAfter: retryAfter)
+        case .halfOpen: .halfOpen
+        }
+    }
+
+    /// Runs an operation, unless the breaker is open, and counts its outcome.
+    ///
+    /// ## Cancellation
+    /// A caller that was cancelled before does not begin. A caller that is cancelled while the operation runs receives the value if the
+    /// operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
+    ///
+    /// - Parameter operation: Runs in the caller's task and isolation.
+    /// - Returns: The value that the operation returns.
+    /// - Throws: ``CircuitOpenError`` if the breaker is open; the error of the operation; `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(1). A call that succeeds allocates nothing.
+    @inlinable
+    public nonisolated(nonsending) func run<Value>(
+        _ operation: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        let permit = try _admit()
+        do {
+            let value = try await operation()
+            _succeeded(permit)
+            return value
+        } catch {
+            throw _failed(permit, error)
+        }
+    }
+
+    @usableFromInline
+    struct _Permit: Sendable {
+        fileprivate let permit: CircuitBreakerStateMachine.Permit
+    }
+
+    @usableFromInline
+    func _admit() throws -> _Permit {
+        try Task.checkCancellation()
+        if let permit = machine.withLock({ $0.admitWhileClosed() }) { return _Permit(permit: permit) }
+        let (now, limit) = (time.now, remainingTime())
+        let (admission, moment) = machine.withLock { ($0.admit(at: now, lease: limit), Diagnostics.moment) }
+        switch admission {
+        case .admitted(let permit): return _Permit(permit: permit)
+        case .probe(let permit):
+            Diagnostics.emit(at: moment, source.event(.probing))
+            return _Permit(permit: permit)
+        case .refused(let retryAfter):
+            Diagnostics.emit(at: moment, source.event(.callRefused, delay: retryAfter))
+            throw CircuitOpenError(name: name, retryAfter: retryAfter)
+        }
+    }
+
+    @usableFromInline
+    func _succeeded(_ permit: _Permit) { report(.healthy, of: permit) }
+
+    /// - Returns: What the caller receives in place of an error.
+    @usableFromInline
+    func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
+        let isCancelled = Task.isCancelled
+        report(CallOutcome(of: error, isCancelled: isCancelled, isFailure: isFailure), of: permit)
+        return isCancelled ? CancellationError() : error
+    }
+
+    private func report(_ outcome: CallOutcome, of permit: _Permit) {
+        let now = time.now
+        let (change, moment) = machine.withLock { ($0.report(outcome, of: permit.permit, at: now), Diagnostics.moment) }
+        switch change {
+        case nil: return
+        case .opened: Diagnostics.emit(at: moment, source.event(.circuitOpened))
+        case .closed: Diagnostics.emit(at: moment, source.event(.circuitClosed))
+        }
+    }
+}

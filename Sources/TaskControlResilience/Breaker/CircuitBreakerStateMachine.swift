@@ -1,0 +1,232 @@
+/// Whether calls may be made, decided from the outcomes of earlier calls. Pure: no lock, task or closure.
+///
+///     closed ──too many failures──▶ open ──time──▶ probing ──probes succeed──▶ closed
+///                                     ▲               │
+///                                     └──a probe fails┘
+///
+/// Each change of the circuit begins a new *generation*: the outcome of a call of an earlier generation is ignored, since it says what the service
+/// was like before. `open` and the `probing` that follows it differ in generation too.
+///
+/// A probe holds a *lease* that expires. Without a living lease the circuit is open, not half-open, and the next call becomes a probe: so no
+/// probe, whether it is cancelled, ignored or hangs, keeps other calls out forever.
+///
+/// Invariants, checked by `checkInvariants()` after each step of the tests:
+/// 1. Only a circuit that is probing has leases, at most as many as there are probes.
+/// 2. The leases have different numbers.
+/// 3. The circuit does not stay closed with as many failures as open it: see `report`.
+struct CircuitBreakerStateMachine: Sendable {
+    struct Configuration: Sendable {
+        var failureThreshold: Double
+        var window: Duration
+        var buckets = 10
+        var minimumCalls: Int
+        var openDuration: Duration
+        var probes: Int
+        var slowCall: Duration?
+        /// The number of probes in a row that end in time without a verdict, after which the circuit closes.
+        var probesWithoutVerdict = 3
+    }
+
+    private struct Outcomes: AdditiveArithmetic {
+        static let zero = Outcomes(calls: 0, failures: 0)
+
+        var calls: Int
+        var failures: Int
+
+        static func + (a: Self, b: Self) -> Self { Self(calls: a.calls + b.calls, failures: a.failures + b.failures) }
+        static func - (a: Self, b: Self) -> Self { Self(calls: a.calls - b.calls, failures: a.failures - b.failures) }
+    }
+
+    private struct Lease {
+        let number: UInt64
+        let end: Duration
+    }
+
+    private enum Phase {
+        case closed, open(until: Duration), probing
+    }
+
+    /// The admission of one call.
+    struct Permit: Sendable {
+        fileprivate let generation: UInt64
+        /// `nil`: the call is no probe.
+        fileprivate var lease: UInt64?
+        /// Measured only where the duration of a call counts.
+        fileprivate var begun: Duration?
+    }
+
+    enum Admission: Sendable {
+        case admitted(Permit)
+        /// The call is a probe.
+        case probe(Permit)
+        case refused(retryAfter: Duration)
+    }
+
+    enum Change: Hashable, Sendable {
+        case opened, closed
+    }
+
+    enum State: Hashable, Sendable {
+        case closed, open(retryAfter: Duration), halfOpen
+    }
+
+    private let configuration: Configuration
+    private var phase = Phase.closed
+    private var generation: UInt64 = 0
+    private var window: SlidingWindow<Outcomes>
+    private var leases: [Lease] = []
+    private var nextLease: UInt64 = 0
+    /// The probes of this generation that have succeeded.
+    private var successes = 0
+    /// The probes in a row that have ended in time without a verdict.
+    private var withoutVerdict = 0
+
+    init(_ configuration: Configuration) {
+        self.configuration = configuration
+        window = SlidingWindow(length: configuration.window, buckets: configuration.buckets)
+    }
+
+    // MARK: Calls
+
+    /// Admits a call without looking at the time.
+    ///
+    /// - Returns: `nil`: the answer depends on the time; see `admit(at:lease:)`.
+    @inline(__always)
+    func admitWhileClosed() -> Permit? {
+        guard case .closed = phase, configuration.slowCall == nil else { return nil }
+        return Permit(generation: generation)
+    }
+
+    /// Admits or refuses a call.
+    ///
+    /// - Parameter limit: The longest time for which a probe may hold its lease, if that is shorter than the circuit is open.
+    /// - Complexity: O(*n*) in the number of probes.
+    mutating func admit(at now: Duration, lease limit: Duration?) -> Admission {
+        switch phase {
+        case .closed: return .admitted(Permit(generation: generation, begun: begin(at: now)))
+        case .open(let end):
+            if now < end { return .refused(retryAfter: end - now) }
+            begin(.probing)
+        case .probing: expireLeases(at: now)
+        }
+        guard successes + leases.count < configuration.probes else {
+            // There is a lease: enough successes would have closed the circuit.
+            let end = leases.map(\.end).min() ?? now
+            return .refused(retryAfter: max(.zero, end - now))
+        }
+        let length = max(.zero, min(limit ?? configuration.openDuration, configuration.openDuration))
+        nextLease += 1
+        leases.append(Lease(number: nextLease, end: now + length))
+        return .probe(Permit(generation: generation, lease: nextLease, begun: begin(at: now)))
+    }
+
+    private func begin(at now: Duration) -> Duration? { configuration.slowCall == nil ? nil : now }
+
+    /// Reports the outcome of a call.
+    ///
+    /// - Returns: What it changes.
+    /// - Complexity: O(*n*) in the number of probes.
+    mutating func report(_ outcome: CallOutcome, of permit: Permit, at now: Duration) -> Change? {
+        guard permit.generation == generation else { return nil }
+        var outcome = outcome
+        // Also of a call that was cancelled: it had taken as long.
+        if let slowCall = configuration.slowCall, let begun = permit.begun, now - begun >= slowCall {
+            outcome = .failed
+        }
+        switch phase {
+        case .closed: return count(outcome, at: now)
+        case .open: return nil
+        case .probing: return judge(outcome, of: permit, at: now)
+        }
+    }
+
+    /// Counts the outcome of a call of the closed circuit.
+    private mutating func count(_ outcome: CallOutcome, at now: Duration) -> Change? {
+        guard outcome != .unknown else { return nil }
+        window.move(to: now)
+        window.add(Outcomes(calls: 1, failures: outcome == .failed ? 1 : 0), to: window.current)
+        // A success never opens the circuit, although it may be the call that makes the outcomes enough.
+        guard outcome == .failed, isTooMuch(window.total) else { return nil }
+        return open(at: now)
+    }
+
+    private func isTooMuch(_ outcomes: Outcomes) -> Bool {
+        // A quotient of integers is as exact as the literal that it is compared with; a product is not.
+        outcomes.calls >= configuration.minimumCalls
+            && Double(outcomes.failures) / Double(outcomes.calls) >= configuration.failureThreshold
+    }
+
+    /// Decides what the outcome of a probe says.
+    ///
+    /// The outcome of a probe whose lease has expired counts as well: a service that answers more slowly than the circuit is open must not
+    /// keep it open forever.
+    private mutating func judge(_ outcome: CallOutcome, of permit: Permit, at now: Duration) -> Change? {
+        expireLeases(at: now)
+        let index = leases.firstIndex { $0.number == permit.lease }
+        if let index { leases.remove(at: index) }
+        switch outcome {
+        case .failed: return open(at: now)
+        case .healthy:
+            withoutVerdict = 0
+            successes += 1
+            return successes >= configuration.probes ? close() : nil
+        case .unknown:
+            guard index != nil else { return nil }
+            withoutVerdict += 1
+            return withoutVerdict >= configuration.probesWithoutVerdict ? close() : nil
+        }
+    }
+
+    private mutating func expireLeases(at now: Duration) {
+        let count = leases.count
+        leases.removeAll { $0.end <= now }
+        // A probe that hangs is no sign of health.
+        if leases.count < count { withoutVerdict = 0 }
+    }
+
+    // MARK: The circuit
+
+    private mutating func open(at now: Duration) -> Change {
+        begin(.open(until: now + configuration.openDuration))
+        return .opened
+    }
+
+    private mutating func close() -> Change {
+        begin(.closed)
+        return .closed
+    }
+
+    private mutating func begin(_ next: Phase) {
+        phase = next
+        generation += 1
+        window.removeAll()
+        leases = []
+        successes = 0
+        withoutVerdict = 0
+    }
+
+    /// The state of the circuit at a time.
+    func state(at now: Duration) -> State {
+        switch phase {
+        case .closed: .closed
+        case .open(let end): .open(retryAfter: max(.zero, end - now))
+        case .probing: leases.contains { $0.end > now } ? .halfOpen : .open(retryAfter: .zero)
+        }
+    }
+}
+
+extension CircuitBreakerStateMachine {
+    /// Traps if an invariant does not hold.
+    func checkInvariants() {
+        window.checkInvariants()
+        precondition(leases.count <= configuration.probes, "there are at most as many leases as probes")
+        precondition(Set(leases.map(\.number)).count == leases.count, "leases have different numbers")
+        precondition(successes < configuration.probes, "enough probes that succeed close the circuit")
+        precondition(withoutVerdict < configuration.probesWithoutVerdict, "enough timely probes close the circuit")
+        if case .probing = phase { return }
+        precondition(
+            leases.isEmpty && successes == 0 && withoutVerdict == 0,
+            "only a circuit that is probing has probes"
+        )
+    }
+}

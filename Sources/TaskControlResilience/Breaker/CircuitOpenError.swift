@@ -1,0 +1,25 @@
+public import TaskControl
+
+/// A call was refused, because a ``CircuitBreaker`` is open: the operation did not begin.
+public struct CircuitOpenError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal, CustomStringConvertible {
+    /// The name of the breaker.
+    public let name: String?
+
+    /// The time until the breaker admits a call again, at the latest. `retry` waits for that long, or throws the error if it may not.
+    public let retryAfter: Duration?
+
+    /// Creates the error, for tests of code that handles it.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the breaker.
+    ///   - retryAfter: The time until the breaker admits a call again.
+    public init(name: String? = nil, retryAfter: Duration) {
+        self.name = name
+        self.retryAfter = retryAfter
+    }
+
+    /// The name of the breaker, and the time until it admits a call.
+    public var description: String {
+        "the circuit breaker\(name.map { " \($0)" } ?? "") is open, and admits a call in \(retryAfter ?? .zero)"
+    }
+}
