@@ -31,4 +31,17 @@ struct WaiterTableTests {
         #expect(ids.allSatisfy { table.leave($0, with: "left") == nil })
         #expect(table.count == 0)
     }
+
+    @Test func theFirstIsWokenAloneInTheOrderOfEnrolling() {
+        var table = WaiterTable<Int, String>()
+        let ids = (0..<4).map { _ in table.enroll() }
+        for number in [0, 3] { #expect(table.park(ids[number], number) == nil) }
+        #expect(table.leave(ids[1], with: "left") == nil)
+        #expect(table.wakeFirst(with: "woken") == 0)
+        #expect(table.hasWaiting)
+        #expect(table.wakeFirst(with: "woken") == nil, "it has not parked yet")
+        #expect(table.park(ids[2], 2) == "woken")
+        #expect(table.wakeFirst(with: "woken") == 3)
+        #expect(!table.hasWaiting && table.count == 1, "one has left and not parked yet")
+    }
 }

@@ -62,6 +62,19 @@ package struct WaiterTable<Waiter, Outcome> {
         isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
 
+    /// Whether a waiter has neither been woken nor left.
+    package var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// Settles the waiter that enrolled first, and leaves the others waiting. There must be one.
+    ///
+    /// - Returns: The waiter, if it was parked; otherwise it receives the outcome when it parks.
+    /// - Complexity: O(1), amortized.
+    package mutating func wakeFirst(with outcome: Outcome) -> Waiter? {
+        var line = waiting
+        defer { waiting = line }
+        return entries.settle(line.first, of: &line, with: outcome)
+    }
+
     /// The event has happened: hands out all that are parked, and settles those that are about to park.
     ///
     /// - Complexity: O(*n*) in the number of waiters; O(1) when there are none.
