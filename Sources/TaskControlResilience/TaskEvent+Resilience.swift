@@ -3,6 +3,8 @@ public import TaskControl
 extension TaskEvent.Primitive {
     /// A ``CircuitBreaker``.
     public static var circuitBreaker: Self { Self("CircuitBreaker", [.call]) }
+    /// A ``RateLimiter``.
+    public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
 }
 
 extension TaskEvent.Kind {

@@ -1,0 +1,27 @@
+public import TaskControl
+
+/// A call was refused, because its wait for a ``RateLimiter`` would have been too long.
+public struct RateLimitExceededError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
+    CustomStringConvertible
+{
+    /// The name of the limiter.
+    public let name: String?
+
+    /// The time after which the call would have been admitted. `retry` waits for that long, or throws the error if it may not.
+    public let retryAfter: Duration?
+
+    /// Creates the error, for tests of code that handles it.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the limiter.
+    ///   - retryAfter: The time after which the call would have been admitted.
+    public init(name: String? = nil, retryAfter: Duration) {
+        self.name = name
+        self.retryAfter = retryAfter
+    }
+
+    /// The name of the limiter, and the time after which the call would have been admitted.
+    public var description: String {
+        "the rate limiter\(name.map { " \($0)" } ?? "") would admit the call in \(retryAfter ?? .zero), which is too long to wait"
+    }
+}

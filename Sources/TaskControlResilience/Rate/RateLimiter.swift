@@ -1,0 +1,178 @@
+internal import TaskControl
+
+/// Limits how many calls are made per time, for a service that accepts only so many.
+///
+/// ```swift
+/// let limiter = RateLimiter(rate: 100, per: .seconds(1), burst: 20)
+///
+/// try await limiter.acquire()                               // waits until the call may be made
+/// try await limiter.acquire(within: .seconds(2))            // throws at once if that would take longer
+/// if limiter.tryAcquire() { try await send(report) }        // never waits
+/// ```
+///
+/// A call takes tokens out of a bucket, which is refilled at a constant rate. A full bucket holds `burst` tokens, so that many calls may be made at
+/// the same time after a pause. In every interval of length *t*, at most `burst` + *t* × `rate` tokens are taken.
+///
+/// Large work can take several tokens at once: `acquire(5)`. If it takes more than the bucket holds, it waits until the bucket is full, and the
+/// calls after it wait until the rest is refilled. A weight of zero or less, such as the size of an empty body, takes nothing.
+///
+/// The algorithm is the generic cell rate algorithm (ITU-T I.371): exact, without a timer, and with one instant as its only state.
+/// Safe to use from any thread and any isolation.
+///
+/// Sibling: `AsyncSemaphore` limits how many calls run at the same time, regardless of how long they take.
+///
+/// ## Ordering
+/// Callers that wait are admitted in the order of their calls, regardless of their priorities. No call overtakes a caller that waits, not even with a
+/// smaller weight.
+///
+/// ## Cancellation
+/// A caller that is cancelled leaves the line at once and takes nothing, and the callers behind it are admitted that much earlier.
+public final class RateLimiter: Sendable {
+    private typealias Machine = RateLimiterStateMachine<UnsafeContinuation<WaitOutcome, Never>>
+
+    /// The name shown in diagnostics.
+    public var name: String? { source.name }
+    private let source: EventSource
+    private let machine: Locked<Machine>
+    private let time: Stopwatch
+
+    /// Creates a limiter with a full bucket.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - rate: The number of tokens that are refilled per `period`: 1 or more, or it traps.
+    ///   - period: The time in which they are refilled: more than zero, or it traps.
+    ///   - burst: The number of tokens in a full bucket: 1 or more, or it traps. By default as many as `rate`, the usual meaning of a limit such as
+    ///     "100 per second"; 1 spaces calls evenly.
+    ///   - clock: Measures the time.
+    public init(
+        name: String? = nil,
+        rate: Int,
+        per period: Duration = .seconds(1),
+        burst: Int? = nil,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        insist(rate >= 1, "RateLimiter(rate: \(rate)): no call would ever be made. Give 1 or more.")
+        insist(period > .zero, "RateLimiter(per: \(period)): the rate would be infinite. Give more than zero.")
+        insist(
+            burst ?? 1 >= 1,
+            "RateLimiter(burst: \(burst ?? 1)): a bucket without tokens admits no call. Give 1 or more."
+        )
+        source = EventSource(.rateLimiter, name: name)
+        machine = Locked(
+            Machine(
+                interval: max(period.saturated / rate, Duration(secondsComponent: 0, attosecondsComponent: 1)),
+                burst: burst ?? rate
+            )
+        )
+        time = Stopwatch(clock)
+        Diagnostics.emit(source.event(.created))
+    }
+
+    deinit { Diagnostics.emit(source.event(.deallocated)) }
+
+    /// The number of tokens in the bucket. It may have changed when the caller looks at it.
+    public var available: Int {
+        let now = time.now
+        return machine.withLock { $0.available(at: now) }
+    }
+
+    /// Takes tokens if they are there and nobody waits for tokens. Never waits.
+    ///
+    /// - Parameter weight: The number of tokens. Zero or less takes nothing, and succeeds if nobody waits.
+    /// - Returns: Whether the tokens were taken.
+    /// - Complexity: O(1).
+    public func tryAcquire(_ weight: Int = 1) -> Bool {
+        let now = time.now
+        let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
+        Diagnostics.emit(at: moment, source.event(isTaken ? .acquired : .callRefused, count: weight))
+        return isTaken
+    }
+
+    /// Takes tokens: now if they are there and nobody waits, otherwise when they have been refilled and it is the caller's turn.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled leaves at once and takes nothing. So does a caller that was cancelled before it called.
+    ///
+    /// - Parameters:
+    ///   - weight: The number of tokens. Zero or less takes nothing, but waits for its turn.
+    ///   - limit: The longest wait. If the wait would be longer, the error is thrown at once, and nothing is taken. Less than zero is zero. By
+    ///     default there is no limit.
+    /// - Throws: ``RateLimitExceededError`` if the wait would be longer than the limit; `CancellationError` if the caller is cancelled; the error of the
+    ///   clock if that cannot sleep.
+    /// - Complexity: O(1).
+    public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
+        try Task.checkCancellation()
+        let limit = [limit, remainingTime()].compactMap { $0 }.min()
+        let now = time.now
+        let (answer, moment) = machine.withLock { ($0.acquire(weight, within: limit, at: now), Diagnostics.moment) }
+        switch answer {
+        case .taken: Diagnostics.emit(at: moment, source.event(.acquired, count: weight))
+        case .refused(let retryAfter):
+            Diagnostics.emit(at: moment, source.event(.callRefused, count: weight, delay: retryAfter))
+            throw RateLimitExceededError(name: name, retryAfter: retryAfter)
+        case .first: try await waitObserved(weight, nil, from: moment)
+        case .line(let id): try await waitObserved(weight, id, from: moment)
+        }
+    }
+
+    /// Waits, and emits the beginning and the end of that.
+    private nonisolated(nonsending) func waitObserved(_ weight: Int, _ id: Machine.Line.ID?, from moment: EventMoment?)
+        async throws
+    {
+        let subject = moment.map { _ in TaskEvent.Identity(Diagnostics.nextNumber()) }
+        Diagnostics.emit(
+            at: moment,
+            isInside: true,
+            source.event(.waiting, .began(.waiting), about: subject, count: weight)
+        )
+        do {
+            try await wait(weight, id)
+            guard subject != nil else { return }
+            Diagnostics.emit(isInside: true, source.event(.acquired, .ended(.completed), about: subject, count: weight))
+        } catch {
+            guard subject != nil else { throw error }
+            let isCancelled = Task.isCancelled
+            Diagnostics.emit(
+                isInside: true,
+                source.event(
+                    isCancelled ? .left : .failed,
+                    .ended(isCancelled ? .cancelled : .failed),
+                    about: subject,
+                    error: isCancelled ? nil : error,
+                    count: weight,
+                    isCancelled: isCancelled
+                )
+            )
+            throw error
+        }
+    }
+
+    /// - Parameter id: The place in line; `nil`: the caller is the first.
+    private nonisolated(nonsending) func wait(_ weight: Int, _ id: Machine.Line.ID?) async throws {
+        if let id {
+            let outcome = await suspend { waiter in
+                machine.withLock { $0.park(id, waiter) }
+            } onCancel: {
+                machine.withLock { $0.leave(id, weight) }?.resume(returning: .left)
+            }
+            if outcome == .left { throw CancellationError() }
+        }
+        // Nobody else sleeps, and nobody else hands the place of the first on.
+        do {
+            while true {
+                try Task.checkCancellation()
+                let now = time.now
+                switch machine.withLock({ $0.takeFirst(weight, at: now) }) {
+                case .taken(let next):
+                    next?.resume(returning: .reached)
+                    return
+                case .wait(let end): try await time.sleep(until: end)
+                }
+            }
+        } catch {
+            machine.withLock { $0.leaveFirst(weight) }?.resume(returning: .reached)
+            throw Task.isCancelled ? CancellationError() : error
+        }
+    }
+}
