@@ -28,6 +28,21 @@ struct RateLimiterTests {
         #expect(limiter.available == 3, "the bucket holds no more")
     }
 
+    @Test func aWaitBeyondTheDeadlineIsRefusedAtOnce() async throws {
+        let limiter = limiter()
+        try await limiter.acquire()
+        // The next token is there in half a second.
+        await #expect(throws: RateLimitExceededError.self) {
+            try await withDeadline(in: .milliseconds(499), clock: clock) { try await limiter.acquire() }
+        }
+        let caller = Task {
+            try await withDeadline(in: .milliseconds(501), clock: clock) { try await limiter.acquire() }
+        }
+        try await clock.waitForSleepers(count: 2)
+        await clock.advance(by: .milliseconds(500))
+        try await caller.value
+    }
+
     /// Waits until callers wait for a limiter.
     private func waitForCallers(_ count: Int, in events: OrderRecorder<TaskEvent>) async throws {
         try await events.wait { $0.count { $0.name == "RateLimiter.waiting" } == count }
