@@ -8,6 +8,8 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
+    /// A ``RateLimiter`` has admitted a call, which has taken tokens.
+    public static var tokensTaken: Self { Self("tokensTaken") }
     /// A ``CircuitBreaker`` has opened: it refuses calls from now on.
     public static var circuitOpened: Self { Self("circuitOpened") }
     /// A ``CircuitBreaker`` has closed: it admits all calls from now on.

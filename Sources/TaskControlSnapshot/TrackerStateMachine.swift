@@ -86,7 +86,7 @@ struct TrackerStateMachine {
             leaveIfOver(owner)
         // Permits that are got and given back by calls that know nothing of each other.
         case .acquired: takePermits(event.count ?? 0, of: owner, event)
-        case .released: takePermits(-(event.count ?? 0), of: owner, event)
+        case .released: takePermits(0 &- (event.count ?? 0), of: owner, event)
         default: break
         }
     }
@@ -100,7 +100,8 @@ struct TrackerStateMachine {
 
     private mutating func takePermits(_ count: Int, of owner: Identity, _ event: TaskEvent) {
         enter(owner, event)
-        owners[owner]?.permitsOut += count
+        // The events of other packages are not checked.
+        owners[owner]?.permitsOut &+= count
         leaveIfOver(owner)
     }
 

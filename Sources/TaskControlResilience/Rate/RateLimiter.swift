@@ -85,7 +85,7 @@ public final class RateLimiter: Sendable {
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         let now = time.now
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
-        Diagnostics.emit(at: moment, source.event(isTaken ? .acquired : .callRefused, count: weight))
+        Diagnostics.emit(at: moment, source.event(isTaken ? .tokensTaken : .callRefused, count: weight))
         return isTaken
     }
 
@@ -107,7 +107,7 @@ public final class RateLimiter: Sendable {
         let now = time.now
         let (answer, moment) = machine.withLock { ($0.acquire(weight, within: limit, at: now), Diagnostics.moment) }
         switch answer {
-        case .taken: Diagnostics.emit(at: moment, source.event(.acquired, count: weight))
+        case .taken: Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight))
         case .refused(let retryAfter):
             Diagnostics.emit(at: moment, source.event(.callRefused, count: weight, delay: retryAfter))
             throw RateLimitExceededError(name: name, retryAfter: retryAfter)
@@ -129,7 +129,10 @@ public final class RateLimiter: Sendable {
         do {
             try await wait(weight, id)
             guard subject != nil else { return }
-            Diagnostics.emit(isInside: true, source.event(.acquired, .ended(.completed), about: subject, count: weight))
+            Diagnostics.emit(
+                isInside: true,
+                source.event(.tokensTaken, .ended(.completed), about: subject, count: weight)
+            )
         } catch {
             guard subject != nil else { throw error }
             let isCancelled = Task.isCancelled

@@ -162,10 +162,10 @@ struct RateLimiterTests {
         let own = events.filter { $0.primitive == .rateLimiter }
         #expect(
             own.lines == [
-                "RateLimiter.created name=mail", "RateLimiter.acquired name=mail count=1",
+                "RateLimiter.created name=mail", "RateLimiter.tokensTaken name=mail count=1",
                 "RateLimiter.callRefused name=mail count=1",
                 "RateLimiter.callRefused name=mail count=1 delay=0.5 seconds",
-                "RateLimiter.waiting name=mail count=1", "RateLimiter.acquired name=mail count=1",
+                "RateLimiter.waiting name=mail count=1", "RateLimiter.tokensTaken name=mail count=1",
                 "RateLimiter.waiting name=mail count=1", "RateLimiter.left name=mail count=1 cancelled=true",
                 "RateLimiter.deallocated name=mail",
             ]
