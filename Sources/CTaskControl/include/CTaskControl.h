@@ -1,7 +1,6 @@
 // What the core needs of C: words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 extern bool tc_observed;
@@ -35,30 +34,13 @@ bool tc_isMainThread(void);
 /// The task that asks, to be compared and nothing else; null outside tasks. (`withUnsafeCurrentTask` takes a multiple.)
 const void *tc_runningTask(void);
 
-// Functions of the Swift runtime, as old as that: the standard library inlines calls of them into its clients. Declared where they are called, since
-// Swift would import them with the convention of C.
-#define TC_SWIFT __attribute__((swiftcall))
-
 /// Whether the running task was cancelled; false outside tasks. (`Task.isCancelled` takes a multiple: it retains the task.)
 static inline bool tc_isTaskCancelled(void) {
-    extern TC_SWIFT void *swift_task_getCurrent(void);
-    extern TC_SWIFT bool swift_task_isCancelled(void *task);
+    // Functions of the Swift runtime, as old as that: compiled code calls them.
+    extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
+    extern __attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
     void *task = swift_task_getCurrent();
     return task && swift_task_isCancelled(task);
-}
-
-/// The base priority of the running task; 0 outside tasks.
-static inline uint8_t tc_basePriority(void) {
-    extern TC_SWIFT void *swift_task_getCurrent(void);
-    extern TC_SWIFT size_t swift_task_basePriority(void *task);
-    void *task = swift_task_getCurrent();
-    return task ? (uint8_t)swift_task_basePriority(task) : 0;
-}
-
-/// The task-local value of the running task for a key, which is the address of a `TaskLocal`; null: none. Valid until the task removes the value.
-static inline const void *tc_taskLocal(const void *key) {
-    extern TC_SWIFT void *swift_task_localValueGet(const void *key);
-    return swift_task_localValueGet(key);
 }
 
 /// A number that nobody else is given in this process; never 0.
@@ -70,10 +52,6 @@ static inline uint64_t tc_nextNumber(void) {
 
 static inline int64_t tc_load(const int64_t *word) {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
-}
-
-static inline int64_t tc_loadAcquire(const int64_t *word) {
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
 static inline void tc_store(int64_t *word, int64_t value) {

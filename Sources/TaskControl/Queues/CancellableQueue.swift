@@ -57,12 +57,14 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
 }
 
 extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
-    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
-    @inlinable public var _level: UInt8 { _underlyingQueue._level }
+    /// The priority of the tasks that are sent without one; `nil`: that of their caller.
+    @inlinable public var _priority: TaskPriority? { _underlyingQueue._priority }
 
     /// Takes the last place in the queue for a task that is about to be made.
     @inlinable
-    public func _turn(level: UInt8) -> _Turn { _grouped(_underlyingQueue._turn(level: level)) }
+    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
+        _grouped(_underlyingQueue._turn(name: name, priority: priority))
+    }
 }
 
 extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue {
@@ -76,7 +78,9 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     ///
     /// - Returns: `nil` if the actor has been deallocated.
     @inlinable
-    public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { _turn(in: _queue, level: level) }
+    public func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)? {
+        _turn(in: _queue, name: name, priority: priority)
+    }
 }
 
 extension CancellableQueue {
@@ -86,7 +90,11 @@ extension CancellableQueue {
 
     // Knows the type of the queue: a client is specialised down to this call.
     @usableFromInline
-    func _turn<A: Actor>(in queue: ActorQueue<A>, level: UInt8) -> (turn: _Turn, actor: A)? {
-        queue.turn(level: level, group: registry)
+    func _turn<A: Actor>(
+        in queue: ActorQueue<A>,
+        name: String?,
+        priority: TaskPriority?
+    ) -> (turn: _Turn, actor: A)? {
+        queue.turn(name: name, priority: priority, group: registry)
     }
 }

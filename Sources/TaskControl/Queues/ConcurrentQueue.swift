@@ -37,8 +37,8 @@ public final class ConcurrentQueue: TaskQueue {
     public let maxConcurrentTasks: Int
 
     @usableFromInline let _turns: _TurnStorage
-    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
-    public let _level: UInt8
+    /// The priority of the tasks that are added without one; `nil` for that of their caller.
+    public let _priority: TaskPriority?
 
     /// Creates a queue without tasks.
     ///
@@ -53,7 +53,7 @@ public final class ConcurrentQueue: TaskQueue {
         )
         self.name = name
         self.maxConcurrentTasks = maxConcurrentTasks
-        _level = priority?.rawValue ?? 0
+        _priority = priority
         _turns = _TurnStorage(.concurrentQueue, name: name, capacity: maxConcurrentTasks)
     }
 
@@ -103,5 +103,7 @@ public final class ConcurrentQueue: TaskQueue {
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be created.
-    public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
+    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
+        _Turn(in: _turns, name: name, priority: priority)
+    }
 }

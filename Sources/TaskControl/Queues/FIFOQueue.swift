@@ -44,8 +44,8 @@ public final class FIFOQueue: TaskQueue {
     public let name: String?
 
     @usableFromInline let _turns: _TurnStorage
-    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
-    public let _level: UInt8
+    /// The priority of the tasks that are sent without one; `nil`: that of their caller.
+    public let _priority: TaskPriority?
 
     /// Creates a queue without tasks.
     ///
@@ -54,7 +54,7 @@ public final class FIFOQueue: TaskQueue {
     ///   - priority: The priority of the tasks that are added without one; `nil` for that of their caller.
     public init(name: String? = nil, priority: TaskPriority? = nil) {
         self.name = name
-        _level = priority?.rawValue ?? 0
+        _priority = priority
         _turns = _TurnStorage(.fifoQueue, name: name, capacity: 1)
     }
 
@@ -107,5 +107,7 @@ public final class FIFOQueue: TaskQueue {
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be made.
-    public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
+    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
+        _Turn(in: _turns, name: name, priority: priority)
+    }
 }

@@ -20,9 +20,8 @@ extension Task where Failure == Never {
         on queue: some ActorTaskQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        let level = priority?.rawValue ?? 0
-        guard let (turn, actor) = queue._turn(level: level) else { queue._queue._trapWithoutActor() }
-        self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, level: level)
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
     }
 
     /// Sends an operation to the main actor, through its queue.
@@ -45,9 +44,8 @@ extension Task where Failure == Never {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async -> Success
     ) {
         let work = _PlainWork(received(operation))
-        let level = priority?.rawValue ?? 0
-        guard let (turn, actor) = queue._turn(level: level) else { queue._queue._trapWithoutActor() }
-        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }
 
@@ -72,13 +70,12 @@ extension Task where Failure == any Error {
         on queue: some ActorTaskQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
-        let level = priority?.rawValue ?? 0
-        guard let (turn, actor) = queue._turn(level: level) else {
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else {
             self = Task(name: name, priority: priority) { throw _Concurrency.CancellationError() }
             return
         }
         let work = _ActorThrowingWork(actor, operation)
-        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 
     /// Sends an operation that may fail to the main actor, through its queue.
@@ -101,8 +98,7 @@ extension Task where Failure == any Error {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async throws -> Success
     ) {
         let work = _PlainThrowingWork(received(operation))
-        let level = priority?.rawValue ?? 0
-        guard let (turn, actor) = queue._turn(level: level) else { queue._queue._trapWithoutActor() }
-        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
+        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 }

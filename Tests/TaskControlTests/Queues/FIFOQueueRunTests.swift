@@ -239,7 +239,7 @@ struct QueueRaisingTests {
     @Test func aChainOfTasksThroughNewQueuesCarriesOnlyTurnsThatHaveNotEnded() async {
         let (longest, isOver) = (Locked(0), Gate())
         @Sendable func step(_ number: Int) {
-            longest.withLock { $0 = max($0, _HeldTurn.key.get().outer?.count ?? 0) }
+            longest.withLock { $0 = max($0, _HeldTurn.current?.outer.count ?? 0) }
             if number == 1_000 { return isOver.open() }
             Task(on: FIFOQueue()) { step(number + 1) }
         }
@@ -270,8 +270,7 @@ struct QueueRaisingTests {
         let (turns, begun, gate) = (_TurnStorage(.fifoQueue, name: nil, capacity: 1), Gate(), Gate())
         let raised = OrderRecorder<TaskPriority>()
         let (turn, next) = (
-            _Turn(in: turns, level: TaskPriority.background.rawValue),
-            _Turn(in: turns, level: TaskPriority.high.rawValue)
+            _Turn(in: turns, name: nil, priority: .background), _Turn(in: turns, name: nil, priority: .high)
         )
         let task = Task(priority: .background) { await raised.recordRises(of: begun, until: gate) }
         await begun.waitIgnoringCancellation()

@@ -9,13 +9,13 @@ typealias TurnMachine = TurnStateMachine<Int, Int>
 struct TurnModel: Hashable {
     /// What a task is about to do next.
     enum Stage: Hashable {
-        case comes, sleeps, runs
+        case comes, parks, sleeps, runs
     }
 
     struct Person: Hashable {
         let number: Int
         var stage = Stage.comes
-        var hasTurn = false
+        var isCalled = false
         var hasBegun = false
         var hasHandle = false
         var isToBeRaised = false
@@ -30,24 +30,26 @@ struct TurnModel: Hashable {
         var isLeft: Bool?
     }
 
-    let capacity: Int
+    let capacity: Int?
     var line: [Person] = []
     var drainers: [Drainer] = []
 
-    var running: Int { line.filter(\.hasTurn).count }
+    var running: Int { line.filter(\.hasBegun).count }
+
+    /// Whose turn it is.
+    var next: Int? {
+        if let capacity, running >= capacity { return nil }
+        return line.first { !$0.hasBegun }?.number
+    }
 
     func index(_ number: Int) -> Int? { line.firstIndex { $0.number == number } }
 
-    /// Gives a turn, if there is room.
-    ///
     /// - Returns: Who is called, as a waiter.
     mutating func call() -> Int? {
-        if capacity > 1, line.contains(where: { $0.hasTurn && !$0.hasBegun }) { return nil }
-        guard running < capacity, let index = line.firstIndex(where: { !$0.hasTurn }) else { return nil }
-        line[index].hasTurn = true
-        guard line[index].stage == .sleeps else { return nil }
-        line[index].stage = .runs
-        return line[index].number
+        guard let next, let index = index(next), line[index].stage == .sleeps else { return nil }
+        line[index].stage = .comes
+        line[index].isCalled = true
+        return next
     }
 
     /// - Returns: Whose handles are to be used: those of the people from `index` down that have less.
@@ -83,9 +85,6 @@ struct TurnModel: Hashable {
 enum TurnEvent: Hashable {
     case enqueue(level: UInt8)
     case attach(Int)
-    /// A task comes, and looks whether it has its turn without asking the machine.
-    case come(Int)
-    /// A task says that it has begun.
     case begin(Int)
     case park(Int)
     case finish(Int)
@@ -95,24 +94,16 @@ enum TurnEvent: Hashable {
     case enrollDrainer
     case parkDrainer(Int)
     case drainerLeaves(Int)
-    /// A caller takes its turn in the gate, or in an empty line.
-    case enterGate
-    /// Somebody looks at the line, and takes the gate back.
-    case look
 }
 
 /// Plays events to the machine and to the model, and compares what they say. Who waits is known by its number; a drainer by 100 more.
 struct TurnDriver: MachineDriver {
     private var machine: TurnMachine
-    /// The word of ``TurnGate``, which the storage keeps beside the machine.
-    private var gate = TurnGate.inLine
     private(set) var model: TurnModel
     private var ids: [TurnMachine.ID] = []
-    /// Whose turn is in the gate.
-    private var inGate: Int?
     private var drainerIDs: [TurnMachine.DrainID] = []
 
-    init(capacity: Int) {
+    init(capacity: Int?) {
         machine = TurnMachine(capacity: capacity)
         model = TurnModel(capacity: capacity)
     }
@@ -121,8 +112,6 @@ struct TurnDriver: MachineDriver {
     var signature: Int {
         var hasher = Hasher()
         hasher.combine(model)
-        hasher.combine(inGate)
-        hasher.combine(gate == TurnGate.inLine)
         hasher.combine(ids.count)
         return hasher.finalize()
     }
@@ -132,28 +121,24 @@ struct TurnDriver: MachineDriver {
         var events: [TurnEvent] = []
         if ids.count < people {
             events += levels.map { .enqueue(level: $0) }
-            events.append(.enterGate)
         }
-        if gate != TurnGate.inLine { events.append(.look) }
-        if let inGate { events += [.finish(inGate), .leave(inGate)] }
         for person in model.line {
             // A caller that takes a turn in its own task never brings a handle.
             if !person.hasHandle { events.append(.attach(person.number)) }
             switch person.stage {
-            case .comes: events += [.come(person.number), .park(person.number)]
-            case .runs:
-                events.append(.finish(person.number))
-                if !person.hasBegun { events.append(.begin(person.number)) }
+            case .comes: events.append(.begin(person.number))
+            case .parks: events.append(.park(person.number))
+            case .runs: events.append(.finish(person.number))
             case .sleeps: break
             }
             for level in levels where level != person.level { events.append(.raise(person.number, level)) }
         }
-        for number in ids.indices where number != inGate { events.append(.leave(number)) }
-        // The first of all has often left. It may leave between the look at its turn and its attempt to park.
-        if !ids.isEmpty, model.index(0) == nil, inGate != 0 {
-            events += [.park(0), .begin(0), .finish(0), .attach(0), .raise(0, 99)]
+        for number in ids.indices { events.append(.leave(number)) }
+        // The first of all has often left. It may leave between the answer that it must wait and its attempt to park.
+        if !ids.isEmpty, model.index(0) == nil {
+            events += [.begin(0), .park(0), .finish(0), .attach(0), .raise(0, 99)]
         }
-        if drainers > drainerIDs.count { events.append(.enrollDrainer) }
+        if model.capacity != nil, drainerIDs.count < drainers { events.append(.enrollDrainer) }
         for drainer in model.drainers {
             if !drainer.isParked { events.append(.parkDrainer(drainer.number)) }
             events.append(.drainerLeaves(drainer.number))
@@ -164,19 +149,6 @@ struct TurnDriver: MachineDriver {
 
     mutating func play(_ event: TurnEvent) {
         switch event {
-        case .enterGate: enterGate()
-        case .finish(let number) where number == inGate: leaveGate(number)
-        case .come(let number): come(number)
-        default:
-            takeBack()
-            playInLine(event)
-        }
-        check()
-    }
-
-    private mutating func playInLine(_ event: TurnEvent) {
-        switch event {
-        case .enterGate, .come, .look: break
         case .enqueue(let level): enqueue(level)
         case .attach(let number): attach(number)
         case .begin(let number): begin(number)
@@ -192,76 +164,26 @@ struct TurnDriver: MachineDriver {
         case .parkDrainer(let number): parkDrainer(number)
         case .drainerLeaves(let number): drainerLeaves(number)
         }
-    }
-
-    private func check() {
         #expect(machine.count == model.line.count)
         #expect(machine.runningCount == model.running)
         #expect(machine.entries.count == model.line.count)
         for (number, id) in ids.enumerated() {
-            let person = model.index(number).map { model.line[$0] }
-            #expect(machine.isRunning(id) == (person?.hasTurn ?? false))
-            #expect(TurnGate.isTaken(gate, by: id) == (number == inGate))
-            // Asked only by those who have not left.
-            if let person { #expect(id.isUpTo(serial: machine.lastTurn) == person.hasTurn) }
+            #expect(machine.isRunning(id) == (model.index(number).map { model.line[$0].hasBegun } ?? false))
         }
         for person in model.line { #expect(machine.entries[ids[person.number].slot].level == person.level) }
-        #expect(inGate == nil || model.line.isEmpty)
         machine.checkInvariants()
     }
-
-    // MARK: The gate
-
-    /// As `TurnBooks` does before each event.
-    private mutating func takeBack() {
-        if gate != TurnGate.inLine { machine.takeBack(gate) }
-        gate = TurnGate.inLine
-        guard let number = inGate else { return }
-        inGate = nil
-        model.line.append(.init(number: number, stage: .runs, hasTurn: true, hasBegun: true, level: .max))
-    }
-
-    private mutating func enterGate() {
-        let number = ids.count
-        if let entered = TurnGate.entered(gate) {
-            #expect(inGate == nil)
-            gate = entered
-            ids.append(.init(serial: TurnGate.serial(entered), slot: 0))
-            return inGate = number
-        }
-        let wasInLine = gate == TurnGate.inLine
-        #expect(wasInLine || inGate != nil, "a free gate lets a caller in")
-        takeBack()
-        let id = machine.lend()
-        #expect((id == nil) == !model.line.isEmpty)
-        guard let id else { return enqueue(5) }
-        gate = TurnGate.taken(machine.lastTurn)
-        ids.append(id)
-        inGate = number
-    }
-
-    private mutating func leaveGate(_ number: Int) {
-        guard let left = TurnGate.left(gate, ids[number]) else {
-            return #expect(Bool(false), "its turn is in the gate")
-        }
-        gate = left
-        inGate = nil
-    }
-
-    // MARK: The line
 
     private mutating func enqueue(_ level: UInt8) {
         let number = ids.count
         let place = machine.enqueue(level: level)
         ids.append(place.id)
         model.line.append(.init(number: number, level: level))
-        _ = model.call()
-        #expect(place.hasTurn == model.line[model.line.count - 1].hasTurn)
         let isUrgent = model.line.dropLast().contains { $0.level < level }
         #expect(place.isUrgent == isUrgent)
         guard isUrgent else { return }
         let expected = model.raise(below: model.line.count - 1, to: level)
-        let raised = machine.raise(forNew: place.id, to: level)
+        let raised = machine.raise(before: place.id, to: level)
         #expect(raised == expected)
     }
 
@@ -276,29 +198,36 @@ struct TurnDriver: MachineDriver {
         #expect(attached == owed)
     }
 
-    private mutating func come(_ number: Int) {
-        guard let index = model.index(number) else { return }
-        if ids[number].isUpTo(serial: machine.lastTurn) { model.line[index].stage = .runs }
-    }
-
     private mutating func begin(_ number: Int) {
-        let calling = machine.begin(ids[number])
-        guard let index = model.index(number) else { return #expect(calling == nil) }
-        model.line[index].hasBegun = true
-        let expected = model.call()
-        #expect(calling == expected)
+        switch machine.begin(ids[number]) {
+        case .gone:
+            #expect(model.index(number) == nil)
+        case .wait:
+            #expect(model.index(number) != nil && model.next != number)
+            if let index = model.index(number) { model.line[index].stage = .parks }
+        case .run(let calling):
+            #expect(model.next == number, "it is its turn")
+            guard let index = model.index(number) else { return }
+            if model.capacity == nil {
+                model.line.remove(at: index)
+            } else {
+                model.line[index].hasBegun = true
+                model.line[index].stage = .runs
+            }
+            let expected = model.call()
+            #expect(calling == expected)
+        }
     }
 
     private mutating func park(_ number: Int) {
-        let outcome = machine.park(ids[number], number)
-        guard let index = model.index(number) else { return #expect(outcome == .left) }
-        #expect(outcome == (model.line[index].hasTurn ? .reached : nil))
-        model.line[index].stage = model.line[index].hasTurn ? .runs : .sleeps
+        let sleeps = machine.park(ids[number], number)
+        #expect(sleeps == (model.index(number) != nil && model.next != number))
+        if let index = model.index(number) { model.line[index].stage = sleeps ? .sleeps : .comes }
     }
 
     private mutating func finish(_ number: Int) {
         let departure = machine.finish(ids[number])
-        guard let index = model.index(number), model.line[index].hasTurn else {
+        guard let index = model.index(number), model.line[index].hasBegun else {
             return check(departure, calling: nil, leaving: nil, hasLeft: false)
         }
         model.line.remove(at: index)
@@ -307,11 +236,11 @@ struct TurnDriver: MachineDriver {
 
     private mutating func leave(_ number: Int) {
         let departure = machine.leave(ids[number])
-        guard let index = model.index(number), !model.line[index].hasTurn else {
+        guard let index = model.index(number), !model.line[index].hasBegun else {
             return check(departure, calling: nil, leaving: nil, hasLeft: false)
         }
         let leaving = model.line.remove(at: index).stage == .sleeps ? number : nil
-        check(departure, calling: nil, leaving: leaving, hasLeft: true)
+        check(departure, calling: model.call(), leaving: leaving, hasLeft: true)
     }
 
     private mutating func check(
@@ -328,7 +257,7 @@ struct TurnDriver: MachineDriver {
     }
 
     private mutating func raise(_ number: Int, _ level: UInt8) {
-        guard let index = model.index(number), !model.line[index].hasTurn else {
+        guard let index = model.index(number), !model.line[index].hasBegun else {
             // Late: it waits no more.
             let late = machine.raise(before: ids[number], to: level)
             return #expect(late.isEmpty)

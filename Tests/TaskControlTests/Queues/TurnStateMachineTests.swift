@@ -8,14 +8,15 @@ import Testing
 struct TurnStateMachineTests {
     /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state go on as one.
     @Test(arguments: [
-        (capacity: 1, people: 3, drainers: 0, levels: [5] as [UInt8], depth: fullSize(14, inDebug: 13)),
-        (capacity: 1, people: 3, drainers: 1, levels: [5] as [UInt8], depth: fullSize(8, inDebug: 7)),
-        (capacity: 1, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: fullSize(7, inDebug: 6)),
-        (capacity: 2, people: 4, drainers: 0, levels: [5] as [UInt8], depth: fullSize(9, inDebug: 8)),
-        (capacity: 2, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: fullSize(8, inDebug: 6)),
+        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5] as [UInt8], depth: fullSize(14, inDebug: 13)),
+        (capacity: 1 as Int?, people: 3, drainers: 1, levels: [5] as [UInt8], depth: fullSize(8, inDebug: 7)),
+        (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: fullSize(7, inDebug: 6)),
+        (capacity: 2 as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: fullSize(9, inDebug: 8)),
+        (capacity: nil as Int?, people: 4, drainers: 0, levels: [5] as [UInt8], depth: fullSize(14, inDebug: 10)),
+        (capacity: nil as Int?, people: 3, drainers: 0, levels: [5, 9] as [UInt8], depth: fullSize(8, inDebug: 6)),
     ])
     func everyShortSequenceAgreesWithTheModel(
-        capacity: Int,
+        capacity: Int?,
         people: Int,
         drainers: Int,
         levels: [UInt8],
@@ -31,7 +32,7 @@ struct TurnStateMachineTests {
     @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var driver = TurnDriver(capacity: [1, 2, 5, 1][Int(seed % 4)])
+        var driver = TurnDriver(capacity: [1, 2, 5, nil][Int(seed % 4)])
         for _ in 0..<400 {
             let events = driver.possibleEvents(people: 90, drainers: 30, levels: [5, 9, 17, 25])
             // Most may leave at any time, and few do.
@@ -43,15 +44,16 @@ struct TurnStateMachineTests {
     @Test func aLateEventOfOneThatHasLeftFindsNothing() {
         var machine = TurnMachine(capacity: 1)
         let old = machine.enqueue(level: 5).id
+        _ = machine.begin(old)
         _ = machine.finish(old)
         let new = machine.enqueue(level: 5).id
         #expect(old.slot == new.slot)
-        let outcome = machine.park(old, 1)
-        #expect(outcome == .left, "the turn is not its own")
+        guard case .gone = machine.begin(old) else { return #expect(Bool(false), "the turn is not its own") }
         _ = machine.leave(old)
         let owed = machine.attach(old, 1)
         #expect(owed == 0)
         #expect(machine.count == 1)
+        guard case .run = machine.begin(new) else { return #expect(Bool(false), "it is its turn") }
         _ = machine.finish(old)
         #expect(machine.isRunning(new))
     }
@@ -62,9 +64,9 @@ struct TurnStateMachineTests {
         let ids = (0..<2).map { number in
             let id = machine.enqueue(level: 5).id
             _ = machine.attach(id, number)
-            _ = machine.begin(id)
             return id
         }
+        for id in ids { _ = machine.begin(id) }
         let late = machine.raise(before: ids[1], to: 9)
         #expect(late.isEmpty)
         machine.checkInvariants()
@@ -83,7 +85,7 @@ struct TurnStateMachineTests {
         #expect(raised == [999, 0])
         let urgent = machine.enqueue(level: 25)
         #expect(urgent.isUrgent)
-        let all = machine.raise(forNew: urgent.id, to: 25).count
+        let all = machine.raise(before: urgent.id, to: 25).count
         #expect(all == 1_000)
         let another = machine.enqueue(level: 25)
         #expect(!another.isUrgent)
@@ -93,7 +95,8 @@ struct TurnStateMachineTests {
     /// Those that leave from the middle of a long line leave no memory behind, and no time.
     @Test func placesThatAreGivenUpAreFree() {
         var machine = TurnMachine(capacity: 1)
-        #expect(machine.enqueue(level: 5).hasTurn)
+        let first = machine.enqueue(level: 5).id
+        guard case .run = machine.begin(first) else { return #expect(Bool(false), "it is its turn") }
         for round in 0..<10 {
             let ids = (0..<1_000).map { _ in machine.enqueue(level: 5).id }
             for (number, id) in ids.enumerated() where number % 2 == round % 2 { _ = machine.leave(id) }

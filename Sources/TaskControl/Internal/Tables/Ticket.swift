@@ -18,12 +18,6 @@ struct Ticket: Hashable, Sendable {
 
     var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
 
-    /// Whether it was made with this serial or an earlier one, no more than 2³⁷ before.
-    func isUpTo(serial: UInt64) -> Bool {
-        // The sign is that of the difference of the serials, as far as a ticket has them.
-        Int64(bitPattern: (serial &- number) << Self.slotBits) >= 0
-    }
-
     /// Whether it was made with this serial, or one that is 2³⁸ away from it.
     func has(serial: UInt64) -> Bool { bits >> Self.slotBits == (serial << Self.slotBits) >> Self.slotBits }
 }

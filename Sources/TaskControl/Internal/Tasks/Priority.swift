@@ -1,5 +1,3 @@
-internal import CTaskControl
-
 /// Waits, and escalates whatever the wait is for to the priority of the waiting task, at the start and whenever that rises.
 ///
 /// Before macOS 26 and its siblings the system offers no way to escalate a task except to await it.
@@ -26,15 +24,8 @@ func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
     for job in jobs { job.escalatePriority(to: priority) }
 }
 
-/// The priority of a task that is created here without one: the base priority of the current task, regardless of escalations, and not that
-/// of the user interface, which is not inherited.
-var inheritedPriority: TaskPriority { TaskPriority(rawValue: inheritedLevel) }
-
-/// The raw value of ``inheritedPriority``. Values of `TaskPriority` are of unknown size to a client of the standard library, and cost a multiple.
-var inheritedLevel: UInt8 {
-    let base = tc_basePriority()
-    return min(base != 0 ? base : Task.currentPriority.rawValue, highestInheritedLevel)
+/// What a task has that is made here without a priority: the base priority of the task that makes it, whatever that has been raised to, and
+/// not that of the user interface, which is not passed on.
+var inheritedPriority: TaskPriority {
+    min(Task.basePriority ?? Task.currentPriority, .userInitiated)
 }
-
-/// That of `TaskPriority.userInitiated`.
-private var highestInheritedLevel: UInt8 { 25 }

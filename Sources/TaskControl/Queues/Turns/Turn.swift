@@ -2,15 +2,15 @@
 ///
 /// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name it.
 public struct _Turn: Sendable {
-    @usableFromInline let turns: _TurnStorage
+    let turns: _TurnStorage
     let id: _TurnStorage.ID
     let membership: Membership?
 
     /// Takes the last place in a queue: the order of these calls is the order of the queue.
     @inline(__always)
-    init(in turns: _TurnStorage, level: UInt8, group: TaskRegistry? = nil) {
+    init(in turns: _TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
         self.turns = turns
-        id = turns.enqueue(level: level)
+        id = turns.enqueue(priority: priority)
         membership = group.map { [id] in Membership($0, of: id, in: turns) }
     }
 
@@ -22,6 +22,13 @@ public struct _Turn: Sendable {
 
     /// Returns this place as one of a group.
     func joining(_ group: TaskRegistry) -> _Turn { _Turn(turns, id, Membership(group, of: id, in: turns)) }
+
+    /// A place that has been taken already.
+    init(in turns: _TurnStorage, at id: _TurnStorage.ID) {
+        self.turns = turns
+        self.id = id
+        membership = nil
+    }
 
     /// Brings the handle of the task that has been made for this place.
     @usableFromInline
@@ -35,24 +42,14 @@ public struct _Turn: Sendable {
 
     /// Begins, if it is this one's turn.
     ///
-    /// - Returns: Whether it has begun. If not, the task must wait.
+    /// - Returns: Whether it has begun. If not, the task is to wait, and to try again.
     @usableFromInline
     func begin() -> Bool { turns.begin(id) }
 
-    /// - Returns: Whether it is its turn, which the task must begin. If not, the task was cancelled.
     @usableFromInline
-    nonisolated(nonsending) func waitUntilCalled() async -> Bool {
+    nonisolated(nonsending) func waitUntilCalled() async {
         turns.emit(.waiting, .entered(.waiting), id)
-        return await turns.waitUntilCalled(id)
-    }
-
-    /// Begins after the wait.
-    ///
-    /// - Returns: `isCalled`.
-    @usableFromInline
-    func begin(_ isCalled: Bool) -> Bool {
-        if isCalled { turns.begun(id) }
-        return isCalled
+        await turns.waitUntilCalled(id)
     }
 
     @usableFromInline
@@ -70,14 +67,17 @@ public struct _Turn: Sendable {
     /// Whether its group has been cancelled, which its task may be about to hear of.
     @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
 
-    /// The mark of the turn for the work inside it.
-    @usableFromInline var mark: _HeldTurn { turns.mark(id) }
+    /// Marks the turn inside it.
+    @usableFromInline var held: _HeldTurn { turns.held(id) }
 
-    /// Begins the work.
+    /// The work begins.
+    ///
+    /// - Returns: What marks the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline
-    func enter() {
+    func enter() -> _HeldTurn? {
         // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.
         if membership?.isCancelled == true { withUnsafeCurrentTask { $0?.cancel() } }
         turns.emit(.started, .entered(.running), id)
+        return turns.holdsTurns ? held : nil
     }
 }

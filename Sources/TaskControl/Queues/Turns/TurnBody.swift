@@ -22,7 +22,6 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
             turn.finish(.skipped)
             return try Work.skipped()
         }
-        turn.enter()
         do {
             let value = try await runWork()
             turn.finish(.completed)
@@ -37,8 +36,14 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
     @inlinable
     @inline(never)
     nonisolated(nonsending) func runWork() async throws(Work.Failure) -> Work.Success {
-        guard turn.turns._holdsTurns else { return try await work.run() }
-        return try await work.run(marked: turn.mark, turn.turns._markKey)
+        guard let held = turn.enter() else { return try await work.run() }
+        do {
+            return try await held.holding { try await work.run() }
+        } catch let error as Work.Failure {
+            throw error
+        } catch {
+            preconditionFailure("Work fails with its failure, not with \(error).")
+        }
     }
 
     /// Waits for the turn, and begins it.
@@ -52,50 +57,45 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
     func waitAndBegin(isolation: isolated (any Actor)?) async -> Bool {
         // Written out in here, and inlined: a task that waits is to fit into the memory that every task has, and each call that it waits in
         // is a frame of that.
-        let isCalled =
-            if Work.isSkippable {
-                await withTaskCancellationHandler { [turn] in
-                    await turn.waitUntilCalled()
-                } onCancel: { [turn] in
-                    // May come before the waiter has parked: then it does not.
-                    turn.leave()
-                }
-            } else {
+        if Work.isSkippable {
+            await withTaskCancellationHandler { [turn] in
                 await turn.waitUntilCalled()
+            } onCancel: { [turn] in
+                // May come before the waiter has parked: then it does not.
+                turn.leave()
             }
-        return turn.begin(isCalled)
+        } else {
+            await turn.waitUntilCalled()
+        }
+        return turn.begin()
     }
 }
 
 extension _TurnBody {
-    /// Creates the task of a turn.
-    ///
-    /// - Parameter level: Its raw priority; 0 for that of the caller.
+    /// Makes the task of a turn.
     @inlinable
     static func start(
         _ turn: _Turn,
         _ work: Work,
         isolatedTo isolation: (any Actor)?,
         name: String?,
-        level: UInt8
+        priority: TaskPriority?
     ) -> Task<Work.Success, Never> where Work.Failure == Never {
-        let body = _TurnBody(turn: turn, work: work)
-        let task = spawn(name: name, level: level, isolatedTo: isolation, body)
+        let task = spawn(name: name, priority: priority, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
         turn.attach(task.handle, name: name)
         return task
     }
 
-    /// Creates the task of a turn whose work may fail, in the same way.
+    /// As the other, for work that may fail.
     @inlinable
     static func start(
         _ turn: _Turn,
         _ work: Work,
         isolatedTo isolation: (any Actor)?,
         name: String?,
-        level: UInt8
+        priority: TaskPriority?
     ) -> Task<Work.Success, any Error> where Work.Failure == any Error {
-        let body = _TurnBody(turn: turn, work: work)
-        let task = spawn(name: name, level: level, isolatedTo: isolation, body)
+        let task = spawn(name: name, priority: priority, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
         turn.attach(task.handle, name: name)
         return task
     }

@@ -1,23 +1,20 @@
 /// Who comes after whom in a queue, and whose turn it is. Pure: no lock, task or closure.
 ///
-///     enqueue ──▶ expected ──its turn comes──▶ running ──finish──▶ (gone)
-///                    │                           ▲
-///                    └──park──▶ parked ──────────┘     the waiter is handed out
+///     enqueue ──▶ expected ──────────────────begin──▶ running ──finish──▶ (gone)
+///                    │                         ▲
+///                    └──park──▶ parked ──▶ called       its turn has come
 ///
-///     expected, parked ──leave──▶ (gone)               cancelled before its turn
+///     expected, parked, called ──leave──▶ (gone)        cancelled before its turn
 ///
-/// An entry is there before its task is; `attach` brings the task's handle. An entry gets its turn as soon as there is room: when it is enqueued, or
-/// when an earlier one finishes. Turns are given in the order of the line, so one number tells who has a turn: `lastTurn`. A task that comes and has
-/// no turn yet parks. A caller that takes a turn in its own task attaches no handle, and is not raised; what is before it is.
-///
-/// If several may run at once, their tasks could begin in another order than their turns were given. There, the next turn is given only when the
-/// task of the last one has begun: `begin`.
+/// An entry is there before its task is; `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
+/// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; what is
+/// before it is.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing.
 /// 2. The line is in the order of `enqueue`, with those that run: at most `capacity`, all before `next`.
-/// 3. An entry has its turn exactly if its serial is at most `lastTurn`: no turn comes before that of an earlier entry.
-/// 4. If there is room, and the last that got its turn has begun, no entry waits.
+/// 3. Nobody begins before everybody before it has: only `next` is ever called, and only with room for it.
+/// 4. If there is room, `next` is not parked: nobody sleeps through its turn.
 /// 5. Levels never rise towards the end: whatever is before an entry has been raised to what that one has.
 /// 6. Whoever drains waits for something that is still in line.
 struct TurnStateMachine<Waiter, Job> {
@@ -26,7 +23,7 @@ struct TurnStateMachine<Waiter, Job> {
     typealias ID = Ticket
 
     enum Phase: UInt8 {
-        case expected, parked, running
+        case expected, parked, called, running
     }
 
     /// With trivial jobs and waiters it is trivial itself, and cheap to look at.
@@ -45,13 +42,13 @@ struct TurnStateMachine<Waiter, Job> {
 
     typealias DrainID = MarkTable<UInt64, Waiter>.ID
 
-    /// How many may run at once.
-    let capacity: Int
+    /// How many may run at once. `nil`: the queue is for the order alone, and whoever has begun has left it.
+    let capacity: Int?
 
     private(set) var entries = SlotTable<Entry>()
     /// All that have not left, in the order of `enqueue`.
     private var line = Chain()
-    /// The first that waits for its turn.
+    /// The first that has not begun.
     private var next = Chain.none
     private(set) var runningCount = 0
     /// How many run or wait.
@@ -59,12 +56,8 @@ struct TurnStateMachine<Waiter, Job> {
     private var drainers = MarkTable<UInt64, Waiter>()
     /// From 1, so that there is one before each.
     private var nextSerial: UInt64 = 1
-    /// The serial of the entry that was the last to get its turn.
-    private(set) var lastTurn: UInt64 = 0
-    /// Whether the last that got its turn has not begun, and others wait for that.
-    private var isAwaited = false
 
-    init(capacity: Int) {
+    init(capacity: Int?) {
         self.capacity = capacity
     }
 
@@ -72,10 +65,8 @@ struct TurnStateMachine<Waiter, Job> {
 
     struct Place {
         let id: ID
-        /// Something before it has less priority. The caller goes on with `raise(forNew:to:)`.
+        /// Something before it has less priority. The caller goes on with `raise`.
         let isUrgent: Bool
-        /// It is its turn already.
-        let hasTurn: Bool
     }
 
     /// Enters somebody at the end of the line.
@@ -88,14 +79,9 @@ struct TurnStateMachine<Waiter, Job> {
         let slot = entries.insert(Entry(serial: serial, level: level))
         let isUrgent = !line.isEmpty && entries[line.last].level < level
         line.append(slot, in: &entries)
+        if next == Chain.none { next = slot }
         count += 1
-        let hasTurn = hasRoom
-        if hasTurn {
-            giveTurn(to: slot)
-        } else if next == Chain.none {
-            next = slot
-        }
-        return Place(id: ID(serial: serial, slot: slot), isUrgent: isUrgent, hasTurn: hasTurn)
+        return Place(id: ID(serial: serial, slot: slot), isUrgent: isUrgent)
     }
 
     /// Brings the handle of a task that has been made, or does nothing if that has left already.
@@ -109,110 +95,90 @@ struct TurnStateMachine<Waiter, Job> {
         return entries[id.slot].level
     }
 
-    // MARK: Waiting
-
-    /// A task has come before its turn.
-    ///
-    /// - Returns: With what the waiter is to be resumed at once; `nil`: it waits.
-    mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
-        guard isThere(id) else { return .left }
-        if entries[id.slot].phase == .running { return .reached }
-        entries[id.slot].phase = .parked
-        entries[id.slot].waiter = waiter
-        return nil
-    }
-
     // MARK: Beginning
 
-    /// The task of a turn has begun. Not needed where one runs at a time.
+    enum BeginAction {
+        /// It is its turn. The next one may come too, if it is handed out.
+        case run(calling: Waiter?)
+        case wait
+        /// It has left the line; its turn will never come.
+        case gone
+    }
+
+    /// A task asks for its turn.
     ///
-    /// - Returns: Whose turn has come, if it was parked.
-    mutating func begin(_ id: ID) -> Waiter? {
-        guard isThere(id) else { return nil }
-        endWait(for: id.slot)
-        return callNext()
+    /// - Complexity: O(1).
+    mutating func begin(_ id: ID) -> BeginAction {
+        guard isThere(id) else { return .gone }
+        guard isTurn(of: id.slot) else { return .wait }
+        next = entries[id.slot].links.newer
+        if capacity == nil {
+            remove(id.slot)
+        } else {
+            entries[id.slot].phase = .running
+            runningCount += 1
+        }
+        return .run(calling: callNext())
     }
 
-    private mutating func endWait(for slot: Slot) {
-        if entries[slot].serial == lastTurn { isAwaited = false }
+    /// - Returns: Whether it is to sleep. If not, it is to ask again.
+    mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
+        guard isThere(id), !isTurn(of: id.slot) else { return false }
+        entries[id.slot].phase = .parked
+        entries[id.slot].waiter = waiter
+        return true
     }
 
-    private var hasRoom: Bool { runningCount < capacity && !isAwaited }
+    private var hasRoom: Bool { capacity.map { runningCount < $0 } ?? true }
+
+    private func isTurn(of slot: Slot) -> Bool { slot == next && hasRoom }
 
     private mutating func callNext() -> Waiter? {
-        let slot = next
-        guard slot != Chain.none, hasRoom else { return nil }
-        next = entries[slot].links.newer
-        giveTurn(to: slot)
-        return Self.take(&entries[slot].waiter)
-    }
-
-    private mutating func giveTurn(to slot: Slot) {
-        entries[slot].phase = .running
-        lastTurn = entries[slot].serial
-        runningCount += 1
-        isAwaited = capacity > 1
-    }
-
-    // MARK: Lending
-
-    /// Gives a turn that has no entry in the line, which must be empty: see ``TurnGate``.
-    ///
-    /// - Returns: `nil` if the line is not empty.
-    mutating func lend() -> ID? {
-        guard count == 0 else { return nil }
-        lastTurn = nextSerial
-        nextSerial += 1
-        return ID(serial: lastTurn, slot: 0)
-    }
-
-    /// Turns have been given without the line since it was empty. The one that has not ended gets its entry.
-    mutating func takeBack(_ word: Int64) {
-        precondition(count == 0, "the line is lent while it is empty")
-        let serial = TurnGate.serial(word)
-        lastTurn = serial
-        nextSerial = serial + 1
-        guard TurnGate.isTaken(word) else { return }
-        // The caller's task is not raised: as if it had been already.
-        let slot = entries.insert(Entry(serial: serial, level: .max))
-        precondition(slot == 0, "the first slot of an empty table is 0")
-        line.append(slot, in: &entries)
-        count = 1
-        giveTurn(to: slot)
-        isAwaited = false
+        guard next != Chain.none, hasRoom, entries[next].phase == .parked else { return nil }
+        entries[next].phase = .called
+        return Self.take(&entries[next].waiter)
     }
 
     // MARK: Leaving
 
     struct Departure {
-        /// Whose turn has come, if it was parked.
+        /// Whose turn has come.
         var calling: Waiter?
         /// The one that has left, if it was parked.
         var leaving: Waiter?
         /// All that a drainer waited for has left: the caller goes on with `takeDrained`.
         var hasDrained = false
+
+        /// Whether it resumes tasks other than the one that has left.
+        var concernsOthers: Bool { calling != nil || hasDrained }
     }
 
-    /// Ends a turn, and gives the next one. A second report, or a late one, finds nothing.
+    /// Ends a turn. A second report, or a late one, finds nothing.
     ///
     /// - Complexity: O(1).
     mutating func finish(_ id: ID) -> Departure {
         guard isThere(id), entries[id.slot].phase == .running else { return Departure() }
         runningCount -= 1
-        endWait(for: id.slot)
-        remove(id.slot)
-        return Departure(calling: callNext(), hasDrained: hasDrained)
+        return depart(id.slot)
     }
 
-    /// Leaves the line before its turn; too late for one that has it.
+    /// Leaves the line before its turn; too late for one that has begun.
     ///
     /// - Complexity: O(1).
     mutating func leave(_ id: ID) -> Departure {
         guard isThere(id), entries[id.slot].phase != .running else { return Departure() }
         let waiter = Self.take(&entries[id.slot].waiter)
+        // It may be the one that everybody waits for.
         if next == id.slot { next = entries[id.slot].links.newer }
-        remove(id.slot)
-        return Departure(leaving: waiter, hasDrained: hasDrained)
+        var departure = depart(id.slot)
+        departure.leaving = waiter
+        return departure
+    }
+
+    private mutating func depart(_ slot: Slot) -> Departure {
+        remove(slot)
+        let hasDrained = drainers.lowest.map { $0 <= drainedMark } ?? false
+        return Departure(calling: callNext(), hasDrained: hasDrained)
     }
 
     private mutating func remove(_ slot: Slot) {
@@ -229,7 +195,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Raising
 
-    /// Somebody who waits in line has been raised. So is what is before it.
+    /// Somebody in line has been raised. So is what is before it.
     ///
     /// - Returns: The tasks to be raised.
     /// - Complexity: O(*n*) in the number of those that are raised.
@@ -237,15 +203,6 @@ struct TurnStateMachine<Waiter, Job> {
         guard isThere(id), entries[id.slot].phase != .running else { return [] }
         entries[id.slot].level = max(entries[id.slot].level, level)
         return raise(from: entries[id.slot].links.older, to: level)
-    }
-
-    /// Somebody urgent has been enqueued. What is before it is raised, also if it has its turn already: those who come to wait behind it stop raising
-    /// at it, and count on it to have raised what is before.
-    ///
-    /// - Returns: The tasks to be raised.
-    /// - Complexity: O(*n*) in the number of those that are raised.
-    mutating func raise(forNew id: ID, to level: UInt8) -> [Job] {
-        isThere(id) ? raise(from: entries[id.slot].links.older, to: level) : []
     }
 
     /// Somebody waits for all that is in line.
@@ -275,7 +232,8 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// - Returns: `nil`: there is nobody to wait for.
     mutating func enrollDrainer() -> DrainID? {
-        count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
+        precondition(capacity != nil, "Who has begun has left this line: its end is not seen.")
+        return count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
     }
 
     /// - Returns: With what the waiter is to be resumed at once.
@@ -293,8 +251,6 @@ struct TurnStateMachine<Waiter, Job> {
         drainers.wake(upTo: drainedMark)
     }
 
-    private var hasDrained: Bool { drainers.lowest.map { $0 <= drainedMark } ?? false }
-
     /// The last serial before which nothing is in line.
     private var drainedMark: UInt64 { line.isEmpty ? .max : entries[line.first].serial - 1 }
 
@@ -302,7 +258,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     var drainerCount: Int { drainers.count }
 
-    /// Whether it has its turn, and has not ended.
+    /// Whether it has begun, and has not ended.
     func isRunning(_ id: ID) -> Bool {
         isThere(id) && entries[id.slot].phase == .running
     }
@@ -318,7 +274,7 @@ extension TurnStateMachine {
     func checkInvariants() {
         line.checkLinks(in: entries)
         let slots = line.slots(in: entries)
-        var (running, firstThatWaits) = (0, Chain.none)
+        var (running, hasPassedNext) = (0, false)
         for slot in slots {
             let entry = entries[slot]
             let before = entry.links.older
@@ -326,20 +282,21 @@ extension TurnStateMachine {
                 precondition(entry.serial > entries[before].serial, "the line is in the order of the calls")
                 precondition(entry.level <= entries[before].level, "what is before is raised")
             }
-            if entry.phase == .running {
+            if slot == next { hasPassedNext = true }
+            switch entry.phase {
+            case .running:
                 running += 1
-                precondition(firstThatWaits == Chain.none, "who runs is before who waits")
-            } else if firstThatWaits == Chain.none {
-                firstThatWaits = slot
+                precondition(!hasPassedNext, "who runs is before who is next")
+            case .expected: precondition(hasPassedNext, "who waits is not before who is next")
+            case .parked:
+                precondition(hasPassedNext && !isTurn(of: slot), "nobody sleeps through its turn")
+            case .called: precondition(slot == next && hasRoom, "who is called is next")
             }
-            precondition((entry.phase == .running) == (entry.serial <= lastTurn), "turns are given in order")
             precondition((entry.phase == .parked) == (entry.waiter != nil), "who is parked has a waiter")
         }
         precondition(slots.count == count && running == runningCount, "the entries are counted")
-        precondition(runningCount <= capacity, "not more run than may")
-        precondition(next == firstThatWaits, "next is the first that waits")
-        precondition(next == Chain.none || !hasRoom, "nobody waits while there is room")
-        precondition(!isAwaited || slots.contains { entries[$0].serial == lastTurn }, "who is awaited is in line")
+        precondition(runningCount <= capacity ?? 0, "not more run than may")
+        precondition(hasPassedNext == (next != Chain.none), "next is in line")
         precondition(drainers.count == 0 || !line.isEmpty, "drainers wait for somebody")
         precondition(entries.count == count, "an entry in the table is in line")
     }

@@ -3,15 +3,15 @@
 /// The tasks of a queue hold it, so that they outlive the queue's face.
 @usableFromInline
 final class _TurnStorage: Sendable {
-    typealias Machine = TurnBooks.Machine
+    /// Who is in line lives: a task leaves before it ends.
+    typealias Job = _TaskHandle.Unowned
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
+    typealias Machine = TurnStateMachine<Waiter, Job>
     typealias ID = Machine.ID
 
-    let books: TurnBooks
-    /// The key of the marks of turns.
-    @usableFromInline let _markKey = _HeldTurn.key
-    /// Whether a task holds its turn until it ends. If not, it passes its turn on when it begins.
-    @usableFromInline let _holdsTurns: Bool
-    private let isConcurrent: Bool
+    private let state: Locked<Machine>
+    /// Whether a task holds its turn until it ends. If not, it leaves the line when it begins.
+    let holdsTurns: Bool
 
     /// The queue that this is the engine of, as events know it.
     let source: EventSource
@@ -21,9 +21,8 @@ final class _TurnStorage: Sendable {
     ///   - emitsCreation: Whether observers are notified of its creation.
     init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, emitsCreation: Bool = true) {
         source = EventSource(face, name: name)
-        books = TurnBooks(capacity: capacity ?? 1)
-        isConcurrent = capacity ?? 1 > 1
-        _holdsTurns = capacity != nil
+        state = Locked(Machine(capacity: capacity))
+        holdsTurns = capacity != nil
         if emitsCreation { Diagnostics.emit(source.event(.created)) }
     }
 
@@ -35,102 +34,124 @@ final class _TurnStorage: Sendable {
 
     /// Gives a task that is about to be made its place: the order of these calls is the order of the queue.
     @inline(__always)
-    func enqueue(level: UInt8) -> ID {
-        let level = level != 0 ? level : inheritedLevel
-        let place = books.withMachine { machine in
+    func enqueue(priority: TaskPriority?) -> ID {
+        let level = priority?.rawValue ?? inheritedPriority.rawValue
+        let place = state.withLock { machine in
             let place = machine.enqueue(level: level)
             Diagnostics.open(subject(place.id))
             return place
         }
-        if place.isUrgent { raise(forNew: place.id, to: level) }
+        if place.isUrgent { raise(before: place.id, to: level) }
         return place.id
     }
 
     /// Brings the handle of the task that has been made for a place.
     func attach(_ id: ID, _ task: _TaskHandle) {
-        let level = books.withMachine { $0.attach(id, _TaskHandle.Unowned(task)) }
+        let level = state.withLock { $0.attach(id, Job(task)) }
         if level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: level)) }
     }
 
     // MARK: Beginning
 
-    /// Begins the turn of a task that has not waited, if it is its turn.
+    /// Begins the turn of a task, if it is its turn.
     ///
-    /// - Returns: Whether it has begun. If not, the task must wait.
+    /// - Returns: Whether it has begun. If not, the task is to wait, and to try again.
     @inline(__always)
     func begin(_ id: ID) -> Bool {
-        guard books.hasTurn(id) else { return false }
-        begun(id)
+        guard case .run(let calling) = state.withLock({ $0.begin(id) }) else { return false }
+        calling?.resume(returning: .reached)
         return true
     }
 
-    /// The turn of a task has come, and the task, isolated as its operation is, begins.
-    @inline(__always)
-    func begun(_ id: ID) {
-        if !_holdsTurns { passOn(id) } else if isConcurrent { callNext(after: id) }
-    }
-
-    /// Where several run at once, the next one begins after this one has.
-    private func callNext(after id: ID) { books.withMachine { $0.begin(id) }?.resume(returning: .reached) }
-
     // A task that waits is to fit into the memory that every task has: each function here is one frame of it.
 
-    /// Returns when it is the turn of a task, or when it has left.
-    ///
-    /// - Returns: Whether it is its turn.
-    nonisolated(nonsending) func waitUntilCalled(_ id: ID) async -> Bool {
-        await suspend { waiter in
-            books.withMachine { $0.park(id, waiter) }
+    /// Returns when it is the turn of a task, which then can begin, or when it has left.
+    nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
+        _ = await suspend { waiter in
+            state.withLock { $0.park(id, waiter) } ? nil : .reached
         } raising: { [self] priority in
             raise(before: id, to: priority.rawValue)
-        } == .reached
+        }
     }
 
-    /// Returns when it is the turn of a task, or when it has left; a task that is cancelled leaves at once.
-    ///
-    /// - Returns: Whether it is its turn.
-    nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async -> Bool {
-        await suspend { waiter in
-            books.withMachine { $0.park(id, waiter) }
+    /// Returns when it is the turn of a task, which then can begin, or when it has left; a task that is cancelled leaves at once.
+    nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
+        _ = await suspend { waiter in
+            state.withLock { $0.park(id, waiter) } ? nil : .reached
         } onCancel: {
             leave(id)
         } raising: { [self] priority in
             raise(before: id, to: priority.rawValue)
-        } == .reached
+        }
     }
 
     /// Leaves the line before the turn. Called by the cancellation handler of the task itself, so only that task is resumed here.
     func leave(_ id: ID) {
-        let departure = books.withMachine { $0.leave(id) }
-        departure.leaving?.resume(returning: .left)
-        if departure.hasDrained { performOutsideHandler { self.carryOut(departure) } }
+        let departure = state.withLock { $0.leave(id) }
+        departure.leaving?.resume(returning: .reached)
+        if departure.concernsOthers { performOutsideHandler { self.carryOut(departure) } }
     }
 
     // MARK: Holding a turn
 
     /// Whether the caller, or a task that it stems from, holds a turn.
-    var isHeldByCaller: Bool { _HeldTurn.isHeld(of: books, _markKey) }
+    var isHeldByCaller: Bool { _HeldTurn.isHeld(of: state) }
 
-    /// The mark of a turn, for the code that the current task is about to run inside it.
-    func mark(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(books: books, id: id), _markKey) }
+    /// A turn as code inside it sees it, for a caller who is about to run that code.
+    func held(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
 
     // MARK: Ending
 
-    /// Passes the turn of a task on.
+    /// Passes a turn on.
     @inline(__always)
     func finish(_ id: ID) {
-        if _holdsTurns { passOn(id) }
+        if holdsTurns { carryOut(state.withLock { $0.finish(id) }) }
     }
 
-    @inline(__always)
-    func passOn(_ id: ID) { carryOut(books.withMachine { $0.finish(id) }) }
+    // MARK: Turns in the caller's task
+
+    /// Takes the last place for a turn in the caller's task, which is not raised by those behind it: a task that is not the queue's may end as
+    /// soon as it has left. Not asynchronous, so a caller that need not wait pays for no suspension.
+    ///
+    /// - Parameter mustWait: Whether the turn has not begun: the caller must go on with ``waitInCaller(_:)``.
+    @usableFromInline
+    func enterCaller(mustWait: inout Bool) throws(CancellationError) -> _Turn {
+        if Task.isCancelled { throw CancellationError() }
+        let level = Task.currentPriority.rawValue
+        let place = state.withLock { machine in
+            let place = machine.enqueue(level: level)
+            Diagnostics.open(subject(place.id))
+            // If it can begin, it is the last in line, and there is nobody to call. An urgent one raises first, since who has begun raises
+            // nobody: those who come to wait behind it stop raising at it, and count on it to have raised what is before.
+            if !place.isUrgent, case .run = machine.begin(place.id) { return place }
+            mustWait = true
+            return place
+        }
+        if place.isUrgent { raise(before: place.id, to: level) }
+        emitCall(place.id, mustWait)
+        return _Turn(in: self, at: place.id)
+    }
+
+    /// Returns when the turn of a caller has begun.
+    @usableFromInline
+    nonisolated(nonsending) func waitInCaller(_ turn: _Turn) async throws(CancellationError) {
+        await waitUntilCalledOrCancelled(turn.id)
+        if begin(turn.id) { return emit(.started, .entered(.running), turn.id) }
+        if let moment = Diagnostics.moment { emitEnd(.skipped, turn.id, at: moment) }
+        throw CancellationError()
+    }
+
+    private func emitCall(_ id: ID, _ mustWait: Bool) {
+        Diagnostics.emitBeginning(isInside: true, source.event(.enqueued, .began(.waiting), about: subject(id)))
+        if mustWait { emit(.waiting, .entered(.waiting), id) } else { emit(.started, .entered(.running), id) }
+    }
 
     // MARK: Looking
 
-    var count: Int { books.withMachine { $0.count } }
+    var count: Int { state.withLock { $0.count } }
 
     /// How many drain.
-    var drainerCount: Int { books.withMachine { $0.drainerCount } }
+    var drainerCount: Int { state.withLock { $0.drainerCount } }
 
     // MARK: Draining
 
@@ -141,12 +162,12 @@ final class _TurnStorage: Sendable {
     nonisolated(nonsending) func drain() async throws {
         try checkReentrancy()
         try Task.checkCancellation()
-        guard let id = books.withMachine({ $0.enrollDrainer() }) else { return }
+        guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
-            books.withMachine { $0.parkDrainer(id, waiter) }
+            state.withLock { $0.parkDrainer(id, waiter) }
         } onCancel: {
-            books.withMachine { $0.drainerLeaves(id) }?.resume(returning: .left)
+            state.withLock { $0.drainerLeaves(id) }?.resume(returning: .left)
         } raising: { [self] priority in
             raise(to: priority.rawValue) { $0.raiseAll(to: priority.rawValue) }
         }
@@ -157,10 +178,10 @@ final class _TurnStorage: Sendable {
     // MARK: Acting
 
     @inline(__always)
-    func carryOut(_ departure: Machine.Departure) {
+    private func carryOut(_ departure: Machine.Departure) {
         departure.calling?.resume(returning: .reached)
         if departure.hasDrained {
-            for drainer in books.withMachine({ $0.takeDrained() }) { drainer.resume(returning: .reached) }
+            for drainer in state.withLock({ $0.takeDrained() }) { drainer.resume(returning: .reached) }
         }
     }
 
@@ -168,13 +189,9 @@ final class _TurnStorage: Sendable {
         raise(to: level) { $0.raise(before: id, to: level) }
     }
 
-    func raise(forNew id: ID, to level: UInt8) {
-        raise(to: level) { $0.raise(forNew: id, to: level) }
-    }
-
-    private func raise(to level: UInt8, _ event: (inout Machine) -> [_TaskHandle.Unowned]) {
+    private func raise(to level: UInt8, _ event: (inout Machine) -> [Job]) {
         // Owned under the lock: a task in line lives, and may end as soon as the lock is free.
-        let tasks = books.withMachine { event(&$0).map(\.owned) }
+        let tasks = state.withLock { event(&$0).map(\.owned) }
         if !tasks.isEmpty { TaskControl.raise(tasks, to: TaskPriority(rawValue: level)) }
     }
 }
