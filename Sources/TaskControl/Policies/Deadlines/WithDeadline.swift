@@ -47,6 +47,9 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// At the deadline the operation is cancelled, and awaited. `Task.currentDeadline` is the deadline inside the operation, in its child tasks and
 /// in the tasks that it creates; those that it does not await are not cancelled at the deadline.
 ///
+/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has no deadline, since it works for callers with different ones: each caller leaves it
+/// at its own.
+///
 /// A deadline that is not before that of the caller changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
 ///
 /// Waits of this library fail early when the outcome is certain: `retry` makes no attempt that would begin after the deadline,
@@ -113,4 +116,10 @@ public nonisolated(nonsending) func withoutDeadline<Value>(
 ) async rethrows -> Value {
     guard Deadline.current != nil else { return try await operation() }
     return try await Deadline.$current.withValue(nil, operation: operation)
+}
+
+/// Creates a task that does not inherit the deadline of its creator.
+@usableFromInline
+func _withoutDeadline(_ spawn: () -> Task<Void, Never>) -> Task<Void, Never> {
+    Deadline.current == nil ? spawn() : Deadline.$current.withValue(nil, operation: spawn)
 }

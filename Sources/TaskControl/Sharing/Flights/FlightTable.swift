@@ -70,12 +70,15 @@ final class _FlightTable: Sendable {
         case .reentrant, .absent: return nil
         case .begun(let place, let level):
             let name = name ?? callersName
-            let task = spawn(
-                name: name,
-                priority: nil,
-                isolatedTo: operation.isolation,
-                _FlightBody(fresh, operation: operation)
-            )
+            // The first caller's deadline is not that of the callers who join.
+            let task = _withoutDeadline {
+                spawn(
+                    name: name,
+                    priority: nil,
+                    isolatedTo: operation.isolation,
+                    _FlightBody(fresh, operation: operation)
+                )
+            }
             attach(fresh, task, level: level, name: name)
             return _FlightCaller(fresh, at: place)
         }

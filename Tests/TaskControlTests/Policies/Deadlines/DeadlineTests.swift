@@ -108,6 +108,25 @@ struct DeadlineTests {
         }
     }
 
+    @Test func aFlightHasNoDeadlineAndEachCallerLeavesAtItsOwn() async throws {
+        let (flights, begun, gate) = (SingleFlight<Int, Bool>(), Gate(), Gate())
+        func call() async throws -> Bool {
+            try await flights.run(1) {
+                begun.open()
+                try await gate.wait()
+                return Task.currentDeadline == nil
+            }
+        }
+        let first = Task { try await withDeadline(in: .seconds(1), clock: clock) { try await call() } }
+        try await begun.wait()
+        let second = Task { try await withDeadline(in: .seconds(2), clock: clock) { try await call() } }
+        try await clock.waitForSleepers(count: 2)
+        await clock.advance(by: .seconds(1))
+        await #expect(throws: DeadlineExceededError.self) { try await first.value }
+        gate.open()
+        #expect(try await second.value)
+    }
+
     @Test func aCancelledCallerReceivesACancellation() async throws {
         let begun = Gate()
         let caller = Task {
