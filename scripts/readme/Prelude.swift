@@ -24,6 +24,7 @@ struct Library: Sendable {
 
 struct Server: Sendable {
     func heartbeat() async throws {}
+    func search(_ text: String) async throws -> [Item] { [] }
     func log(_ error: any Error) {}
 }
 
