@@ -62,7 +62,8 @@ struct ScheduleStateMachine: ~Copyable {
         @_transparent func isPart(of task: Int) -> Bool { compactTask.isEqual(to: task) }
     }
 
-    private struct Sleeper {
+    // Not private: tests that release a machine refer to it, and an optimized build would not link.
+    struct Sleeper {
         let deadline: Time
         let item: Item
     }
