@@ -6,6 +6,9 @@
 /// }
 /// ```
 ///
+/// ## Cancellation
+/// As for ``withDeadline(_:operation:)``.
+///
 /// - Parameters:
 ///   - duration: The time from now to the deadline. With zero or less, the operation does not begin. A duration of more than 100 years counts as 100
 ///     years.
@@ -22,6 +25,9 @@ public nonisolated(nonsending) func withDeadline<Value>(
 }
 
 /// Runs an operation with a deadline at an instant of a clock: see ``withDeadline(_:operation:)``.
+///
+/// ## Cancellation
+/// As for ``withDeadline(_:operation:)``.
 ///
 /// - Parameters:
 ///   - instant: The instant of the deadline.
