@@ -35,17 +35,17 @@ struct SnapshotSimulationTests {
                 sim.expect(left.warnings.isEmpty)
             }
         }
-        #if !DEBUG
-        #expect(taken.withLock { $0 } >= 10_000)
-        // The few seeds of a debug build may miss some of them.
-        for shape in [
-            "FIFOQueue running", "FIFOQueue waiting", "AsyncTask running", "TaskBag running", "TaskStore waiting",
-            "AsyncSemaphore waiting", "AsyncSemaphore running", "SingleFlight running", "retry waiting",
-            "withTimeout running", "cancelled",
-        ] {
-            #expect(seen.withLock { $0.contains(shape) }, "\(shape) was never seen")
+        if Schedules.areAll {
+            #expect(taken.withLock { $0 } >= 10_000)
+            // A part of the seeds may miss some of them.
+            for shape in [
+                "FIFOQueue running", "FIFOQueue waiting", "AsyncTask running", "TaskBag running", "TaskStore waiting",
+                "AsyncSemaphore waiting", "AsyncSemaphore running", "SingleFlight running", "retry waiting",
+                "withTimeout running", "cancelled",
+            ] {
+                #expect(seen.withLock { $0.contains(shape) }, "\(shape) was never seen")
+            }
         }
-        #endif
     }
 }
 

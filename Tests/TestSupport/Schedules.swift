@@ -19,6 +19,9 @@ package enum Schedules {
         return window(window, of: fullSize(max(1, all / parts), inDebug: width * times), within: all)
     }
 
+    /// Whether a test runs all seeds, and so sees all that they show.
+    package static var areAll: Bool { fullSize(parts == 1, inDebug: false) }
+
     /// Returns a window of the seeds from 0 to a bound; after the last window the first one follows again.
     package static func window(_ number: UInt64, of width: UInt64, within count: UInt64) -> Range<UInt64> {
         let first = number % max(1, count / width) * width

@@ -30,16 +30,18 @@ struct EventSimulationTests {
                 seen.withLock { $0.formUnion(events.map(\.name)) }
             }
         }
-        #if !DEBUG
-        // The few seeds of a debug build may miss some of them.
-        for name in [
-            "AsyncTask.skipped", "TaskBag.skipped", "TaskStore.skipped", "FIFOQueue.skipped", "SingleFlight.skipped",
-            "AsyncSemaphore.left", "retry.gaveUp", "TaskStore.cancelled", "TaskBag.cancelled", "SingleFlight.cancelled",
-            "CancellableQueue.cancelledAll", "withTimeout.timedOut", "SingleFlight.joined", "FIFOQueue.waiting",
-        ] {
-            #expect(seen.withLock { $0.contains(name) }, "\(name) never happened")
+        if Schedules.areAll {
+            // A part of the seeds may miss some of them.
+            for name in [
+                "AsyncTask.skipped", "TaskBag.skipped", "TaskStore.skipped", "FIFOQueue.skipped",
+                "SingleFlight.skipped",
+                "AsyncSemaphore.left", "retry.gaveUp", "TaskStore.cancelled", "TaskBag.cancelled",
+                "SingleFlight.cancelled",
+                "CancellableQueue.cancelledAll", "withTimeout.timedOut", "SingleFlight.joined", "FIFOQueue.waiting",
+            ] {
+                #expect(seen.withLock { $0.contains(name) }, "\(name) never happened")
+            }
         }
-        #endif
     }
 
     private struct World {
