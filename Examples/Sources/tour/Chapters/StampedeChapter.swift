@@ -208,7 +208,12 @@ struct StampedeChapter: Chapter {
 
     /// The reason of a failure, the line that replays it, and the last steps of its shortest schedule, without the hops between actors.
     static func transcript(of failure: SimulationFailure, longest: Int = 12) -> [String] {
-        let head = failure.description.split(separator: "\n").prefix(2).map(String.init)
+        // Without the folders, which differ between machines and are long.
+        let place = if case .expectation(_, let place) = failure.reason { place } else { failure.location }
+        let (path, file) = (place.filePath, place.fileID.split(separator: "/").last ?? "")
+        let head = failure.description.split(separator: "\n").prefix(2).map { line in
+            String(line).replacing(path, with: file)
+        }
         let steps = failure.shrunk?.steps ?? failure.steps
         let telling = steps.filter(isTelling).suffix(longest)
         let title = "schedule: the virtual time, and who did what; \(steps.count - telling.count) steps are left out"
