@@ -157,7 +157,7 @@ struct DeadlineTests {
             }
         }
         #expect(attempts.withLock { $0 } == 1)
-        // One that begins in time is made.
+        // A retry that begins in time is made.
         let automatic = TestClock(advancesAutomatically: true)
         await #expect(throws: MarkedError("2")) {
             try await withDeadline(in: .seconds(10), clock: clock) {
