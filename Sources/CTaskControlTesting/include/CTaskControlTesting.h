@@ -1,16 +1,29 @@
-// What the simulation needs of the Swift runtime and cannot say in Swift. Linux and Apple's platforms; elsewhere everything here is absent.
+// What the simulation needs of C: access to the Swift runtime, on Linux and Apple's platforms, and nothing of that elsewhere.
 //
 // A simulation belongs to the thread that runs it. All that is caught here is caught on that thread and while it is
 // *entered*; every other thread, and this one at any other time, goes straight on to the real thing.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#if defined(__linux__) || defined(__APPLE__)
 #pragma clang diagnostic push
 // Nullability, and types of enumerations.
 #pragma clang diagnostic ignored "-Wpedantic"
 
+/// Writes a number, seven bits per byte, the lowest first; the eighth bit of a byte says whether the number continues in
+/// the next byte. Takes at most ten bytes.
+///
+/// In C, since each step of a schedule does it several times, and a debug build of Swift clears each variable with a call.
+///
+/// - Returns: The position after the number.
+static inline size_t tc_writeNumber(uint8_t *_Nonnull bytes, size_t end, uint64_t number) {
+    for (; number > 0x7F; number >>= 7) bytes[end++] = (uint8_t)(number | 0x80);
+    bytes[end++] = (uint8_t)number;
+    return end;
+}
+
+#if defined(__linux__) || defined(__APPLE__)
 /// A simulation, as the runtime's entry points see it.
 typedef struct {
     void *_Nonnull context;
@@ -144,5 +157,6 @@ void tc_enqueueGlobal(void *_Nonnull job);
 bool tc_isOnActor(void *_Nonnull actor);
 void tc_enqueueOnActor(void *_Nonnull job, void *_Nonnull actor);
 
-#pragma clang diagnostic pop
 #endif
+
+#pragma clang diagnostic pop

@@ -1,3 +1,5 @@
+import CTaskControlTesting
+
 /// A sequence of numbers that takes few bytes: one byte per seven bits of a number.
 ///
 /// The eighth bit of a byte says whether the number continues in the next byte.
@@ -13,19 +15,11 @@ struct NumberTape: ~Copyable {
         if let memory { System.deallocate(memory) }
     }
 
-    mutating func append(_ number: UInt64) {
+    // Transparent, as the accessors of FlatArray are, and for the same reason.
+    @_transparent mutating func append(_ number: UInt64) {
         // A number has at most ten bytes.
         if capacity &- end < 10 { grow() }
-        let memory = memory!
-        var rest = number
-        // `&>>`, since `>>` is generic, and slow in a debug build.
-        while rest > 0x7F {
-            memory[end] = UInt8(truncatingIfNeeded: rest) | 0x80
-            end = end &+ 1
-            rest = rest &>> 7
-        }
-        memory[end] = UInt8(truncatingIfNeeded: rest)
-        end = end &+ 1
+        end = tc_writeNumber(memory!, end, number)
     }
 
     @_transparent mutating func append(_ number: Int) { append(UInt64(bitPattern: Int64(number))) }
