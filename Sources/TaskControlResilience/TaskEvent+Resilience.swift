@@ -5,6 +5,10 @@ extension TaskEvent.Primitive {
     public static var circuitBreaker: Self { Self("CircuitBreaker", [.call]) }
     /// A ``RateLimiter``.
     public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
+    /// A ``ClientThrottle``.
+    public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
+    /// A call of ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``.
+    public static var hedged: Self { Self("hedged", [.call]) }
 }
 
 extension TaskEvent.Kind {
@@ -16,6 +20,8 @@ extension TaskEvent.Kind {
     public static var circuitClosed: Self { Self("circuitClosed") }
     /// A ``CircuitBreaker`` has admitted a call as a probe.
     public static var probing: Self { Self("probing") }
+    /// A `hedged` call begins another attempt.
+    public static var hedging: Self { Self("hedging") }
     /// A policy has refused a call, which was not made.
     public static var callRefused: Self { Self("callRefused") }
 }

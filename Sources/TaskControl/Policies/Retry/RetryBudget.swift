@@ -29,6 +29,8 @@ public final class RetryBudget: Sendable {
     private let cost: Int
     private let throttledCost: Int
     private let tokens: Locked<Int>
+    /// Whether anything is paid for at all. May call a clock of the client, so never while holding a lock.
+    private let isOpen: (@Sendable () -> Bool)?
 
     /// Makes a full bucket.
     ///
@@ -36,7 +38,14 @@ public final class RetryBudget: Sendable {
     ///   - capacity: How many tokens it holds. With less than the cost of a retry, there are no retries. A negative number traps.
     ///   - cost: What a retry takes: 1 or more, or it traps.
     ///   - throttledCost: What a retry takes whose error gives a hint: 1 or more, or it traps.
-    public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
+    public convenience init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
+        self.init(capacity: capacity, cost: cost, throttledCost: throttledCost, isOpen: nil)
+    }
+
+    /// Creates a full bucket that pays only under a condition.
+    ///
+    /// - Parameter isOpen: Whether a retry is paid for if there are enough tokens. Must not keep the budget alive.
+    package init(capacity: Int, cost: Int, throttledCost: Int, isOpen: (@Sendable () -> Bool)?) {
         insist(
             capacity >= 0,
             "RetryBudget(capacity: \(capacity)): a bucket holds no debts. Give 0 (no retries) or more."
@@ -49,6 +58,7 @@ public final class RetryBudget: Sendable {
         self.capacity = capacity
         self.cost = cost
         self.throttledCost = throttledCost
+        self.isOpen = isOpen
         tokens = Locked(capacity)
     }
 
@@ -56,7 +66,8 @@ public final class RetryBudget: Sendable {
     public var available: Int { tokens.withLock { $0 } }
 
     /// Takes the cost of a retry and returns it. `nil`: there is not enough, and nothing is taken.
-    func take(isThrottled: Bool) -> Int? {
+    package func take(isThrottled: Bool) -> Int? {
+        if let isOpen, !isOpen() { return nil }
         let cost = isThrottled ? throttledCost : cost
         return tokens.withLock { tokens in
             guard tokens >= cost else { return nil }
@@ -67,7 +78,7 @@ public final class RetryBudget: Sendable {
 
     /// Takes tokens back, as many as there is room for.
     @usableFromInline
-    func _give(_ count: Int) {
+    package func _give(_ count: Int) {
         // What is missing is compared, not what there would be: a cost may be as large as an integer can be.
         tokens.withLock { $0 += min(count, capacity - $0) }
     }

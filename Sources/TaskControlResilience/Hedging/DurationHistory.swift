@@ -1,0 +1,70 @@
+internal import TaskControl
+
+/// The recent durations of calls of one operation, for a hedge that begins when a call takes unusually long: ``HedgeDelay/quantile(of:)``.
+///
+/// ```swift
+/// let history = DurationHistory(quantile: 0.95)          // one per operation
+/// ```
+///
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)`` records into it how long each attempt took that succeeded. An attempt that was cancelled, since another one
+/// won, is recorded as *longer than* that, so that the quantile does not sink with every hedge. Failed attempts are not recorded.
+///
+/// Safe to use from any thread and any isolation.
+public final class DurationHistory: Sendable {
+    private let samples: Locked<CensoredDurations>
+
+    /// Creates an empty history.
+    ///
+    /// - Parameters:
+    ///   - quantile: The share of calls that are not hedged: more than 0, and less than 1, or it traps. By default 0.95, so that about one call in
+    ///     20 is hedged ("The Tail at Scale", 2013).
+    ///   - capacity: The number of durations that are kept: at least `minimumSamples`, or it traps.
+    ///   - minimumSamples: The number of durations below which no call is hedged for its duration: 1 or more, or it traps.
+    public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
+        insist(
+            quantile > 0 && quantile < 1,
+            "DurationHistory(quantile: \(quantile)): it is a share of calls. Give more than 0, and less than 1."
+        )
+        insist(
+            minimumSamples >= 1,
+            "DurationHistory(minimumSamples: \(minimumSamples)): no durations have no quantile. Give 1 or more."
+        )
+        insist(
+            capacity >= minimumSamples,
+            "DurationHistory(capacity: \(capacity)): there would never be \(minimumSamples) durations. Give as many or more."
+        )
+        samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimumSamples))
+    }
+
+    /// The quantile of the recent durations; `nil` if there are fewer than `minimumSamples`.
+    ///
+    /// It is computed anew when one twentieth of the durations are new.
+    public var estimate: Duration? { samples.withLock { $0.estimate } }
+
+    func record(_ duration: Duration, isCensored: Bool) {
+        samples.withLock { $0.record(duration, isCensored: isCensored) }
+    }
+}
+
+/// The time after which ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)`` begins another attempt.
+public struct HedgeDelay: Sendable {
+    private let fixed: Duration?
+    let history: DurationHistory?
+
+    /// The same time for each call.
+    ///
+    /// - Parameter delay: Zero or less begins all attempts at the same time.
+    public static func fixed(_ delay: Duration) -> HedgeDelay {
+        HedgeDelay(fixed: max(.zero, delay), history: nil)
+    }
+
+    /// The quantile of a history, which receives the durations of the call. While that has too few durations, only a failure begins another attempt.
+    ///
+    /// - Parameter history: The history of the operation.
+    public static func quantile(of history: DurationHistory) -> HedgeDelay {
+        HedgeDelay(fixed: nil, history: history)
+    }
+
+    /// `nil`: no attempt begins for its time.
+    var duration: Duration? { fixed ?? history?.estimate }
+}

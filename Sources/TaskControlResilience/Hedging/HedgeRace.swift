@@ -1,0 +1,112 @@
+public import TaskControl
+
+/// The attempts of one hedged call. Used by the task of the caller alone.
+@usableFromInline
+struct _HedgeRace: Sendable {
+    private var machine: HedgeStateMachine
+    private let delay: HedgeDelay
+    private let budget: RetryBudget
+    private let time: Stopwatch
+    /// The times at which the attempts began, in their order.
+    private var begun: [Duration] = []
+    /// The timer of an error's hint: the attempt after it costs less.
+    private var hintTimer: Int?
+    private let events: CallEvents?
+
+    @usableFromInline
+    init(_ delay: HedgeDelay, maxHedges: Int, budget: RetryBudget, _ clock: some Clock<Duration>) {
+        machine = HedgeStateMachine(maxAttempts: max(0, min(maxHedges, Int.max - 1)) + 1)
+        self.delay = delay
+        self.budget = budget
+        time = Stopwatch(clock)
+        events = CallEvents.begin(.hedged, .started, .running)
+    }
+
+    @usableFromInline var taskName: String? { Diagnostics.currentTaskName }
+
+    @usableFromInline var isDecided: Bool { machine.isDecided }
+
+    @usableFromInline
+    mutating func begin() -> _HedgeStep { start() }
+
+    private mutating func start() -> _HedgeStep {
+        let (now, delay) = (time.now, delay.duration)
+        let start = machine.start(isTimed: delay != nil)
+        begun.append(now)
+        if start.attempt > 1 { events?.emit(.hedging, attempt: start.attempt) }
+        return _HedgeStep(attempt: start.attempt, timer: timer(start.timer, delay, from: now))
+    }
+
+    private func timer(_ number: Int?, _ delay: Duration?, from now: Duration) -> _HedgeTimer? {
+        guard let number, let delay else { return nil }
+        return _HedgeTimer(number: number, end: now.saturatingAdding(delay), time: time)
+    }
+
+    @usableFromInline
+    mutating func succeeded(_ attempt: Int) -> _HedgeStep {
+        record(attempt, isCensored: false)
+        return _HedgeStep(isLast: machine.succeeded())
+    }
+
+    @usableFromInline
+    mutating func failed(_ attempt: Int, _ error: any Error, isFinal: Bool) -> _HedgeStep {
+        leaveIfCancelled()
+        if isDecided || Task.isCancelled {
+            // It was cancelled: it would have taken longer.
+            record(attempt, isCensored: true)
+        } else {
+            events?.emit(.failed, error: error, attempt: attempt)
+        }
+        let hint = (error as? any RetryAfterProviding)?.retryAfter
+        // Nobody waits for an attempt that would begin after the deadline: such a hint ends the attempts, as one that is too long does.
+        let wait = hint.map { isInTime(after: $0) ? $0 : .longestWait }
+        return step(machine.failed(isFinal: isFinal, hint: wait), isThrottled: hint != nil)
+    }
+
+    @usableFromInline
+    mutating func timerEnded(_ number: Int, _ error: (any Error)?) -> _HedgeStep {
+        leaveIfCancelled()
+        return step(
+            error == nil ? machine.timerFired(number) : machine.timerFailed(number),
+            isThrottled: number == hintTimer
+        )
+    }
+
+    /// The attempts are cancelled with their caller. None begins from then on.
+    private mutating func leaveIfCancelled() {
+        if Task.isCancelled { machine.cancel() }
+    }
+
+    private mutating func step(_ next: HedgeStateMachine.Next, isThrottled: Bool) -> _HedgeStep {
+        switch next {
+        case .wait: return _HedgeStep()
+        case .fail: return _HedgeStep(isLast: true)
+        case .sleep(let hint, let number):
+            hintTimer = number
+            return _HedgeStep(timer: timer(number, hint, from: time.now))
+        case .ask:
+            if isInTime(after: .zero), budget.take(isThrottled: isThrottled) != nil { return start() }
+            return step(machine.refuse(), isThrottled: isThrottled)
+        }
+    }
+
+    /// Whether another attempt would begin before the deadline.
+    private func isInTime(after delay: Duration) -> Bool { remainingTime().map { delay < $0 } ?? true }
+
+    private func record(_ attempt: Int, isCensored: Bool) {
+        guard let history = delay.history else { return }
+        history.record(time.now - begun[attempt - 1], isCensored: isCensored)
+    }
+
+    /// All attempts have ended.
+    @usableFromInline
+    func end(_ isSuccess: Bool, _ error: (any Error)?) {
+        if isSuccess { budget._give(1) }
+        events?.end(
+            isSuccess ? .completed : .failed,
+            isSuccess ? .completed : Task.isCancelled ? .cancelled : .failed,
+            error: isSuccess ? nil : error,
+            attempt: begun.count
+        )
+    }
+}

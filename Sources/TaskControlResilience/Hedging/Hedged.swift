@@ -1,0 +1,176 @@
+public import TaskControl
+
+/// Calls an operation, and calls it again while the first call has not ended after a time; the first call that succeeds wins.
+///
+/// ```swift
+/// let history = DurationHistory()                               // one per operation
+/// let budget = RetryBudget(capacity: 100, cost: 20)             // at most one hedge per 20 calls that succeed
+///
+/// let page = try await hedged(after: .quantile(of: history), budget: budget) {
+///     try await server.fetch(url)
+/// }
+/// ```
+///
+/// For operations whose duration has a long tail, such as reads from one of several servers: a few more calls make the slowest calls much faster
+/// ("The Tail at Scale", 2013). The operation runs several times, perhaps at the same time, so it must be safe to repeat.
+///
+/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error gives a hint (`RetryAfterProviding`), when that is
+/// over. When one attempt has succeeded, or an error ends the call, the other attempts are cancelled and awaited: whatever happens, all attempts have
+/// ended when this returns. What they return is discarded.
+///
+/// Each attempt after the first is paid for by the budget, as a retry is: when the budget cannot pay, no other attempt begins. So a service that
+/// becomes slow as a whole is not loaded with a multiple of the calls. With the numbers above, hedges add at most 5 % to the calls, and five more. Share one
+/// budget between retries and hedges of a service: see ``ClientThrottle/budget``.
+///
+/// ## Cancellation
+/// A caller that was cancelled before does not begin. A caller that is cancelled cancels all attempts, waits for their end, and begins no other
+/// attempt. It receives the value of an attempt that succeeds nevertheless, and otherwise `CancellationError`.
+///
+/// ## Ordering
+/// The first attempt whose success is seen wins. Attempts begin in the order of their numbers. In one isolation, such as that of an actor, attempts
+/// take turns at their suspension points.
+///
+/// - Parameters:
+///   - delay: The time without a result after which another attempt begins, counted from the beginning of the attempt before.
+///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
+///   - budget: Pays for the attempts after the first. A call that succeeds gives back 1 token, however many attempts it made.
+///   - clock: Measures the time.
+///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task with the caller's task name.
+///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default
+///     `RetryPolicy.isWorthRetrying(_:)`.
+/// - Returns: The value of the first attempt that succeeds.
+/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the caller is cancelled.
+@inlinable
+public nonisolated(nonsending) func hedged<Value: Sendable>(
+    after delay: HedgeDelay,
+    maxHedges: Int = 1,
+    budget: RetryBudget,
+    clock: some Clock<Duration> = ContinuousClock(),
+    operation: nonisolated(nonsending) @Sendable (_ attempt: Int) async throws -> Value,
+    shouldHedge: @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
+) async throws -> Value {
+    try Task.checkCancellation()
+    var race = _HedgeRace(delay, maxHedges: maxHedges, budget: budget, clock)
+    return try await withoutActuallyEscaping(operation) { operation in
+        let (isolation, name) = (#isolation, race.taskName)
+        var winner: Value?
+        var failure: (any Error)?
+        await withTaskGroup(of: _HedgeSignal<Value>.self) { group in
+            var next = race.begin()
+            while true {
+                if let attempt = next.attempt {
+                    group.addTask(name: name) { await _hedgeAttempt(attempt, isolation: isolation, operation) }
+                }
+                if let timer = next.timer {
+                    group.addTask { await timer.fire() }
+                }
+                if next.isLast { group.cancelAll() }
+                guard let signal = await group.next() else { break }
+                switch signal {
+                case .value(let attempt, let value):
+                    next = race.succeeded(attempt)
+                    if next.isLast { winner = value }
+                case .error(let attempt, let error):
+                    // Code of the caller is asked only while the answer matters.
+                    let isDecided = race.isDecided || Task.isCancelled
+                    if !isDecided { failure = error }
+                    next = race.failed(attempt, error, isFinal: !isDecided && !shouldHedge(error))
+                case .timer(let number, let error):
+                    next = race.timerEnded(number, error)
+                    if next.isLast, let error { failure = error }
+                }
+            }
+        }
+        race.end(winner != nil, failure)
+        if let winner { return winner }
+        try Task.checkCancellation()
+        throw failure ?? CancellationError()
+    }
+}
+
+/// Calls an operation, and calls it again while the first call has not ended after a time, without the number of the attempt. Otherwise as the form with
+/// the number, cancellation included.
+///
+/// ```swift
+/// let page = try await hedged(after: .fixed(.milliseconds(50)), budget: budget) {
+///     try await server.fetch(url)
+/// }
+/// ```
+@inlinable
+public nonisolated(nonsending) func hedged<Value: Sendable>(
+    after delay: HedgeDelay,
+    maxHedges: Int = 1,
+    budget: RetryBudget,
+    clock: some Clock<Duration> = ContinuousClock(),
+    operation: nonisolated(nonsending) @Sendable () async throws -> Value,
+    shouldHedge: @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
+) async throws -> Value {
+    try await withoutActuallyEscaping(operation) { operation in
+        try await hedged(
+            after: delay,
+            maxHedges: maxHedges,
+            budget: budget,
+            clock: clock,
+            operation: { (_: Int) in try await operation() },
+            shouldHedge: shouldHedge
+        )
+    }
+}
+
+/// What a child task of a hedged call has to say.
+@usableFromInline
+enum _HedgeSignal<Value: Sendable>: Sendable {
+    case value(attempt: Int, Value)
+    case error(attempt: Int, any Error)
+    /// A timer has fired, or its clock could not sleep.
+    case timer(Int, (any Error)?)
+}
+
+/// Makes one attempt, in the caller's isolation.
+@inlinable
+func _hedgeAttempt<Value>(
+    _ attempt: Int,
+    isolation: isolated (any Actor)?,
+    _ operation: nonisolated(nonsending) @Sendable (Int) async throws -> Value
+) async -> _HedgeSignal<Value> {
+    do {
+        try Task.checkCancellation()
+        return .value(attempt: attempt, try await operation(attempt))
+    } catch {
+        return .error(attempt: attempt, error)
+    }
+}
+
+/// What a hedged call does next.
+@usableFromInline
+struct _HedgeStep: Sendable {
+    /// The attempt that begins.
+    @usableFromInline let attempt: Int?
+    @usableFromInline let timer: _HedgeTimer?
+    /// Whether this decides the call: nothing begins from now on, and what runs is cancelled.
+    @usableFromInline let isLast: Bool
+
+    init(attempt: Int? = nil, timer: _HedgeTimer? = nil, isLast: Bool = false) {
+        self.attempt = attempt
+        self.timer = timer
+        self.isLast = isLast
+    }
+}
+
+/// The wait for the next attempt.
+@usableFromInline
+struct _HedgeTimer: Sendable {
+    let number: Int
+    let end: Duration
+    let time: Stopwatch
+
+    @usableFromInline
+    nonisolated(nonsending) func fire<Value>() async -> _HedgeSignal<Value> {
+        do {
+            if time.now < end { try await time.sleep(until: end) }
+            return .timer(number, nil)
+        } catch {
+            return .timer(number, error)
+        }
+    }
+}

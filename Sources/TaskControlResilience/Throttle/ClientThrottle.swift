@@ -1,0 +1,196 @@
+public import TaskControl
+
+/// Makes fewer calls of a service that is overloaded, so that the service does not spend its capacity on refusing calls.
+///
+/// ```swift
+/// let throttle = ClientThrottle(name: "search")                 // one per service
+///
+/// func search(_ text: String) async throws -> [Hit] {
+///     try await retry(attempts: 3, budget: throttle.budget) {
+///         try await throttle.run { try await server.search(text) }
+///     }
+/// }
+/// ```
+///
+/// The throttle counts the calls of the last two minutes, and how many of them the service accepted. While it accepts at least every second call
+/// nothing happens. When it accepts fewer, the throttle refuses calls by chance, with the probability
+///
+/// > max(0, (requests − K × accepts) / (requests + 1))
+///
+/// so that the service receives about K times as many calls as it accepts. This is the adaptive throttling of "Handling Overload" (Site
+/// Reliability Engineering, chapter 21), with its K of 2 and its two minutes, and these rules:
+///
+/// - A call counts as a request when it begins. If it has not ended, it counts from one to two sixtieths of the window later on, so that the first
+///   calls of a client are not refused before the service can have answered.
+/// - A call is admitted if none has been admitted for one second, so that a recovery is noticed.
+/// - When the service accepts a call after it has accepted none for a twelfth of the window, the history before does not count any longer. The
+///   formula alone would go on refusing calls for minutes after an outage.
+///
+/// ## One account
+/// Pass ``budget`` to `retry` and to ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``, with the throttle inside them: retries and hedges
+/// are then paid for from one bucket, count as requests like first attempts, and are not paid for at all while the throttle refuses calls. The
+/// limit of 10 % retries per client of the same chapter is replaced by the bucket.
+///
+/// ## What counts
+/// A value counts as accepted, and so does an error for which `isFailure` returns `false`. A call whose caller was cancelled soon does not
+/// count. A call that another policy of this module refused counts as not accepted only if it took long.
+///
+/// The throttle has no timer and no task. Safe to use from any thread and any isolation.
+///
+/// ## Cancellation
+/// See ``run(_:)``.
+///
+/// ## Ordering
+/// Calls do not wait for each other.
+public final class ClientThrottle: Sendable {
+    /// The account of retries and hedges. It pays for nothing while the throttle refuses calls.
+    public let budget: RetryBudget
+
+    /// The name shown in diagnostics.
+    public var name: String? { source.name }
+    private let source: EventSource
+    private let machine: Locked<ClientThrottleStateMachine>
+    private let time: Stopwatch
+    private let isFailure: @Sendable (any Error) -> Bool
+    private let random: @Sendable () -> Double
+
+    /// Creates a throttle without a history.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - multiplier: K, the number of calls that are made for each one that is accepted: 1 or more and finite, or it traps. A lower number spares
+    ///     the service, and notices later that it accepts more. By default 2, as in the source.
+    ///   - window: How long a call counts: more than zero, or it traps. At least twice the time limit of a call. By default two minutes, as in the
+    ///     source.
+    ///   - budget: The costs of the account, as those of `RetryBudget`. By default those of the AWS SDKs.
+    ///   - isFailure: Returns whether an error means that the service did not accept the call. By default every error does.
+    ///   - clock: Measures the window.
+    ///   - random: Returns a random number from 0 up to 1, without 1. Tests pass a sequence of their own.
+    public init(
+        name: String? = nil,
+        multiplier: Double = 2,
+        window: Duration = .seconds(120),
+        budget: BudgetCosts = BudgetCosts(),
+        isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true },
+        clock: some Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        insist(
+            multiplier >= 1 && multiplier.isFinite,
+            "ClientThrottle(multiplier: \(multiplier)): a service that accepts every call would be throttled. Give a finite number of 1 or more."
+        )
+        insist(window > .zero, "ClientThrottle(window: \(window)): no call would count. Give more than zero.")
+        let machine = Locked(
+            ClientThrottleStateMachine(
+                ClientThrottleStateMachine.Configuration(multiplier: multiplier, window: window.saturated)
+            )
+        )
+        let time = Stopwatch(clock)
+        self.budget = RetryBudget(
+            capacity: budget.capacity,
+            cost: budget.cost,
+            throttledCost: budget.throttledCost,
+            // Captures the history, not the throttle: the budget may live longer.
+            isOpen: {
+                let now = time.now
+                return machine.withLock { $0.probability(at: now) } == 0
+            }
+        )
+        source = EventSource(.clientThrottle, name: name)
+        self.machine = machine
+        self.time = time
+        self.isFailure = isFailure
+        self.random = random
+        Diagnostics.emit(source.event(.created))
+    }
+
+    deinit { Diagnostics.emit(source.event(.deallocated)) }
+
+    /// The costs of the account of a ``ClientThrottle``, as those of `RetryBudget`.
+    public struct BudgetCosts: Hashable, Sendable {
+        /// The number of tokens when none is taken.
+        public var capacity: Int
+        /// The cost of a retry or a hedge.
+        public var cost: Int
+        /// The cost of a retry whose error gives a hint.
+        public var throttledCost: Int
+
+        /// Creates costs. The throttle traps if `RetryBudget` would.
+        ///
+        /// - Parameters:
+        ///   - capacity: The number of tokens when none is taken: 0 or more.
+        ///   - cost: The cost of a retry or a hedge: 1 or more.
+        ///   - throttledCost: The cost of a retry whose error gives a hint: 1 or more.
+        public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
+            self.capacity = capacity
+            self.cost = cost
+            self.throttledCost = throttledCost
+        }
+    }
+
+    /// The probability with which the next call is refused. It may have changed when the caller looks at it.
+    public var refusalProbability: Double {
+        let now = time.now
+        return machine.withLock { $0.probability(at: now) }
+    }
+
+    /// Runs an operation, unless the throttle refuses it, and counts its outcome.
+    ///
+    /// ## Cancellation
+    /// A caller that was cancelled before does not begin. A caller that is cancelled while the operation runs receives the value if the
+    /// operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
+    ///
+    /// - Parameter operation: Runs in the caller's task and isolation.
+    /// - Returns: The value that the operation returns.
+    /// - Throws: ``RequestThrottledError`` if the call is refused; the error of the operation; `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(1). A call that succeeds allocates nothing.
+    @inlinable
+    public nonisolated(nonsending) func run<Value>(
+        _ operation: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        let permit = try _admit()
+        do {
+            let value = try await operation()
+            _succeeded(permit)
+            return value
+        } catch {
+            throw _failed(permit, error)
+        }
+    }
+
+    @usableFromInline
+    struct _Permit: Sendable {
+        fileprivate let permit: ClientThrottleStateMachine.Permit
+    }
+
+    @usableFromInline
+    func _admit() throws -> _Permit {
+        try Task.checkCancellation()
+        let now = time.now
+        if let permit = machine.withLock({ $0.admitWhileHealthy(at: now) }) { return _Permit(permit: permit) }
+        let draw = random()
+        let (admission, moment) = machine.withLock { ($0.admit(at: now, draw: draw), Diagnostics.moment) }
+        switch admission {
+        case .admitted(let permit): return _Permit(permit: permit)
+        case .refused(let retryAfter):
+            Diagnostics.emit(at: moment, source.event(.callRefused, delay: retryAfter))
+            throw RequestThrottledError(name: name, retryAfter: retryAfter)
+        }
+    }
+
+    @usableFromInline
+    func _succeeded(_ permit: _Permit) { report(.healthy, of: permit) }
+
+    /// - Returns: What the caller receives in place of an error.
+    @usableFromInline
+    func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
+        let isCancelled = Task.isCancelled
+        report(CallOutcome(of: error, isCancelled: isCancelled, isFailure: isFailure), of: permit)
+        return isCancelled ? CancellationError() : error
+    }
+
+    private func report(_ outcome: CallOutcome, of permit: _Permit) {
+        let now = time.now
+        machine.withLock { $0.report(outcome, of: permit.permit, at: now) }
+    }
+}

@@ -1,0 +1,141 @@
+/// Which calls a client makes of a service that refuses most of them, decided from the recent calls. Pure: no lock, task or closure.
+///
+/// The formula of "Handling Overload" (Site Reliability Engineering, chapter 21): a call is refused with the probability
+/// max(0, (requests − K × accepts) / (requests + 1)).
+///
+/// A request is counted when it begins, in the bucket of that time, so that a service that hangs is noticed before its calls end, and a call that takes
+/// longer than the window does not count as an accept without a request. A request that is younger than two buckets and has not ended is left
+/// out: otherwise the first calls of a client would be refused before one of them can have been accepted.
+///
+/// Invariants, checked by `checkInvariants()` after each step of the tests:
+/// 1. There are no more accepts and running requests than requests.
+/// 2. The probability is at least 0 and less than 1.
+struct ClientThrottleStateMachine: Sendable {
+    struct Configuration: Sendable {
+        var multiplier: Double
+        var window: Duration
+        var buckets = 60
+        /// A call is admitted if none has been for this time.
+        var probeInterval = Duration.seconds(1)
+        /// The history is dropped when the service accepts a call after it has accepted none for this share of the window.
+        var silence = 1.0 / 12
+    }
+
+    private struct Counts: AdditiveArithmetic {
+        static let zero = Counts()
+
+        var requests = 0
+        var accepts = 0
+        var running = 0
+
+        static func + (a: Self, b: Self) -> Self {
+            Self(requests: a.requests + b.requests, accepts: a.accepts + b.accepts, running: a.running + b.running)
+        }
+
+        static func - (a: Self, b: Self) -> Self {
+            Self(requests: a.requests - b.requests, accepts: a.accepts - b.accepts, running: a.running - b.running)
+        }
+    }
+
+    /// The admission of one call.
+    struct Permit: Sendable {
+        /// The bucket in which the call began.
+        fileprivate let bucket: UInt64
+    }
+
+    enum Admission: Sendable {
+        case admitted(Permit)
+        case refused(retryAfter: Duration)
+    }
+
+    private static let youngBuckets = 2
+
+    private let configuration: Configuration
+    private let silence: Duration
+    private var window: SlidingWindow<Counts>
+    private var lastAdmission: Duration?
+    private var lastAccept = Duration.zero
+
+    init(_ configuration: Configuration) {
+        self.configuration = configuration
+        silence = configuration.window * configuration.silence
+        window = SlidingWindow(length: configuration.window, buckets: configuration.buckets)
+    }
+
+    /// The probability with which the next call is refused, unless it is a probe.
+    ///
+    /// - Complexity: O(1).
+    mutating func probability(at now: Duration) -> Double {
+        window.move(to: now)
+        return probability
+    }
+
+    private var probability: Double {
+        let requests = Double(window.total.requests - window.latest(Self.youngBuckets).running)
+        return max(0, (requests - configuration.multiplier * Double(window.total.accepts)) / (requests + 1))
+    }
+
+    /// Admits a call if no call is refused.
+    ///
+    /// - Returns: `nil`: chance decides; see `admit(at:draw:)`.
+    /// - Complexity: O(1).
+    mutating func admitWhileHealthy(at now: Duration) -> Permit? {
+        window.move(to: now)
+        return probability > 0 ? nil : admit(at: now)
+    }
+
+    /// Admits or refuses a call.
+    ///
+    /// - Parameter draw: A random number from 0 up to 1, without 1.
+    /// - Complexity: O(1).
+    mutating func admit(at now: Duration, draw: Double) -> Admission {
+        window.move(to: now)
+        let nextProbe = lastAdmission.map { $0 + configuration.probeInterval } ?? now
+        guard draw < probability, now < nextProbe else { return .admitted(admit(at: now)) }
+        window.add(Counts(requests: 1), to: window.current)
+        return .refused(retryAfter: nextProbe - now)
+    }
+
+    private mutating func admit(at now: Duration) -> Permit {
+        window.add(Counts(requests: 1, running: 1), to: window.current)
+        lastAdmission = now
+        return Permit(bucket: window.current)
+    }
+
+    /// Reports the outcome of a call.
+    ///
+    /// - Complexity: O(1).
+    mutating func report(_ outcome: CallOutcome, of permit: Permit, at now: Duration) {
+        window.move(to: now)
+        switch outcome {
+        case .healthy: accept(permit, at: now)
+        case .failed: window.add(Counts(running: -1), to: permit.bucket)
+        case .unknown:
+            // A caller that leaves soon says nothing. The service has had time to answer a caller that leaves later.
+            let isYoung = permit.bucket + UInt64(Self.youngBuckets) > window.current
+            window.add(Counts(requests: isYoung ? -1 : 0, running: -1), to: permit.bucket)
+        }
+    }
+
+    private mutating func accept(_ permit: Permit, at now: Duration) {
+        defer { lastAccept = max(lastAccept, now) }
+        guard now - lastAccept >= silence, probability > 0 else {
+            return window.add(Counts(accepts: 1, running: -1), to: permit.bucket)
+        }
+        // An outage is over. The formula alone would refuse most calls until the outage has left the window.
+        window.removeAll()
+        window.add(Counts(requests: 1, accepts: 1), to: window.current)
+    }
+}
+
+extension ClientThrottleStateMachine {
+    /// Traps if an invariant does not hold.
+    func checkInvariants() {
+        window.checkInvariants()
+        let (total, young) = (window.total, window.latest(Self.youngBuckets))
+        precondition(young.running >= 0 && total.running >= young.running, "running requests are counted once")
+        precondition(total.accepts >= 0, "accepts are counted once")
+        precondition(total.accepts + total.running <= total.requests, "only a request is accepted or runs")
+        precondition((0..<1).contains(probability), "the probability is one")
+    }
+}

@@ -1,0 +1,27 @@
+public import TaskControl
+
+/// A call was refused, because a ``ClientThrottle`` limits the calls of a service that refuses most of them: the operation did not begin.
+public struct RequestThrottledError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
+    CustomStringConvertible
+{
+    /// The name of the throttle.
+    public let name: String?
+
+    /// The time until a call is admitted in any case. `retry` waits for that long, or throws the error if it may not.
+    public let retryAfter: Duration?
+
+    /// Creates the error, for tests of code that handles it.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the throttle.
+    ///   - retryAfter: The time until a call is admitted in any case.
+    public init(name: String? = nil, retryAfter: Duration) {
+        self.name = name
+        self.retryAfter = retryAfter
+    }
+
+    /// The name of the throttle, and the reason.
+    public var description: String {
+        "the client throttle\(name.map { " \($0)" } ?? "") refused the call, since the service refuses most calls"
+    }
+}
