@@ -1,0 +1,135 @@
+public import TaskControl
+
+/// The policies of the calls of one service, applied by ``withPolicy(_:clock:operation:)`` in a fixed order.
+///
+/// ```swift
+/// let search = ResiliencePolicy.standard(name: "search")        // one per service
+///
+/// let hits = try await withPolicy(search) { try await server.search(text) }
+/// ```
+///
+/// Each part is optional, and a part that is absent costs a comparison. Copies of a policy share its parts: the breaker, the throttle and the limits keep
+/// the state of the service, so create one policy per service, as a constant.
+///
+/// ## Order
+/// From the outside in, with the reason for each place:
+///
+/// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call begins. The
+///    token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
+/// 2. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history says how many callers were served.
+/// 3. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
+/// 4. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a loser is cancelled with its delay.
+/// 5. ``retry``. Inside the breaker: a call that succeeds at its second attempt is a success, and an open breaker ends no attempt halfway.
+/// 6. ``attemptTimeout``. Innermost: a call that hangs becomes a failure, which each of the parts above can count.
+///
+/// For a limit of the whole call, put `withDeadline(in:)` around it: every part consults the deadline.
+///
+/// ## One account
+/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry`` and ``hedging``: the two draw from one
+/// account, which pays for nothing while the throttle refuses calls.
+public struct ResiliencePolicy: Sendable {
+    /// Limits how many calls run at the same time. A call beyond it waits in line.
+    public var concurrency: AsyncSemaphore?
+    /// Limits how many calls begin per time. A call beyond it waits in line.
+    public var rate: RateLimiter?
+    /// Refuses a share of the calls while the service fails most of them.
+    public var throttle: ClientThrottle?
+    /// Refuses all calls while the service fails.
+    public var breaker: CircuitBreaker?
+    /// Begins another attempt while the first one takes unusually long. Only for operations that can run twice at the same time.
+    public var hedging: Hedging?
+    /// Calls the operation again when it fails.
+    public var retry: RetryPolicy?
+    /// The time limit of each attempt.
+    public var attemptTimeout: Duration?
+
+    /// Creates a policy. A part that is not given is absent.
+    ///
+    /// - Parameters:
+    ///   - concurrency: Limits how many calls run at the same time.
+    ///   - rate: Limits how many calls begin per time.
+    ///   - throttle: Refuses a share of the calls while the service fails most of them.
+    ///   - breaker: Refuses all calls while the service fails.
+    ///   - hedging: Begins another attempt while the first one takes unusually long.
+    ///   - retry: Calls the operation again when it fails.
+    ///   - attemptTimeout: The time limit of each attempt. With zero or less, each attempt fails with `TimeoutError`.
+    public init(
+        concurrency: AsyncSemaphore? = nil,
+        rate: RateLimiter? = nil,
+        throttle: ClientThrottle? = nil,
+        breaker: CircuitBreaker? = nil,
+        hedging: Hedging? = nil,
+        retry: RetryPolicy? = nil,
+        attemptTimeout: Duration? = nil
+    ) {
+        self.concurrency = concurrency
+        self.rate = rate
+        self.throttle = throttle
+        self.breaker = breaker
+        self.hedging = hedging
+        self.retry = retry
+        self.attemptTimeout = attemptTimeout
+    }
+
+    /// Creates a policy for a service on a network.
+    ///
+    /// | part | value | source |
+    /// |---|---|---|
+    /// | ``throttle`` | K = 2, two minutes | "Handling Overload", Site Reliability Engineering, chapter 21 |
+    /// | ``breaker`` | 10 % of at least 100 calls in 30 s open it for 5 s | Polly 8 |
+    /// | ``retry`` | 3 attempts, 50 ms to 20 s, full jitter | the standard mode of the AWS SDKs |
+    /// | ``attemptTimeout`` | 10 s | the standard handler of Microsoft.Extensions.Http.Resilience |
+    ///
+    /// There is no hedging, since not every operation can run twice at the same time, and no limit, since its size depends on the service.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the throttle and the breaker, shown in diagnostics.
+    ///   - isFailure: Returns whether an error is a failure of the service, for the throttle and the breaker. By default every error is.
+    ///   - clock: Measures the windows of the throttle and the breaker.
+    public static func standard(
+        name: String? = nil,
+        isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true },
+        clock: some Clock<Duration> = ContinuousClock()
+    ) -> ResiliencePolicy {
+        ResiliencePolicy(
+            throttle: ClientThrottle(name: name, isFailure: isFailure, clock: clock),
+            breaker: CircuitBreaker(name: name, isFailure: isFailure, clock: clock),
+            // The throttle pays.
+            retry: RetryPolicy(budget: nil),
+            attemptTimeout: .seconds(10)
+        )
+    }
+
+    /// When ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``.
+    public struct Hedging: Sendable {
+        /// The time after which another attempt begins.
+        public var delay: HedgeDelay
+        /// The number of attempts after the first. Less than 1 counts as 0.
+        public var maxHedges: Int
+        /// Pays for the attempts after the first, unless the policy has a throttle.
+        public var budget: RetryBudget
+        /// Returns whether another attempt can succeed after an error.
+        public var shouldHedge: @Sendable (any Error) -> Bool
+
+        /// Creates settings.
+        ///
+        /// - Parameters:
+        ///   - delay: The time after which another attempt begins.
+        ///   - maxHedges: The number of attempts after the first. By default 1, as in failsafe-go.
+        ///   - budget: Pays for the attempts after the first. By default one hedge per 20 calls that succeed, and five more: the 5 % of
+        ///     "The Tail at Scale".
+        ///   - shouldHedge: Returns whether another attempt can succeed after an error. By default none is worth it: a failure is a matter of
+        ///     ``ResiliencePolicy/retry``, which waits before it tries again.
+        public init(
+            after delay: HedgeDelay,
+            maxHedges: Int = 1,
+            budget: RetryBudget = RetryBudget(capacity: 100, cost: 20),
+            shouldHedge: @escaping @Sendable (any Error) -> Bool = { _ in false }
+        ) {
+            self.delay = delay
+            self.maxHedges = maxHedges
+            self.budget = budget
+            self.shouldHedge = shouldHedge
+        }
+    }
+}

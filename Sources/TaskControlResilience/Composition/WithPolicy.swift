@@ -1,0 +1,102 @@
+public import TaskControl
+
+/// Runs an operation under the parts of a policy, in their fixed order: limits, throttle, breaker, hedging, retry, and a time limit per attempt.
+///
+/// ```swift
+/// let hits = try await withPolicy(search) { try await server.search(text) }
+/// ```
+///
+/// The operation may run several times: as often as the parts of the policy allow, and with hedging also at the same time. ``ResiliencePolicy`` gives the
+/// reasons for the order.
+///
+/// ## Cancellation
+/// A caller that was cancelled before does not begin. A caller that is cancelled while it waits in line leaves the line. A caller that is cancelled while the
+/// operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the error it throws; where the
+/// policy has retries or an attempt has failed, no other attempt begins.
+///
+/// ## Ordering
+/// Calls wait for each other only in the lines of the limits.
+///
+/// - Parameters:
+///   - policy: The parts. Without any, the operation is called once.
+///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The shared parts have clocks of their own.
+///   - operation: Runs in the caller's isolation; with hedging in a child task.
+/// - Returns: The value of the attempt that succeeds first.
+/// - Throws: The error of the part that refuses the call: ``RateLimitExceededError``, ``RequestThrottledError`` or ``CircuitOpenError``; `TimeoutError` if the last
+///   attempt took too long; the error of the last attempt; `CancellationError` if the caller is cancelled.
+/// - Complexity: O(1). A call that succeeds at once allocates nothing, except for hedging and for the time limit, which have child tasks.
+@inlinable
+public nonisolated(nonsending) func withPolicy<Value: Sendable>(
+    _ policy: ResiliencePolicy,
+    clock: some Clock<Duration> = ContinuousClock(),
+    operation: nonisolated(nonsending) @Sendable () async throws -> Value
+) async throws -> Value {
+    try Task.checkCancellation()
+    do {
+        guard let concurrency = policy.concurrency else { return try await policy._inLimits(clock, operation) }
+        return try await concurrency.withPermit { try await policy._inLimits(clock, operation) }
+    } catch {
+        try Task.checkCancellation()
+        throw error
+    }
+}
+
+extension ResiliencePolicy {
+    @inlinable
+    nonisolated(nonsending) func _inLimits<Value: Sendable>(
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        if let rate { try await rate.acquire() }
+        guard let throttle else { return try await _inThrottle(clock, operation) }
+        return try await throttle.run { try await _inThrottle(clock, operation) }
+    }
+
+    @inlinable
+    nonisolated(nonsending) func _inThrottle<Value: Sendable>(
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let breaker else { return try await _inBreaker(clock, operation) }
+        return try await breaker.run { try await _inBreaker(clock, operation) }
+    }
+
+    @inlinable
+    nonisolated(nonsending) func _inBreaker<Value: Sendable>(
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let hedging else { return try await _inHedge(clock, operation) }
+        return try await withoutActuallyEscaping(operation) { operation in
+            try await hedged(
+                after: hedging.delay,
+                maxHedges: hedging.maxHedges,
+                budget: throttle?.budget ?? hedging.budget,
+                clock: clock,
+                operation: { () async throws in try await _inHedge(clock, operation) },
+                shouldHedge: hedging.shouldHedge
+            )
+        }
+    }
+
+    @inlinable
+    nonisolated(nonsending) func _inHedge<Value: Sendable>(
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard var policy = retry else { return try await _attempt(clock, operation) }
+        if let throttle { policy.budget = throttle.budget }
+        return try await TaskControl.retry(policy, clock: clock) { () async throws in
+            try await _attempt(clock, operation)
+        }
+    }
+
+    @inlinable
+    nonisolated(nonsending) func _attempt<Value: Sendable>(
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let attemptTimeout else { return try await operation() }
+        return try await withTimeout(attemptTimeout, clock: clock, operation: operation)
+    }
+}
