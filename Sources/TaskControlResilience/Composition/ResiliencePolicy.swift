@@ -8,14 +8,14 @@ public import TaskControl
 /// let hits = try await withPolicy(search) { try await server.search(text) }
 /// ```
 ///
-/// Each part is optional, and a part that is absent costs a comparison. Copies of a policy share its parts: the breaker, the throttle and the limits keep
-/// the state of the service, so create one policy per service, as a constant.
+/// Each part is optional, and a part that is absent costs a comparison. Copies of a policy share its parts: the breaker, the throttle and the
+/// limits keep the state of the service, so create one policy per service, as a constant.
 ///
 /// ## Order
 /// From the outside in, with the reason for each place:
 ///
-/// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call begins. The
-///    token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
+/// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call
+///    begins. The token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
 /// 2. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history says how many callers were served.
 /// 3. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
 /// 4. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a loser is cancelled with its delay.
@@ -25,8 +25,8 @@ public import TaskControl
 /// For a limit of the whole call, put `withDeadline(in:)` around it: every part consults the deadline.
 ///
 /// ## One account
-/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry`` and ``hedging``: the two draw from one
-/// account, which pays for nothing while the throttle refuses calls.
+/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry`` and ``hedging``: the two
+/// draw from one account, which pays for nothing while the throttle refuses calls.
 public struct ResiliencePolicy: Sendable {
     /// Limits how many calls run at the same time. A call beyond it waits in line.
     public var concurrency: AsyncSemaphore?
@@ -100,7 +100,8 @@ public struct ResiliencePolicy: Sendable {
         )
     }
 
-    /// When ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``.
+    /// When ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See
+    /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins.
         public var delay: HedgeDelay

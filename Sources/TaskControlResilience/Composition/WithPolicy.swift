@@ -6,13 +6,13 @@ public import TaskControl
 /// let hits = try await withPolicy(search) { try await server.search(text) }
 /// ```
 ///
-/// The operation may run several times: as often as the parts of the policy allow, and with hedging also at the same time. ``ResiliencePolicy`` gives the
-/// reasons for the order.
+/// The operation may run several times: as often as the parts of the policy allow, and with hedging also at the same time. ``ResiliencePolicy``
+/// gives the reasons for the order.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before does not begin. A caller that is cancelled while it waits in line leaves the line. A caller that is cancelled while the
-/// operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the error it throws; where the
-/// policy has retries or an attempt has failed, no other attempt begins.
+/// A caller that was cancelled before does not begin. A caller that is cancelled while it waits in line leaves the line. A caller that is
+/// cancelled while the operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the
+/// error it throws. No other attempt begins.
 ///
 /// ## Ordering
 /// Calls wait for each other only in the lines of the limits.
@@ -22,8 +22,9 @@ public import TaskControl
 ///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The shared parts have clocks of their own.
 ///   - operation: Runs in the caller's isolation; with hedging in a child task.
 /// - Returns: The value of the attempt that succeeds first.
-/// - Throws: The error of the part that refuses the call: ``RateLimitExceededError``, ``RequestThrottledError`` or ``CircuitOpenError``; `TimeoutError` if the last
-///   attempt took too long; the error of the last attempt; `CancellationError` if the caller is cancelled.
+/// - Throws: The error of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``, or ``RateLimitExceededError`` if the wait
+///   would exceed the deadline; `TimeoutError` if the last attempt took too long; the error of the last attempt; `CancellationError` if the caller
+///   is cancelled.
 /// - Complexity: O(1). A call that succeeds at once allocates nothing, except for hedging and for the time limit, which have child tasks.
 @inlinable
 public nonisolated(nonsending) func withPolicy<Value: Sendable>(
