@@ -7,7 +7,7 @@ extension TaskEvent.Primitive {
     public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
     /// A ``ClientThrottle``.
     public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
-    /// A call of ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``.
+    /// A call of ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public static var hedged: Self { Self("hedged", [.call]) }
 }
 

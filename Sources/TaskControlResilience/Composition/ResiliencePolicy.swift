@@ -101,7 +101,7 @@ public struct ResiliencePolicy: Sendable {
     }
 
     /// When ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See
-    /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``.
+    /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins.
         public var delay: HedgeDelay

@@ -6,7 +6,7 @@ internal import TaskControl
 /// let history = DurationHistory(quantile: 0.95)          // one per operation
 /// ```
 ///
-/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)`` records into it how long each attempt took that succeeded. An attempt that was cancelled, since another one
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records into it how long each attempt took that succeeded. An attempt that was cancelled, since another one
 /// won, is recorded as *longer than* that, so that the quantile does not sink with every hedge. Failed attempts are not recorded.
 ///
 /// Safe to use from any thread and any isolation.
@@ -46,7 +46,7 @@ public final class DurationHistory: Sendable {
     }
 }
 
-/// The time after which ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)`` begins another attempt.
+/// The time after which ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` begins another attempt.
 public struct HedgeDelay: Sendable {
     private let fixed: Duration?
     let history: DurationHistory?

@@ -27,9 +27,11 @@ public import TaskControl
 ///   formula alone would go on refusing calls for minutes after an outage.
 ///
 /// ## One account
-/// Pass ``budget`` to `retry` and to ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)``, with the throttle inside them: retries and hedges
-/// are then paid for from one bucket, count as requests like first attempts, and are not paid for at all while the throttle refuses calls. The
-/// limit of 10 % retries per client of the same chapter is replaced by the bucket.
+/// Pass ``budget`` to `retry` and to
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``: retries and hedges are then paid for from one bucket, and
+/// are not paid for at all while the throttle refuses calls. With the throttle inside them, as above, each attempt counts as a request; in a
+/// ``ResiliencePolicy`` the throttle is outside, and a call counts once, regardless of its attempts. The limit of 10 % retries per client of the
+/// same chapter is replaced by the bucket.
 ///
 /// ## What counts
 /// A value counts as accepted, and so does an error for which `isFailure` returns `false`. A call whose caller was cancelled soon does not
