@@ -15,7 +15,7 @@ struct _HedgeRace: Sendable {
 
     @usableFromInline
     init(_ delay: HedgeDelay, maxHedges: Int, budget: RetryBudget, _ clock: some Clock<Duration>) {
-        machine = HedgeStateMachine(maxAttempts: max(0, min(maxHedges, Int.max - 1)) + 1)
+        machine = HedgeStateMachine(maxAttempts: max(1, maxHedges == .max ? .max : maxHedges + 1))
         self.delay = delay
         self.budget = budget
         time = Stopwatch(clock)
