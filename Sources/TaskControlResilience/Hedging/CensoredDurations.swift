@@ -1,8 +1,8 @@
 /// The recent durations of calls, of which some are only known to be longer than a time, and their quantile. Pure.
 ///
-/// A call that lost against another attempt was cancelled: its duration is *censored*. Recorded like the others, or left out, it would make the quantile
-/// too low, so that more calls are hedged, more are censored, and the quantile becomes lower still. The estimate of Kaplan and Meier (1958) counts
-/// a censored call among those that took longer, up to the time at which it was cancelled.
+/// A call that lost against another attempt was cancelled: its duration is *censored*. Recorded like the others, or left out, it would make the
+/// quantile too low, so that more calls are hedged, more are censored, and the quantile becomes lower still. The estimate of Kaplan and Meier (1958)
+/// counts a censored call among those that took longer, up to the time at which it was cancelled.
 struct CensoredDurations: Sendable {
     private struct Sample {
         let duration: Duration

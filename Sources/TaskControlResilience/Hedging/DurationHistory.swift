@@ -6,8 +6,9 @@ internal import TaskControl
 /// let history = DurationHistory(quantile: 0.95)          // one per operation
 /// ```
 ///
-/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records into it how long each attempt took that succeeded. An attempt that was cancelled, since another one
-/// won, is recorded as *longer than* that, so that the quantile does not sink with every hedge. Failed attempts are not recorded.
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records how long each successful attempt took. An attempt
+/// that was cancelled, since another attempt won, is recorded as *longer than* that, so that the quantile does not sink with every hedge. Failed
+/// attempts are not recorded.
 ///
 /// Safe to use from any thread and any isolation.
 public final class DurationHistory: Sendable {

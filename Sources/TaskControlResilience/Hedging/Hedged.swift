@@ -19,8 +19,8 @@ public import TaskControl
 /// ended when this returns. What they return is discarded.
 ///
 /// Each attempt after the first is paid for by the budget, as a retry is: when the budget cannot pay, no other attempt begins. So a service that
-/// becomes slow as a whole is not loaded with a multiple of the calls. With the numbers above, hedges add at most 5 % to the calls, and five more. Share one
-/// budget between retries and hedges of a service: see ``ClientThrottle/budget``.
+/// becomes slow as a whole is not loaded with a multiple of the calls. With the numbers above, hedges add at most 5 % to the calls, and five more.
+/// Share one budget between retries and hedges of a service: see ``ClientThrottle/budget``.
 ///
 /// ## Cancellation
 /// A caller that was cancelled before does not begin. A caller that is cancelled cancels all attempts, waits for their end, and begins no other

@@ -93,7 +93,7 @@ struct ClosedLoopSimulationTests {
             attemptTimeout: .milliseconds(500)
         )
         let (outcome, attempted) = (Locked(Outcome()), Locked(0))
-        // The calls that run, with the times of their beginnings. One that is refused ends at once.
+        // The times at which the running calls began. A refused call ends at once.
         let running = Locked<[Int: Duration]>([:])
         await withTaskGroup { group in
             for tick in 0..<seconds * rate {
