@@ -34,6 +34,12 @@ extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 
 const void *tc_runningTask(void) { return swift_task_getCurrent(); }
 
+extern __attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
+
+bool tc_isCancelled(const void *task) { return swift_task_isCancelled((void *)task); }
+
+_Alignas(128) uint32_t tc_recordCounts[tc_recordParts];
+
 bool tc_isMainThread(void) {
 #if defined(__APPLE__)
     return pthread_main_np() != 0;

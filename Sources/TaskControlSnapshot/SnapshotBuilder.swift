@@ -122,6 +122,7 @@ struct SnapshotBuilder {
             phaseAge: age(since: subject.phaseSince),
             delay: subject.delay,
             cancelledAge: subject.cancelledAt.map(age(since:)),
+            cancellationCause: subject.cause,
             waitsFor: Array(waitsFor.prefix(Self.mostListed)),
             waiterCount: subject.callers.values.reduce(0, +),
             calls: (calls[id] ?? []).map { entry($0) }

@@ -77,6 +77,7 @@ extension TaskSnapshot.Entry {
         if !waitsFor.isEmpty { words += ", for \(waitsFor.map(\.description).joined(separator: ", "))" }
         if waiterCount > 0 { words += ", \(waiterCount) wait\(waiterCount == 1 ? "s" : "") for it" }
         if let cancelledAge { words += ", cancelled \(cancelledAge.inSeconds) ago" }
+        if let cancellationCause { words += " (\(cancellationCause.flat))" }
         return words
     }
 }

@@ -65,6 +65,8 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let delay: Duration?
         /// Since its cancellation was asked for; `nil`: it was not.
         public let cancelledAge: Duration?
+        /// Why it was cancelled, such as "superseded: draft", redacted; `nil`: it was not, or the cause is unknown.
+        public let cancellationCause: String?
         /// For whom it waits: who runs before it, holds what it needs, or is to end.
         public let waitsFor: [TaskEvent.Identity]
         /// How many tasks wait for it, as those that have joined a flight.

@@ -40,6 +40,8 @@ struct TrackerStateMachine {
         var phaseOrder: UInt64
         var delay: Duration?
         var cancelledAt: Duration?
+        /// The cause of the cancellation, in words.
+        var cause: String?
         var isDropped = false
         var isDrain = false
         /// Whether it waits for others, and not only for a thread.
@@ -159,7 +161,9 @@ struct TrackerStateMachine {
         subject.name = subject.name ?? event.taskName
         subject.attempt = event.attempt ?? subject.attempt
         switch event.kind {
-        case .cancelled: subject.cancelledAt = subject.cancelledAt ?? event.time
+        case .cancelled:
+            if subject.cancelledAt == nil { subject.cause = event.detail }
+            subject.cancelledAt = subject.cancelledAt ?? event.time
         case .dropped:
             dropped += 1
             subject.isDropped = true

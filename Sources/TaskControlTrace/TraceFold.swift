@@ -93,7 +93,7 @@ struct TraceFold {
         if let key = event.key { drafts[index].bar.key = key }
         if let error = event.error { drafts[index].bar.error = error }
         if event.isErrorOfWork { drafts[index].hasThrown = true }
-        if let detail = event.detail { drafts[index].bar.detail = detail }
+        if let detail = event.detail, event.kind != .cancelled { drafts[index].bar.detail = detail }
         if let count = event.count { drafts[index].bar.count = count }
         if let attempt = event.attempt { drafts[index].bar.attempt = attempt }
         if let status = event.status { drafts[index].bar.status = status }
@@ -127,8 +127,8 @@ struct TraceFold {
 
     private func mark(of event: TraceRecord, _ time: Int64, on index: Int? = nil) -> Mark {
         var mark = Mark(time: time, kind: event.kind, number: event.attempt ?? event.count)
-        // A text that the bar itself has is not repeated, except a note: a bar has many.
-        if event.kind.rawValue == "noted" {
+        // A text that the bar itself has is not repeated, except a note: a bar has many. The detail of a cancellation is its cause.
+        if event.kind.rawValue == "noted" || event.kind == .cancelled {
             mark.text = event.detail
         } else {
             mark.text = event.error ?? (index == nil ? event.key ?? event.detail ?? event.taskName : nil)

@@ -20,6 +20,7 @@ extension TraceModel {
             text.putQuoted("\(lost) earlier events are not here")
             text.put("}")
         }
+        var arrowCount = 0
         for (index, group) in groups.enumerated() {
             let process = index + 1
             text.putHead(of: group, process)
@@ -31,6 +32,9 @@ extension TraceModel {
                 text.putBar(bars[bar], process)
                 for mark in bars[bar].marks {
                     text.putInstant(mark, process, lane: bars[bar].lane, by: mark.by < 0 ? nil : bars[mark.by])
+                    guard mark.kind == .cancelled, mark.by >= 0 else { continue }
+                    arrowCount += 1
+                    text.putArrow(arrowCount, at: mark.time, from: bars[mark.by], to: bars[bar])
                 }
                 try text.handOnIfFull()
             }
@@ -132,6 +136,24 @@ extension TraceText {
         putField("number", mark.number)
         putField("by", bar?.label)
         put("}}")
+    }
+
+    /// An arrow from the bar whose task has cancelled another one to that one.
+    fileprivate mutating func putArrow(
+        _ number: Int,
+        at time: Int64,
+        from cause: TraceModel.Bar,
+        to bar: TraceModel.Bar
+    ) {
+        func putEnd(_ kind: StaticString, _ bar: TraceModel.Bar) {
+            putPlace(kind, bar.group + 1, bar.lane, time)
+            put(",\"cat\":\"cancellation\",\"name\":\"cancelled\",\"id\":")
+            put(number)
+        }
+        putEnd("s", cause)
+        put("}")
+        putEnd("f", bar)
+        put(",\"bp\":\"e\"}")
     }
 
     private mutating func putField(_ name: StaticString, _ value: String?) {

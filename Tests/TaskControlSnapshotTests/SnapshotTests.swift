@@ -101,9 +101,10 @@ struct SnapshotTests {
             bag.addTask { await gate.waitIgnoringCancellation() }
             try await recorder.wait { $0.named("TaskBag.started").count == 1 }
             #expect(books.snapshot.warnings == [])
-            bag.cancel()
+            bag.cancelAll(because: "signed out")
             let snapshot = books.snapshot
             let entry = try #require(snapshot.owners.first?.entries.first)
+            #expect(entry.cancellationCause == "requested: signed out")
             #expect(snapshot.warnings == [.cancelledButRunning(entry.id, since: entry.cancelledAge!)])
             gate.open()
             try await bag.registry.drain()
@@ -246,7 +247,8 @@ struct SnapshotTests {
                 _ change: TaskEvent.Change,
                 _ number: UInt64,
                 _ task: UInt?,
-                _ milliseconds: Int
+                _ milliseconds: Int,
+                detail: String? = nil
             ) {
                 var event = TaskEvent(
                     .taskStore,
@@ -256,7 +258,8 @@ struct SnapshotTests {
                     subject: TaskEvent.Identity(number, of: 3),
                     ownerName: "documents",
                     taskName: "save",
-                    key: "draft"
+                    key: "draft",
+                    detail: detail
                 )
                 event.task = task.map { TaskEvent.TaskIdentity(address: $0) }
                 event.time = .milliseconds(milliseconds)
@@ -267,7 +270,7 @@ struct SnapshotTests {
             tell(.started, .entered(.running), 1, 1, 8_100)
             tell(.added, .began(.waiting), 2, nil, 10_900)
             tell(.waiting, .entered(.waiting), 2, 2, 10_900)
-            tell(.cancelled, .noted, 1, nil, 9_100)
+            tell(.cancelled, .noted, 1, nil, 9_100, detail: "requested: signed out")
             let id = TaskEvent.Identity(7)
             var retry = TaskEvent(.retry, .failed, .began(.running), subject: id, taskName: "save", attempt: 1)
             retry.task = TaskEvent.TaskIdentity(address: 1)
@@ -286,7 +289,7 @@ struct SnapshotTests {
                 1 owner, 3 tasks and calls
                 ! #3.1 was cancelled 3.000 s ago, and still runs
                 TaskStore "documents" #3, for 12.100 s
-                ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago
+                ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago (requested: signed out)
                 │ └ #7 retry "save" runs for 3.200 s, attempt 2
                 └ #3.2 "save" key draft waits for 1.200 s, for #3.1
                 """

@@ -181,6 +181,25 @@ struct TraceModelTests {
         }
     }
 
+    @Test func aCancellationShowsItsCauseAndTheBarThatHasCancelled() async throws {
+        let (bag, lifetime, gate) = (TaskBag(), AsyncLifetime(), Gate())
+        try await EventLog.recording { recorder in
+            bag.addTask(name: "cancelled") { await gate.waitIgnoringCancellation() }
+            try await recorder.wait { $0.named("TaskBag.started").count == 1 }
+            await AsyncTask(name: "cause") { bag.cancelAll(because: "signed out") }.bind(to: lifetime).value
+            gate.open()
+            try await recorder.wait { $0.named("TaskBag.completed").count == 1 }
+            let model = recorder.events.model()
+            let mark = try #require(model.bars.flatMap(\.marks).first { $0.kind == .cancelled })
+            #expect(mark.text == "requested: signed out" && model.bars[mark.by].label == "cause")
+            #expect(model.bars.allSatisfy { $0.detail == nil }, "the cause is not what the task does")
+            let text = model.text(as: .perfetto, title: "t")
+            let ends = text.split(separator: "\n").filter { $0.contains("\"cat\":\"cancellation\"") }
+            #expect(ends.map { String($0.prefix(9)) } == [#"{"ph":"s""#, #"{"ph":"f""#])
+            #expect(ends.count == 2 && ends.allSatisfy { $0.contains("\"id\":1") })
+        }
+    }
+
     @Test func aLifetimesTaskWhoseWorkThrewHasFailed() async throws {
         let (lifetime, owner) = (AsyncLifetime(), OrderRecorder<Int>())
         let events = await EventLog.events {

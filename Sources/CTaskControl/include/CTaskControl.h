@@ -43,6 +43,28 @@ static inline bool tc_isTaskCancelled(void) {
     return task && swift_task_isCancelled(task);
 }
 
+/// Whether a task that lives was cancelled.
+bool tc_isCancelled(const void *task);
+
+// How many tasks of each part of all addresses have a record: a task that has none finds that out by one load.
+
+enum { tc_recordParts = 64 };
+extern uint32_t tc_recordCounts[tc_recordParts];
+
+/// The part of a task's address. Tasks are objects, 16 bytes apart at least, and most often hundreds.
+static inline uint32_t tc_recordPart(const void *task) {
+    uint64_t bits = (uint64_t)(uintptr_t)task;
+    return (uint32_t)((bits >> 4) * 0x9e3779b97f4a7c15u >> 58);
+}
+
+static inline bool tc_mayHaveRecord(const void *task) {
+    return __atomic_load_n(&tc_recordCounts[tc_recordPart(task)], __ATOMIC_RELAXED) != 0;
+}
+
+static inline void tc_countRecord(const void *task, bool isAdded) {
+    __atomic_fetch_add(&tc_recordCounts[tc_recordPart(task)], isAdded ? 1u : -1u, __ATOMIC_RELAXED);
+}
+
 /// A number that nobody else is given in this process; never 0.
 static inline uint64_t tc_nextNumber(void) {
     return __atomic_add_fetch(&tc_number, 1, __ATOMIC_RELAXED);

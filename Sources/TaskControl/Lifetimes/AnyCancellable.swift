@@ -85,8 +85,9 @@ extension AsyncTask {
         set.insert(
             AnyCancellable { [task, life] in
                 if Diagnostics.whileObserved(life.withLock { $0.machine.isFinished }) == false {
-                    Self.cancel(task, life)
+                    Self.cancel(task, life, because: .requested(reason: nil))
                 } else {
+                    Self.record(.requested(reason: nil), of: task, life)
                     task.cancel()
                 }
             }

@@ -9,21 +9,31 @@ extension AsyncTask {
         _ change: TaskEvent.Change = .noted,
         of life: Locked<Life>,
         at moment: EventMoment? = Diagnostics.moment,
+        detail: @autoclosure () -> String? = nil,
         isInside: Bool = false
     ) {
         Diagnostics.emit(
             at: moment,
             isInside: isInside,
-            TaskEvent(.asyncTask, kind(), change, subject: identity(of: life))
+            TaskEvent(.asyncTask, kind(), change, subject: identity(of: life), detail: detail())
         )
     }
 
     /// Cancels a task, and emits that unless it was cancelled before. Several callers at the same time may each emit it.
-    static func cancel(_ task: Task<Void, Never>, _ life: Locked<Life>) {
+    static func cancel(_ task: Task<Void, Never>, _ life: Locked<Life>, because cause: CancellationCause) {
         let moment = Diagnostics.moment
+        record(cause, of: task, life)
         let isNews = moment != nil && !task.isCancelled
         task.cancel()
-        if isNews { emit(.cancelled, of: life, at: moment) }
+        if isNews { emit(.cancelled, of: life, at: moment, detail: cause.eventText) }
+    }
+
+    /// Records the cause of a cancellation that follows, unless the task has ended.
+    static func record(_ cause: CancellationCause, of task: Task<Void, Never>, _ life: Locked<Life>) {
+        // Under the lock: the task reports its end there before it forgets its cause.
+        life.withLock { life in
+            if !life.machine.isFinished { CancellationCauses.record(.known(cause), for: task.address) }
+        }
     }
 
     /// How the body has ended.

@@ -80,6 +80,7 @@ public final class AsyncTask: Sendable {
 
     deinit {
         if isDecided || !life.withLock({ $0.machine.isUndecided }) { return }
+        Self.record(.ownerDeallocated(name: nil), of: task, life)
         task.cancel()
         Diagnostics.report(
             TaskEvent(.asyncTask, .dropped, subject: Diagnostics.whileObserved(Self.identity(of: life))),
@@ -99,9 +100,9 @@ public final class AsyncTask: Sendable {
     public func bind(to lifetime: AsyncLifetime) -> Self {
         let (subject, moment) = (Diagnostics.whileObserved(Self.identity(of: life)), Diagnostics.moment)
         // Does not capture `self`: the compiler then sees that the object does not escape, and clients can allocate it on the stack.
-        let registration = lifetime.registry.insert(task, subject: subject) { [task, life] in
+        let registration = lifetime.registry.insert(task, subject: subject) { [task, life, name = lifetime.name] in
             life.withLock { _ = $0.change { $0.decide() } }
-            Self.cancel(task, life)
+            Self.cancel(task, life, because: .shutdown(name: name))
         }
         guard let id = registration else { return self }
         var settled: TaskEvent.Identity?
@@ -147,10 +148,10 @@ public final class AsyncTask: Sendable {
         let binding = decide { $0.change { $0.decide() } }
         // Cancelled is not finished, but it no longer counts.
         if let binding {
-            binding.registry.cancel(binding.id)
+            binding.registry.cancel(binding.id, because: .requested(reason: nil))
             task.cancel()
         } else {
-            Self.cancel(task, life)
+            Self.cancel(task, life, because: .requested(reason: nil))
         }
     }
 
@@ -202,6 +203,7 @@ extension AsyncTask {
             let moment = Diagnostics.moment
             let binding = life.withLock { $0.change { $0.finish() } }
             if let binding { binding.registry.finish(binding.id) }
+            CancellationCauses.forget(.running)
             if let moment { AsyncTask.emitEnd(end, life, binding, at: moment) }
         }
     }

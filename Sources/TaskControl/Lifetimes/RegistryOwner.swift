@@ -10,7 +10,9 @@ extension RegistryOwner {
 
     public var count: Int { registry.liveCount }
 
-    public func cancelAll() { registry.cancelAll() }
+    public func cancelAll() { registry.cancelAll(because: .requested(reason: nil)) }
+
+    public func cancelAll(because reason: String) { registry.cancelAll(because: .requested(reason: reason)) }
 
     public func close() { registry.close() }
 
@@ -24,7 +26,7 @@ extension RegistryOwner {
             await group.next()
             group.cancelAll()
         }
-        registry.cancelAll()
+        registry.cancelAll(because: .shutdown(name: name))
         // Throws only when the caller may leave.
         try? await registry.drain(staysWhenCancelled: true)
     }

@@ -35,6 +35,13 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// - Complexity: O(*n*) in the number of tasks.
     func cancelAll()
 
+    /// Cancels every task for a reason, which `Task.cancellationCause` returns inside the tasks. Otherwise the same as ``cancelAll()``, which is what the
+    /// default implementation calls: the reason is then lost.
+    ///
+    /// - Parameter reason: The reason, for people.
+    /// - Complexity: O(*n*) in the number of tasks.
+    func cancelAll(because reason: String)
+
     /// Cancels every task, and refuses later tasks. A closed owner cannot be opened again.
     ///
     /// A refused operation is not started; each function that adds a task documents what it returns then. A refused task that has started already is
@@ -72,6 +79,9 @@ public protocol TaskOwner: AnyObject, Sendable {
 }
 
 extension TaskOwner {
+    /// Cancels every task, for an owner that does not pass reasons on.
+    public func cancelAll(because reason: String) { cancelAll() }
+
     /// Whether ``count`` is zero. Cancelled tasks may still run: ``drain()`` waits for them.
     public var isEmpty: Bool { count == 0 }
 

@@ -84,7 +84,10 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     public var inFlightCount: Int { _flights.count }
 
     /// Cancels all flights, also those that are to run to their completion. Their callers get `CancellationError` at once.
-    public func cancelAll() {
-        _flights.cancelAll()
-    }
+    public func cancelAll() { _flights.cancelAll(because: nil) }
+
+    /// Cancels all flights for a reason, which `Task.cancellationCause` returns inside their operations. Otherwise the same as ``cancelAll()``.
+    ///
+    /// - Parameter reason: The reason, for people.
+    public func cancelAll(because reason: String) { _flights.cancelAll(because: reason) }
 }

@@ -65,7 +65,11 @@ struct LifetimeEventTests {
             task.cancel()
             await task.value
         }
-        #expect(events.lines == ["AsyncTask.created", "AsyncTask.cancelled", "AsyncTask.skipped cancelled=true"])
+        #expect(
+            events.lines == [
+                "AsyncTask.created", "AsyncTask.cancelled detail=requested", "AsyncTask.skipped cancelled=true",
+            ]
+        )
         #expect(events.unpaired == [])
     }
 
@@ -82,7 +86,7 @@ struct LifetimeEventTests {
         }
         #expect(
             events.lines == [
-                "AsyncTask.created", "AsyncTask.started", "AsyncTask.cancelled",
+                "AsyncTask.created", "AsyncTask.started", "AsyncTask.cancelled detail=requested",
                 #"AsyncTask.errorAfterCancellation error=MarkedError(mark: "late") detail=AsyncTask"#,
                 #"AsyncTask.failed error=MarkedError(mark: "late") cancelled=true"#,
             ]
@@ -109,7 +113,8 @@ struct LifetimeEventTests {
         }
         #expect(
             events.lines == [
-                "AsyncTask.created", "AsyncTask.stored", "AsyncTask.cancelled", "AsyncTask.skipped cancelled=true",
+                "AsyncTask.created", "AsyncTask.stored", "AsyncTask.cancelled detail=requested",
+                "AsyncTask.skipped cancelled=true",
             ]
         )
     }
@@ -203,7 +208,8 @@ struct LifetimeEventTests {
         }
         #expect(
             events.lines == [
-                "AsyncLifetime.closed", "AsyncTask.created", "AsyncTask.cancelled", "AsyncLifetime.refused",
+                "AsyncLifetime.closed", "AsyncTask.created", "AsyncTask.cancelled detail=shutdown",
+                "AsyncLifetime.refused",
                 "AsyncTask.skipped cancelled=true", "AsyncLifetime.refused task=late",
             ]
         )
@@ -285,7 +291,7 @@ struct LifetimeEventTests {
         #expect(
             events.filter { ![.draining, .drained].contains($0.kind) }.lines == [
                 "TaskBag.added task=one", "TaskBag.started task=one", "TaskBag.completed task=one",
-                "TaskBag.added task=two", "TaskBag.cancelledAll count=1", "TaskBag.cancelled",
+                "TaskBag.added task=two", "TaskBag.cancelledAll count=1", "TaskBag.cancelled detail=requested",
                 "TaskBag.skipped task=two cancelled=true",
             ]
         )
@@ -305,7 +311,7 @@ struct LifetimeEventTests {
         #expect(
             events.lines == [
                 "IdentifiableTaskBag.added key=a", "IdentifiableTaskBag.duplicate key=a",
-                "IdentifiableTaskBag.cancelled",
+                "IdentifiableTaskBag.cancelled detail=requested",
                 "IdentifiableTaskBag.skipped cancelled=true",
             ]
         )
@@ -370,6 +376,7 @@ struct LifetimeEventTests {
         }
         let cancelled = try #require(events.named("TaskStore.cancelled").first)
         let old = try #require(events.first { $0.taskName == "old" })
+        #expect(cancelled.detail?.hasPrefix("superseded") == true)
         #expect(cancelled.subject == old.subject && events.named("TaskStore.cancelled").count == 1)
         #expect(events.named("TaskStore.skipped").map(\.subject) == [old.subject])
         #expect(events.unpaired == [])

@@ -143,7 +143,8 @@ struct QueueEventTests {
         let relevant = events.filter { $0.kind != .created && $0.kind != .deallocated }
         #expect(
             relevant.lines == [
-                "FIFOQueue.enqueued", "CancellableQueue.cancelledAll count=1", "CancellableQueue.cancelled",
+                "FIFOQueue.enqueued", "CancellableQueue.cancelledAll count=1",
+                "CancellableQueue.cancelled detail=requested",
                 "FIFOQueue.skipped cancelled=true",
             ]
         )

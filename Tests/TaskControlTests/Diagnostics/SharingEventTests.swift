@@ -89,7 +89,7 @@ struct SharingEventTests {
             #expect(
                 Array(lines.prefix(5)) == [
                     "SingleFlight.started key=k", "SingleFlight.running key=k", "SingleFlight.forgotten key=k",
-                    "SingleFlight.cancelledAll count=1", "SingleFlight.cancelled",
+                    "SingleFlight.cancelledAll count=1", "SingleFlight.cancelled detail=requested",
                 ]
             )
         }

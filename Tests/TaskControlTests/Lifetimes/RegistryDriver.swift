@@ -357,7 +357,7 @@ struct RegistryDriver: MachineDriver {
         isOrdered: Bool = true,
         timers: Int = 0
     ) {
-        let all = effects.lists?.cancelling ?? []
+        let all = (effects.lists?.cancelling ?? []) + (effects.lists?.stopping ?? [])
         let jobs = all.filter { $0 < Self.timer }
         #expect(all.count - jobs.count == timers)
         #expect((isOrdered ? jobs : jobs.sorted()) == expected, "the oldest task is cancelled first")

@@ -27,6 +27,40 @@ extension LifetimeRaceSimulationTests {
         }
     }
 
+    /// A task that is replaced and cancelled at the same time has one cause, that of the first.
+    @Test func replacementBesideCancelAll() async throws {
+        try await race { sim in
+            let (store, first, read) = (
+                TaskStore<Int>(), OrderRecorder<CancellationCause>(), OrderRecorder<CancellationCause?>()
+            )
+            let task = store.addTask(forKey: 1) {
+                while !Task.isCancelled {
+                    read.record(Task.cancellationCause)
+                    await Task.yield()
+                }
+                for _ in 0..<4 {
+                    sim.expect(Task.cancellationCause == first.events.first, "the first cause counts")
+                    await Task.yield()
+                }
+            }
+            await withTaskGroup { group in
+                group.addTask {
+                    await Task.yield()
+                    first.record(.requested(reason: "test"))
+                    store.cancelAll(because: "test")
+                }
+                group.addTask {
+                    await Task.yield()
+                    first.record(.superseded(key: "1"))
+                    store.addTask(forKey: 1) {}
+                }
+            }
+            await task.value
+            sim.expect(read.events.allSatisfy { $0 == nil }, "a task that is not cancelled has no cause")
+            sim.expect(CancellationCauses.cause(of: task.handle.address) == nil, "the cause is forgotten with the task")
+        }
+    }
+
     /// Tasks start at intervals, whoever adds them, and the latest one starts unless it is cancelled.
     @Test func throttleFromTwoTasks() async throws {
         try await race { sim in

@@ -47,6 +47,7 @@ extension TaskRegistry {
     func leave(_ id: ID, hasRun: Bool) {
         let moment = Diagnostics.moment
         finish(id)
+        CancellationCauses.forget(.running)
         emitEnd(of: id, hasRun: hasRun, at: moment)
     }
 }

@@ -6,10 +6,21 @@ extension TaskRegistry {
         var isWatched = false
         /// What events know tasks by that are not known by their place here: those of `AsyncTask` and of queues.
         private(set) var subjects: [ID: TaskEvent.Identity] = [:]
+        /// The causes of entries that were cancelled before the handles of their tasks were there.
+        private(set) var earlyCauses: [ID: CancellationCause] = [:]
 
         /// Does nothing if the task has finished.
         mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
             if machine.phase(of: id) != nil { subjects[id] = subject }
+        }
+
+        /// Remembers why an entry was cancelled whose handle is not there yet. Does nothing if the task has finished.
+        mutating func remember(_ cause: RecordedCause, of id: ID) {
+            // A task that was replaced before it had a handle does not run, so nobody asks.
+            guard case .known(let cause) = cause else { return }
+            if earlyCauses[id] == nil, machine.phase(of: id) != nil, machine.job(of: id) == nil {
+                earlyCauses[id] = cause
+            }
         }
 
         /// - Returns: A key to release with the lock free.
@@ -18,10 +29,21 @@ extension TaskRegistry {
                 subjects[id] = nil
                 subjects.shrinkIfMostlyEmpty()
             }
+            if !earlyCauses.isEmpty {
+                earlyCauses[id] = nil
+                earlyCauses.shrinkIfMostlyEmpty()
+            }
             return machine.finish(id, &effects)
         }
 
+        /// The cause of the cancellations that the beginning of a task entails.
+        func cause(ofReplacementBy id: ID) -> RecordedCause {
+            // If it does not run, its own task was cancelled, and nothing else.
+            guard machine.phase(of: id) == .running, let key = machine.key(of: id) else { return .known(.unknown) }
+            return .superseded(key)
+        }
+
         /// The number of tasks and keys that memory is held for.
-        var capacity: Int { max(machine.capacity, subjects.capacity) }
+        var capacity: Int { max(machine.capacity, subjects.capacity, earlyCauses.capacity) }
     }
 }

@@ -1,14 +1,22 @@
 extension TaskRegistry {
     func cancel(key: Key) {
-        change { $0.machine.cancel(key: key, &$1) }
+        change(cause: { _ in .known(.requested(reason: nil)) }) { $0.machine.cancel(key: key, &$1) }
     }
 
-    func cancel(_ id: ID) {
-        change { $0.machine.cancel(id, &$1) }
+    func cancel(_ id: ID, because cause: CancellationCause) {
+        change(cause: { _ in .known(cause) }) { $0.machine.cancel(id, &$1) }
     }
 
-    func cancelAll() {
-        cancelAll(isClosing: false, emitsClosed: false)
+    func cancelAll(because cause: CancellationCause) {
+        cancelAll(isClosing: false, emitsClosed: false, cause)
+    }
+
+    /// Records the cause of a task that was cancelled before its handle was there, and runs this.
+    func recordCauseOfCurrentTask(_ id: ID) {
+        state.withLock { books in
+            guard let cause = books.earlyCauses[id] else { return }
+            CancellationCauses.record(.known(cause), for: .running)
+        }
     }
 
     /// Refuses later tasks. The tasks that are there go on.
@@ -22,19 +30,19 @@ extension TaskRegistry {
 
     /// Refuses later tasks, and cancels those that are there.
     func close() {
-        cancelAll(isClosing: true, emitsClosed: true)
+        cancelAll(isClosing: true, emitsClosed: true, .shutdown(name: name))
     }
 
     /// The face is deallocated.
     func release() {
-        cancelAll(isClosing: true, emitsClosed: false)
+        cancelAll(isClosing: true, emitsClosed: false, .ownerDeallocated(name: name))
         Diagnostics.emit(source.event(.deallocated))
     }
 
-    private func cancelAll(isClosing: Bool, emitsClosed: Bool) {
+    private func cancelAll(isClosing: Bool, emitsClosed: Bool, _ cause: CancellationCause) {
         var moment: EventMoment?
         var outcome = Outcome()
-        decide(&outcome) { books, effects in
+        decide(&outcome, cause: { _ in .known(cause) }) { books, effects in
             moment = Diagnostics.moment
             if isClosing { books.machine.close() }
             books.machine.cancelAll(&effects)

@@ -15,6 +15,8 @@ extension TaskRegistry {
         let waking: [Waiter]
         /// Owned: a task that has left the books may end.
         let cancelling: [Job]
+        /// Timers, which nobody asks for a cause.
+        let stopping: [Job]
         let interval: (id: Machine.IntervalID, time: Duration)?
         /// The number of tasks that were cancelled.
         let retiredCount: Int
@@ -22,19 +24,27 @@ extension TaskRegistry {
         let retired: Retired?
 
         /// To be made under the lock.
-        init(_ lists: Machine.Effects.Lists, _ retired: Retired?) {
+        init(
+            _ lists: Machine.Effects.Lists,
+            _ cancelling: [Job],
+            _ retired: Retired?
+        ) {
             waking = lists.waking
-            cancelling = lists.cancelling.map(\.owned)
+            self.cancelling = cancelling
+            stopping = lists.stopping.map(\.owned)
             interval = lists.interval
             retiredCount = lists.retired.count
             self.retired = retired
         }
     }
 
-    /// - Parameter outcome: Receives what the caller must carry out. Not a part of the result, which would make it generic, and slow to destroy.
+    /// - Parameters:
+    ///   - outcome: Receives what the caller must carry out. Not a part of the result, which would make it generic, and slow to destroy.
+    ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, and only if there may be some.
     @inline(__always)
     func decide<Value>(
         _ outcome: inout Outcome,
+        cause: (Books) -> RecordedCause = { _ in .known(.unknown) },
         _ event: (inout Books, inout Machine.Effects) -> Value
     ) -> Value {
         state.withLock { books in
@@ -42,25 +52,37 @@ extension TaskRegistry {
             let value = event(&books, &effects)
             outcome.isNews = books.isWatched && effects.liveCountChange != 0
             outcome.raisingTo = effects.raisingTo
-            if let lists = effects.lists { outcome.consequences = consequences(lists, books) }
+            if let lists = effects.lists { outcome.consequences = consequences(lists, &books, cause(books)) }
             return value
         }
     }
 
     @inline(never)
-    private func consequences(_ lists: Machine.Effects.Lists, _ books: Books) -> Consequences {
+    private func consequences(
+        _ lists: Machine.Effects.Lists,
+        _ books: inout Books,
+        _ cause: RecordedCause
+    ) -> Consequences {
         suspectSerial.store(Int64(books.machine.suspectSerial))
-        return Consequences(lists, lists.retired.isEmpty ? nil : retired(lists.retired, books))
+        let cancelling = lists.cancelling.map(\.owned)
+        // Under the lock, under which the tasks are known to live and to have their ends before them.
+        for job in cancelling { CancellationCauses.record(cause, for: job.handle.address) }
+        for id in lists.retired { books.remember(cause, of: id) }
+        return Consequences(
+            lists,
+            cancelling,
+            lists.retired.isEmpty ? nil : retired(lists.retired, books, cause)
+        )
     }
 
-    private func retired(_ ids: [ID], _ books: Books) -> Retired? {
+    private func retired(_ ids: [ID], _ books: Books, _ cause: RecordedCause) -> Retired? {
         guard let moment = Diagnostics.moment else { return nil }
         let tasks = ids.compactMap { id -> (ID, TaskEvent.Identity)? in
             if let subject = books.subjects[id] { return (id, subject) }
             // A task that was sent through a group while nobody observed has no subject here: its queue has named it.
             return source.primitive == .cancellableQueue ? nil : (id, subject(id))
         }
-        return Retired(moment: moment, tasks: tasks)
+        return Retired(moment: moment, tasks: tasks, cause: cause)
     }
 
     /// Carries the effects out with the lock free: resumes, cancels, calls the watcher of the live count, which may do anything, and last the
@@ -93,14 +115,18 @@ extension TaskRegistry {
     private func carryOut(_ consequences: Consequences) {
         for waiter in consequences.waking { waiter.resume(returning: .reached) }
         for job in consequences.cancelling { job.cancel() }
+        for timer in consequences.stopping { timer.cancel() }
         if let interval = consequences.interval { startTimer(interval.id, interval.time) }
     }
 
     /// Decides about an event, and carries the effects out.
     @inline(__always)
-    func change<Value>(_ event: (inout Books, inout Machine.Effects) -> Value) -> Value {
+    func change<Value>(
+        cause: (Books) -> RecordedCause = { _ in .known(.unknown) },
+        _ event: (inout Books, inout Machine.Effects) -> Value
+    ) -> Value {
         var outcome = Outcome()
-        let value = decide(&outcome, event)
+        let value = decide(&outcome, cause: cause, event)
         return carryOut(outcome) { value }
     }
 }

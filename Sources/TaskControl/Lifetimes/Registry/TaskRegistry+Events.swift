@@ -25,10 +25,12 @@ extension TaskRegistry {
     struct Retired {
         let moment: EventMoment
         let tasks: [(id: ID, subject: TaskEvent.Identity)]
+        let cause: RecordedCause
     }
 
     /// Emits that tasks were cancelled.
     func emitCancelled(_ retired: Retired) {
+        let detail = retired.cause.eventText
         for (id, subject) in retired.tasks {
             // A lifetime's tasks that are not known by their place are `AsyncTask`s.
             let isAsyncTask = source.primitive == .asyncLifetime && subject != self.subject(id)
@@ -39,7 +41,8 @@ extension TaskRegistry {
                     .cancelled,
                     owner: source.identity,
                     subject: subject,
-                    ownerName: source.name
+                    ownerName: source.name,
+                    detail: detail
                 )
             )
         }

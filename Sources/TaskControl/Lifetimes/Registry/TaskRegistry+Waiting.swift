@@ -6,7 +6,7 @@ extension TaskRegistry {
     @inline(__always)
     func begin(_ id: ID) -> Machine.Start {
         let isCancelled = _isTaskCancelled
-        return change { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
+        return change(cause: { $0.cause(ofReplacementBy: id) }) { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
     }
 
     /// Whether the body of a task without a key may run. Asks under the lock only if the task may have been cancelled.
@@ -37,7 +37,9 @@ extension TaskRegistry {
                 // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
                 try? await clock.sleep(for: quietTime.saturated)
                 let isCancelled = Task.isCancelled
-                return change { $0.machine.quietTimeEnded(id, isCancelled: isCancelled, &$1) } == .run
+                return change(cause: { $0.cause(ofReplacementBy: id) }) {
+                    $0.machine.quietTimeEnded(id, isCancelled: isCancelled, &$1)
+                } == .run
             }
         }
     }
@@ -113,7 +115,7 @@ extension TaskRegistry {
             await withTaskCancellationHandler {
                 await value(registry.job(of: followed))
             } onCancel: {
-                performOutsideHandler { registry.cancel(followed) }
+                performOutsideHandler { registry.cancel(followed, because: .unknown) }
             }
         }
     }

@@ -135,7 +135,7 @@ final class TaskRegistry: Sendable {
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ outcome: inout Outcome
     ) -> Registration<ID> {
-        decide(&outcome) { books, effects in
+        decide(&outcome, cause: { _ in .superseded(key) }) { books, effects in
             let registration = books.machine.add(
                 key: key,
                 behavior: behavior,
@@ -166,7 +166,9 @@ final class TaskRegistry: Sendable {
     /// Attaches the handle of a task that has been created.
     func attach(_ id: ID, _ job: Job) {
         var outcome = Outcome()
-        decide(&outcome) { $0.machine.attach(id, job: .init(job), &$1) }
+        decide(&outcome, cause: { .known($0.earlyCauses[id] ?? .unknown) }) {
+            $0.machine.attach(id, job: .init(job), &$1)
+        }
         if outcome.raisingTo > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: outcome.raisingTo)) }
         carryOut(outcome) {}
     }
@@ -212,7 +214,7 @@ final class TaskRegistry: Sendable {
         }
         switch registration {
         case .added(let id):
-            if task.isCancelled { cancel(id) }
+            if task.isCancelled { cancel(id, because: .unknown) }
             return id
         case .existing(let id, _):
             Diagnostics.emit(source.event(.duplicate, about: self.subject(id), key: key?.text))
@@ -240,7 +242,10 @@ final class TaskRegistry: Sendable {
         _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in
             await end()
             let (moment, isCancelled) = (Diagnostics.moment, task.isCancelled)
-            withExtendedLifetime(task) { finish(id) }
+            withExtendedLifetime(task) {
+                finish(id)
+                CancellationCauses.forget(task.address)
+            }
             Diagnostics.emit(
                 at: moment,
                 source.event(.completed, .ended(.completed), about: subject(id), isCancelled: isCancelled)

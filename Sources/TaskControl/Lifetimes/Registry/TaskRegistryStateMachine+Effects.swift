@@ -11,6 +11,8 @@ extension TaskRegistryStateMachine {
             fileprivate(set) var cancelling: [Job] = []
             /// Entries that were live and no longer are, without having finished.
             fileprivate(set) var retired: [ID] = []
+            /// Timers to cancel, which have no owner that could cancel them for a cause.
+            fileprivate(set) var stopping: [Job] = []
             /// An interval that has begun, and its length.
             fileprivate(set) var interval: (id: IntervalID, time: Duration)?
         }
@@ -33,6 +35,10 @@ extension TaskRegistryStateMachine {
         /// - Parameter job: `nil`: the task is being created, and `attach` cancels it.
         mutating func cancel(_ job: Job?) {
             if let job { list().cancelling.append(job) }
+        }
+
+        mutating func stop(_ timer: Job?) {
+            if let timer { list().stopping.append(timer) }
         }
 
         mutating func retire(_ id: ID) {

@@ -51,9 +51,9 @@ extension TaskRegistryStateMachine {
 
     /// The timer of an interval exists. If the interval has ended, or the registry is closed and has no task that could wait for it, the timer is cancelled.
     mutating func attachTimer(_ id: IntervalID, _ timer: Job, _ effects: inout Effects) {
-        guard hasInterval(id) else { return effects.cancel(timer) }
+        guard hasInterval(id) else { return effects.stop(timer) }
         intervals[id.slot]?.timer = timer
-        if isClosed, liveCount == 0 { effects.cancel(timer) }
+        if isClosed, liveCount == 0 { effects.stop(timer) }
     }
 
     /// An interval has ended: the entry that waits for it may start. A second report has no effect.

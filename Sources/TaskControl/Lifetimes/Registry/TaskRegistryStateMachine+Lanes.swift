@@ -54,7 +54,7 @@ extension TaskRegistryStateMachine {
     /// - Complexity: O(*n*) in the number of tasks, and of the slots left empty before the last of them.
     mutating func cancelAll(_ effects: inout Effects) {
         // Their tasks go on, and end them.
-        if isClosed { for interval in intervals.values { effects.cancel(interval.timer) } }
+        if isClosed { for interval in intervals.values { effects.stop(interval.timer) } }
         guard liveCount > 0 else { return }
         for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
     }

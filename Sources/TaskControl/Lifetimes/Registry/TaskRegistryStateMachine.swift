@@ -350,6 +350,12 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     // MARK: Bookkeeping
 
+    /// The key of an entry that has not finished.
+    func key(of id: ID) -> Key? {
+        guard entries.contains(id), entries[id.slot].lane != Chain.none else { return nil }
+        return lanes[entries[id.slot].lane].key
+    }
+
     /// `nil`: finished.
     @inline(__always)
     func phase(of id: ID) -> Phase? {

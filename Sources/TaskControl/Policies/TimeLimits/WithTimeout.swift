@@ -149,7 +149,14 @@ enum _TimeLimit {
     struct _RacePhase: Sendable {
         private enum Phase { case running, ended, expired, failed }
 
-        private let phase = Locked(Phase.running)
+        private struct State {
+            var phase = Phase.running
+            /// The task that runs the operation, from its beginning to its end.
+            var task: TaskAddress?
+        }
+
+        private let state = Locked(State())
+        private let caller = TaskAddress.running
         /// Its events, if somebody observed when it began.
         private let events: CallEvents?
 
@@ -158,7 +165,18 @@ enum _TimeLimit {
             events = CallEvents.begin(.withTimeout, .started, .waiting, delay: limit)
         }
 
-        @usableFromInline func run() { events?.emit(.running, .entered(.running)) }
+        /// The operation begins, in the running task.
+        @usableFromInline
+        func run() {
+            let task = TaskAddress.running
+            CancellationCauses.link(task, to: caller)
+            state.withLock { state in
+                state.task = task
+                // The limit has passed before the operation began, so the task is about to be cancelled.
+                if state.phase == .expired { CancellationCauses.record(.known(.deadline), for: task) }
+            }
+            events?.emit(.running, .entered(.running))
+        }
 
         @usableFromInline
         func emitEnd(_ error: (any Error)?) {
@@ -170,19 +188,30 @@ enum _TimeLimit {
             }
         }
 
-        @usableFromInline func end() { _ = move(to: .ended) }
+        /// The operation has ended, in the running task.
+        @usableFromInline
+        func end() {
+            _ = move(to: .ended)
+            CancellationCauses.forget(.running)
+        }
 
+        /// The caller cancels the operation after this.
         @usableFromInline func expire() { _ = move(to: .expired) }
 
         /// - Returns: Whether the operation was still running.
         @usableFromInline func fail() -> Bool { move(to: .failed) }
 
-        @usableFromInline var isExpired: Bool { phase.withLock { $0 == .expired } }
+        @usableFromInline var isExpired: Bool { state.withLock { $0.phase == .expired } }
 
         private func move(to next: Phase) -> Bool {
-            phase.withLock { phase in
-                guard phase == .running else { return false }
-                phase = next
+            state.withLock { state in
+                guard state.phase == .running else {
+                    if next == .ended { state.task = nil }
+                    return false
+                }
+                state.phase = next
+                // Under the lock, under which the task is known to have its end before it.
+                if next == .expired, let task = state.task { CancellationCauses.record(.known(.deadline), for: task) }
                 return true
             }
         }

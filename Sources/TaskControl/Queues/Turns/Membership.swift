@@ -27,7 +27,19 @@ enum Membership: Sendable {
         if case .member(let group, let id) = self { !group.isLive(id) } else { true }
     }
 
+    /// Cancels the running task, which is that of this place, for the reason for which the group has cancelled it.
+    func cancelCurrentTask() {
+        switch self {
+        case .member(let group, let id): group.recordCauseOfCurrentTask(id)
+        case .refused(let group):
+            // Its handle is cancelled by `attach`, which may have come before.
+            CancellationCauses.record(.known(.shutdown(name: group.name)), for: .running, isFirst: true)
+        }
+        withUnsafeCurrentTask { $0?.cancel() }
+    }
+
     func end() {
         if case .member(let group, let id) = self { group.finish(id) }
+        CancellationCauses.forget(.running)
     }
 }

@@ -76,7 +76,7 @@ public struct _Turn: Sendable {
     @usableFromInline
     func enter() -> _HeldTurn? {
         // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.
-        if membership?.isCancelled == true { withUnsafeCurrentTask { $0?.cancel() } }
+        if let membership, membership.isCancelled { membership.cancelCurrentTask() }
         turns.emit(.started, .entered(.running), id)
         return turns.holdsTurns ? held : nil
     }

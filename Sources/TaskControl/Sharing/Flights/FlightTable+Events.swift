@@ -53,8 +53,10 @@ extension _FlightTable {
         )
     }
 
-    func emitCancelled(_ ids: [ID], at moment: EventMoment) {
+    func emitCancelled(_ ids: [ID], because cause: CancellationCause, at moment: EventMoment) {
         Diagnostics.emit(at: moment, source.event(.cancelledAll, count: ids.count))
-        for id in ids { Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(id))) }
+        for id in ids {
+            Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(id), detail: cause.eventText))
+        }
     }
 }

@@ -173,7 +173,10 @@ final class _FlightTable: Sendable {
     func leave(_ caller: Machine.Caller, of key: _ErasedKey?) {
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(caller, of: key)
-            return (leaving, leaving.cancelling?.owned, Diagnostics.moment)
+            let task = leaving.cancelling?.owned
+            // Under the lock, under which the task is known to have its end before it.
+            if let task { CancellationCauses.record(.known(.lastCallerLeft), for: task.address) }
+            return (leaving, task, Diagnostics.moment)
         }
         leaving.waiter?.resume(returning: .left)
         guard let cancelled = leaving.cancelled else { return }
@@ -181,7 +184,10 @@ final class _FlightTable: Sendable {
             // A flight that has ended meanwhile has reported its end.
             let isNews = moment != nil && isInFlight(cancelled)
             task?.cancel()
-            if isNews { Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(cancelled))) }
+            if isNews {
+                let cause = CancellationCause.lastCallerLeft.eventText
+                Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(cancelled), detail: cause))
+            }
             withExtendedLifetime(leaving.payload) {}
         }
     }
@@ -211,6 +217,7 @@ final class _FlightTable: Sendable {
     func finish(_ flight: _Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
         let moment = Diagnostics.moment
         let landing = state.withLock { $0.finish(flight.id, of: flight.key) }
+        CancellationCauses.forget(.running)
         landing.first?.resume(returning: .reached)
         for waiter in landing.others { waiter.resume(returning: .reached) }
         if let moment {
@@ -252,14 +259,17 @@ final class _FlightTable: Sendable {
         if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.text)) }
     }
 
-    func cancelAll() {
+    func cancelAll(because reason: String?) {
+        let cause = CancellationCause.requested(reason: reason)
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
-            return (clearing, clearing.jobs.map(\.owned), Diagnostics.moment)
+            let tasks = clearing.jobs.map(\.owned)
+            for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
+            return (clearing, tasks, Diagnostics.moment)
         }
         for waiter in clearing.waiters { waiter.resume(returning: .left) }
         for task in tasks { task.cancel() }
-        if let moment { emitCancelled(clearing.ids, at: moment) }
+        if let moment { emitCancelled(clearing.ids, because: cause, at: moment) }
     }
 
     // MARK: Looking

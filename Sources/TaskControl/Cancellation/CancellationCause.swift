@@ -1,0 +1,67 @@
+/// The reason for which a task was cancelled.
+///
+/// ```swift
+/// let uploads = TaskBag(name: "uploads")
+/// uploads.addTask {
+///     await api.refresh()
+///     if Task.cancellationCause == .requested(reason: "signed out") { return }
+/// }
+/// uploads.cancelAll(because: "signed out")
+/// ```
+///
+/// `Task.cancellationCause` reads it inside the cancelled task. The first cause counts: a task that was replaced under its key keeps that cause when its
+/// store is closed later.
+///
+/// Swift has no reasons of cancellations yet; the discussion of SE-0526 names them as a future direction. A `switch` over a cause needs an
+/// `@unknown default`.
+@nonexhaustive
+public enum CancellationCause: Hashable, Sendable, Codable {
+    /// A newer task of the same key has replaced the task.
+    case superseded(key: String)
+    /// The owner of the task was deallocated.
+    case ownerDeallocated(name: String?)
+    /// The owner of the task was closed or shut down.
+    case shutdown(name: String?)
+    /// A deadline or a time limit of the operation has passed.
+    case deadline
+    /// The last caller that waited for the task of a flight has left.
+    case lastCallerLeft
+    /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task.
+    case requested(reason: String?)
+    /// The task was cancelled by other code, such as `Task.cancel()`.
+    case unknown
+}
+
+extension CancellationCause: CustomStringConvertible {
+    /// The cause in words, such as "requested: signed out".
+    public var description: String {
+        switch self {
+        case .superseded(let key): "superseded: \(key)"
+        case .ownerDeallocated(let name): Self.line("owner deallocated", name)
+        case .shutdown(let name): Self.line("shutdown", name)
+        case .deadline: "deadline"
+        case .lastCallerLeft: "last caller left"
+        case .requested(let reason): Self.line("requested", reason)
+        case .unknown: "unknown"
+        }
+    }
+
+    private static func line(_ cause: String, _ detail: String?) -> String { detail.map { "\(cause): \($0)" } ?? cause }
+
+    /// The cause in an event; `nil`: unknown.
+    var eventText: String? { self == .unknown ? nil : description }
+}
+
+extension Task where Success == Never, Failure == Never {
+    /// The reason for which the running task was cancelled; `nil` if it was not cancelled.
+    ///
+    /// The cause is that of the task which reads it. The operation of ``withTimeout(_:clock:operation:)`` or ``withDeadline(_:operation:)``, which runs in a
+    /// child task, has the cause of its caller, too. Other child tasks, such as those of `async let` and task groups, have the cause
+    /// ``CancellationCause/unknown``, since Swift does not say which task a child belongs to: read the cause in the task itself. The cause of a task that
+    /// other code has cancelled is unknown as well.
+    ///
+    /// - Complexity: O(*n*) in the number of time limits around the call.
+    public static var cancellationCause: CancellationCause? {
+        _isTaskCancelled ? CancellationCauses.cause(of: .running)?.cause ?? .unknown : nil
+    }
+}

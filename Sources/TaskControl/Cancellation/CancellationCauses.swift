@@ -1,0 +1,104 @@
+private import CTaskControl
+
+/// A cause as it is recorded. The text of a key calls code of others, so it is made when the cause is read.
+enum RecordedCause: Sendable {
+    case known(CancellationCause)
+    case superseded(_ErasedKey)
+
+    var cause: CancellationCause {
+        switch self {
+        case .known(let cause): cause
+        case .superseded(let key): .superseded(key: key.text)
+        }
+    }
+
+    /// The cause in an event; `nil`: unknown.
+    var eventText: String? { cause.eventText }
+}
+
+/// The address of a task that lives, which identifies it.
+package struct TaskAddress: Hashable, Sendable {
+    fileprivate let bits: UInt
+
+    /// The running task.
+    package static var running: Self { Self(bits: UInt(bitPattern: tc_runningTask())) }
+
+    fileprivate var pointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: bits) }
+}
+
+extension Task {
+    /// The address of the task.
+    var address: TaskAddress { TaskAddress(bits: UInt(bitPattern: unsafeBitCast(self, to: UnsafeRawPointer.self))) }
+}
+
+/// The causes of the cancelled tasks that live, by the addresses of the tasks.
+///
+/// Not in the tasks or in their owners' books, so that a task that is not cancelled pays one load for it. An engine records a cause while it holds the lock
+/// under which it knows that the task has its end before it, and before it cancels the task; the task forgets its cause at its end. The lock here is the
+/// innermost: nothing is called or released while it is held.
+package enum CancellationCauses {
+    struct Record: Sendable {
+        /// `nil`: not cancelled by this library.
+        var cause: RecordedCause?
+        /// Causes are numbered in the order in which they are recorded.
+        var order: UInt64 = .max
+        /// The caller, of a child task of this library.
+        var parent: TaskAddress?
+    }
+
+    private static let parts = (0..<Int(tc_recordParts)).map { _ in Locked<[TaskAddress: Record]>([:]) }
+
+    private static func part(of task: TaskAddress) -> Locked<[TaskAddress: Record]> {
+        parts[Int(tc_recordPart(task.pointer))]
+    }
+
+    /// Records the cause of a cancellation that follows, unless there is one.
+    ///
+    /// - Parameter isFirst: Whether nothing else has cancelled the task, though it may be cancelled already.
+    static func record(_ cause: RecordedCause, for task: TaskAddress, isFirst: Bool = false) {
+        part(of: task).withLock { records in
+            if records[task]?.cause != nil { return }
+            // Other code has cancelled it before. That is looked at under the lock, so that a task that has read `unknown` reads nothing else later.
+            let isKnown = isFirst || task.pointer.map(tc_isCancelled) != true
+            if records[task] == nil { tc_countRecord(task.pointer, true) }
+            records[task, default: Record()].cause = isKnown ? cause : .known(.unknown)
+            records[task]?.order = tc_nextNumber()
+        }
+    }
+
+    /// Begins a child task of this library: it has the causes of its parent, which outlives it. The child forgets that at its end.
+    static func link(_ child: TaskAddress, to parent: TaskAddress) {
+        tc_countRecord(child.pointer, true)
+        part(of: child).withLock { $0[child] = Record(parent: parent) }
+    }
+
+    /// Forgets what is recorded of a task that is about to end.
+    @inline(__always)
+    static func forget(_ task: TaskAddress) {
+        if tc_mayHaveRecord(task.pointer) { remove(task) }
+    }
+
+    @inline(never)
+    private static func remove(_ task: TaskAddress) {
+        let record = part(of: task).withLock { records in
+            let record = records.removeValue(forKey: task)
+            if record != nil { tc_countRecord(task.pointer, false) }
+            records.shrinkIfMostlyEmpty()
+            return record
+        }
+        // Perhaps the last reference to a key: released here, where the lock is free.
+        withExtendedLifetime(record) {}
+    }
+
+    /// The first cause of a task and of those that it is a child task of.
+    static func cause(of task: TaskAddress) -> RecordedCause? {
+        var first: Record?
+        var next: TaskAddress? = task
+        while let task = next, tc_mayHaveRecord(task.pointer) {
+            let record = part(of: task).withLock { $0[task] }
+            if let record, record.cause != nil, record.order < first?.order ?? .max { first = record }
+            next = record?.parent
+        }
+        return first?.cause
+    }
+}
