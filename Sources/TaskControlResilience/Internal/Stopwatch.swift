@@ -8,6 +8,12 @@ struct Stopwatch: Sendable {
     private let pause: @Sendable (Duration) async throws -> Void
 
     init(_ clock: some Clock<Duration>) {
+        // The usual clock in its own type: a call through the protocol takes a multiple.
+        if let clock = clock as? ContinuousClock { self.init(of: clock) } else { self.init(of: clock) }
+    }
+
+    @inline(__always)
+    private init(of clock: some Clock<Duration>) {
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         pause = { try await clock.sleep(until: start.advanced(by: $0.saturated), tolerance: nil) }

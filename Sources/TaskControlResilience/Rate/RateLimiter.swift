@@ -103,7 +103,8 @@ public final class RateLimiter: Sendable {
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
         try Task.checkCancellation()
-        let limit = [limit, remainingTime()].compactMap { $0 }.min()
+        var limit = limit
+        if let remaining = remainingTime() { limit = limit.map { min($0, remaining) } ?? remaining }
         let now = time.now
         let (answer, moment) = machine.withLock { ($0.acquire(weight, within: limit, at: now), Diagnostics.moment) }
         switch answer {
