@@ -8,12 +8,15 @@ struct TourCommand: AsyncParsableCommand {
         commandName: "tour",
         abstract:
             "What becomes of a task that outlives the line that started it, measured on a real HTTP server and real files.",
+        // Without the subcommand, which only the tour itself uses.
+        usage: "tour [--chapter <name> ...] [--seed <seed>] [--json <file>] [--trace <file> ...]",
         discussion: """
             Each chapter is played first as people write it today, then with TaskControl. All numbers are measured: the server's own \
             counters, the client's state, what files hold, and what tests and simulations came to.
 
             Exit codes: 0 if every claim holds, 1 if one does not, 64 for a bad argument, 74 if the results could not be written.
-            """
+            """,
+        subcommands: [TripServiceCommand.self]
     )
 
     @Option(help: ArgumentHelp("Play this chapter only; may be given several times.", valueName: "name"))

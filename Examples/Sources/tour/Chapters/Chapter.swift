@@ -22,6 +22,7 @@ enum Chapters {
         TokensChapter(),
         FlakyChapter(),
         HangsChapter(),
+        DeadlineChapter(),
         LogChapter(),
         SaveChapter(),
     ]
