@@ -191,6 +191,9 @@ public final class CircuitBreaker: Sendable {
         return isCancelled ? CancellationError() : error
     }
 
+    /// Ends a call that says nothing about the service.
+    func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
+
     private func report(_ outcome: CallOutcome, of permit: _Permit) {
         let now = time.now
         let (change, moment) = machine.withLock { ($0.report(outcome, of: permit.permit, at: now), Diagnostics.moment) }

@@ -34,8 +34,15 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
 ) async throws -> Value {
     try Task.checkCancellation()
     do {
-        guard let concurrency = policy.concurrency else { return try await policy._inLimits(clock, operation) }
-        return try await concurrency.withPermit { try await policy._inLimits(clock, operation) }
+        return try await policy._admitted { admission in
+            do {
+                let value = try await policy._inBreaker(clock, operation)
+                admission._succeeded()
+                return value
+            } catch {
+                throw admission._failed(error)
+            }
+        }
     } catch {
         try Task.checkCancellation()
         throw error
@@ -43,25 +50,6 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
 }
 
 extension ResiliencePolicy {
-    @inlinable
-    nonisolated(nonsending) func _inLimits<Value: Sendable>(
-        _ clock: some Clock<Duration>,
-        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
-    ) async throws -> Value {
-        if let rate { try await rate.acquire() }
-        guard let throttle else { return try await _inThrottle(clock, operation) }
-        return try await throttle.run { try await _inThrottle(clock, operation) }
-    }
-
-    @inlinable
-    nonisolated(nonsending) func _inThrottle<Value: Sendable>(
-        _ clock: some Clock<Duration>,
-        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard let breaker else { return try await _inBreaker(clock, operation) }
-        return try await breaker.run { try await _inBreaker(clock, operation) }
-    }
-
     @inlinable
     nonisolated(nonsending) func _inBreaker<Value: Sendable>(
         _ clock: some Clock<Duration>,

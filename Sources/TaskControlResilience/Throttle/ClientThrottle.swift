@@ -191,6 +191,9 @@ public final class ClientThrottle: Sendable {
         return isCancelled ? CancellationError() : error
     }
 
+    /// Ends a call that says nothing about the service.
+    func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
+
     private func report(_ outcome: CallOutcome, of permit: _Permit) {
         let now = time.now
         machine.withLock { $0.report(outcome, of: permit.permit, at: now) }
