@@ -101,6 +101,7 @@ let package = Package(
             name: "TaskControlHTTP",
             dependencies: [
                 "TaskControl",
+                "TaskControlResilience",
                 "TaskControlSupport",
                 .product(
                     name: "AsyncHTTPClient",
@@ -182,6 +183,7 @@ let package = Package(
             name: "TaskControlHTTPTests",
             dependencies: [
                 "TaskControlHTTP",
+                "TaskControlResilience",
                 "TaskControlSupport",
                 "TaskControlTesting",
                 "TestSupport",
@@ -200,7 +202,14 @@ let package = Package(
         ),
         .testTarget(
             name: "TaskControlResilienceTests",
-            dependencies: ["TaskControl", "TaskControlResilience", "TaskControlTesting", "TestSupport"]
+            dependencies: [
+                "TaskControl",
+                "TaskControlResilience",
+                "TaskControlSnapshot",
+                "TaskControlTesting",
+                "TaskControlTrace",
+                "TestSupport",
+            ]
         ),
         .testTarget(
             name: "TaskControlTestingTests",

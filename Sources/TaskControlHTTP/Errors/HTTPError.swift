@@ -12,7 +12,7 @@
 /// are made that way. A credential without any of these marks is not recognized.
 ///
 /// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are the `CancellationError` of a caller that
-/// is cancelled, and `TimeoutError`.
+/// is cancelled, `TimeoutError`, and the errors of ``HTTPResilience`` for a call that is refused.
 public struct HTTPError: Error, Sendable {
     /// What failed.
     @nonexhaustive

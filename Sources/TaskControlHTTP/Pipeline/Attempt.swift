@@ -10,6 +10,7 @@ struct Attempt: Sendable {
         case reading
     }
 
+    let policies: CallPolicies
     var stage = Stage.preparation
     /// The request; `nil` if the endpoint could not make one.
     var request: PreparedRequest?
@@ -22,6 +23,10 @@ struct Attempt: Sendable {
     /// The credential that the server rejected, set when the attempt has failed.
     private(set) var rejectedCredential: CredentialSerial?
 
+    init(_ policies: CallPolicies = CallPolicies()) {
+        self.policies = policies
+    }
+
     /// Whether the server does not accept the credential. A server of another origin, where a redirect led, has not
     /// seen it.
     var isRejection: Bool {
@@ -31,7 +36,7 @@ struct Attempt: Sendable {
 
     /// Returns whether another attempt may succeed.
     func isRetryable(after error: any Error, _ policy: HTTPRetryPolicy) -> Bool {
-        guard request?.body?.canBeSentAgain != false else { return false }
+        guard request?.body?.canBeSentAgain != false, policies.isWorthRetrying(error) else { return false }
         return switch stage {
         case .preparation: false
         case .exchange: TaskControlHTTP.isRetryable(error)

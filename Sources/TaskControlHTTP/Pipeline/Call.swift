@@ -1,7 +1,10 @@
+internal import TaskControlResilience
+
 /// One call of a client: the request of its endpoint, and its attempts.
 ///
 /// ``RequestPipeline`` limits the time of the call and lets the adapter complete the request. Then the call applies the
-/// other policies, from the outside in: retries, the authenticator, the time limit of an attempt, the exchange.
+/// other policies, from the outside in: the resilience of the host, retries, the authenticator, the time limit of an
+/// attempt, the exchange.
 struct Call {
     /// Sends a request and reads the response. Records in the attempt what arrives, and when reading begins.
     typealias Exchange<Value> = (PreparedRequest, inout Attempt) async throws -> Value
@@ -11,6 +14,8 @@ struct Call {
     private let body: UploadEndpointBody?
     /// Changes the request of each attempt.
     private let prepare: (inout URLRequest) throws -> Void
+    /// What applies to the attempts, known when the policy of the host is.
+    private var callPolicies = CallPolicies()
     /// How many attempts have begun. A request that is sent again with a new credential is another attempt.
     private var attempts = 0
     /// The last attempt.
@@ -33,14 +38,45 @@ struct Call {
 
     private var policies: ClientPolicies { pipeline.policies }
 
+    /// Sends the request, when the policy of its host admits the call.
+    ///
+    /// - Parameters:
+    ///   - verdict: Learns the outcome of the call. If the call is cancelled while it runs, the caller ends the verdict.
+    ///   - isCollected: Whether the response is collected before its endpoint makes something of it.
+    mutating func run<Value>(
+        _ exchange: Exchange<Value>,
+        _ verdict: CallVerdict?,
+        isCollected: Bool
+    ) async throws -> Value {
+        let isTransfer = !isCollected || body != nil
+        guard let resilience = policies.resilience, let verdict else {
+            callPolicies = pipeline.policies(of: request, nil, nil, isTransfer: isTransfer)
+            return try await repeated(exchange)
+        }
+        return try await resilience.withPolicy(for: request.host, in: pipeline.hostPolicies) { policy in
+            callPolicies = pipeline.policies(of: request, policy, verdict, isTransfer: isTransfer)
+            return try await policy._admitted { admission in
+                verdict.begin(admission)
+                do {
+                    let value = try await repeated(exchange)
+                    verdict.report(attempt, nil)
+                    return value
+                } catch {
+                    if !Task.isCancelled || attempt.stage == .preparation { verdict.report(attempt, error) }
+                    throw error
+                }
+            }
+        }
+    }
+
     /// Sends the request until an attempt succeeds, or the policies allow no other attempt.
-    mutating func run<Value>(_ exchange: Exchange<Value>) async throws -> Value {
-        guard let policy = policies.retry, policy.allows(request) else { return try await authenticated(exchange) }
+    private mutating func repeated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+        guard let policy = callPolicies.retry else { return try await authenticated(exchange) }
         // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
         return try await retry(
             attempts: max(1, policy.attempts),
             backoff: policy.backoff,
-            budget: pipeline.budget(for: request),
+            budget: callPolicies.budget,
             maxElapsed: policy.maxElapsed,
             clock: policies.clock,
             hint: { _ in attempt.response.head?.retryAfter() },
@@ -77,11 +113,11 @@ struct Call {
     /// Makes one attempt, and notifies the observer of its outcome.
     private mutating func sendOnce<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         attempts += 1
-        attempt = Attempt()
+        attempt = Attempt(callPolicies)
         attempt.request = PreparedRequest(request, body)
         let events = pipeline.emitStarted(request, attempt: attempts)
         do {
-            let value = try await policies.limited(to: policies.attemptTimeLimit) { try await send(exchange) }
+            let value = try await policies.limited(to: callPolicies.attemptTimeLimit) { try await send(exchange) }
             // Before anybody is notified, who may then read what this request has written.
             pipeline.sharing.didEnd(request)
             events?.end(.completed, .completed, attempt: attempts, status: attempt.response.head?.statusCode)

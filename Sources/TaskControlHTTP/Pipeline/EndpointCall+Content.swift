@@ -2,7 +2,7 @@ extension EndpointCall {
     /// Sends the request of an endpoint, collects the response, and makes its content.
     func content(onProgress: (@Sendable (TransferProgress) -> Void)?) async throws -> Content {
         let reporter = onProgress.map(ProgressReporter.init)
-        return try await pipeline.run {
+        return try await pipeline.run(isCollected: true) {
             try makeRequest()
         } exchange: { request, attempt in
             let progress = reporter?.begin()
@@ -11,7 +11,7 @@ extension EndpointCall {
             attempt.stage = .reading
             let (request, data) = (request.requestWithoutCredentials, attempt.response.body ?? Data())
             if let head = attempt.response.head {
-                try pipeline.check(attempt, to: request) { try validate(request, head, data) }
+                try pipeline.check(attempt) { try validate(request, head, data) }
             }
             return try content(from: attempt.response.head, with: data)
         }

@@ -39,9 +39,10 @@ extension EndpointCall {
         if answer == .restart { throw DownloadRestart() }
         if answer == .refuse { attempt.response.body = try await reader.peek(Self.excerpt) }
         attempt.stage = .reading
-        try pipeline.check(attempt, to: request) {
+        try pipeline.check(attempt) {
             try validate(request, download.head(toValidate: head, answer), attempt.response.body)
         }
+        attempt.reportHead()
         guard case .write(let position) = answer else { throw HTTPError(.status) }
         try download.begin(at: position)
         progress?.expect(head, from: position)

@@ -21,9 +21,10 @@ extension EndpointCall {
                 let isSuccess = (200..<300).contains(head.statusCode)
                 if !isSuccess { attempt.response.body = try await reader.peek(Self.excerpt) }
                 attempt.stage = .reading
-                try pipeline.check(attempt, to: request) {
+                try pipeline.check(attempt) {
                     try validate(request, head, attempt.response.body)
                 }
+                attempt.reportHead()
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))
             }
         }

@@ -31,6 +31,7 @@ final class ExchangeSharing: Sendable {
         over transport: any HTTPTransport,
         into response: inout ReceivedResponse,
         limit: Int?,
+        hedging: ExchangeHedging?,
         _ progress: ProgressReporter.Transfer?
     ) async throws {
         do {
@@ -40,18 +41,17 @@ final class ExchangeSharing: Sendable {
                 if transport.cookies(for: request.request) != key.cookies { flights.forget(key) }
                 var response = ReceivedResponse()
                 do {
-                    try await transport.collect(request, into: &response, limit: limit, nil)
+                    try await transport.collect(request, into: &response, limit: limit, hedging: hedging, nil)
                 } catch {
-                    throw IncompleteResponse(error: error, response: response)
+                    throw UnsuccessfulExchange(error: error, response: response)
                 }
                 return response
             }
-        } catch let incomplete as IncompleteResponse {
-            response = incomplete.response
-            throw incomplete.error
+        } catch let exchange as UnsuccessfulExchange {
+            response = exchange.response
+            throw exchange.error
         }
-        if let head = response.head { progress?.expect(head) }
-        progress?.didReceive(response.body?.count ?? 0)
+        progress?.show(response)
     }
 
     /// Lets the next call with this key begin an exchange of its own.
@@ -61,15 +61,6 @@ final class ExchangeSharing: Sendable {
     /// before.
     func didEnd(_ request: URLRequest) {
         if !request.isSafe { writes.withLock { $0 += 1 } }
-    }
-
-    /// The error of a shared exchange, with the part of the response that had arrived: every call that joined reports
-    /// both.
-    private struct IncompleteResponse: EventDescribable {
-        let error: any Error
-        let response: ReceivedResponse
-
-        var eventText: String { Redaction.eventText(of: error) }
     }
 }
 

@@ -1,4 +1,17 @@
 extension HTTPTransport {
+    /// Sends a request and collects the response, perhaps with a second exchange. Then progress is known at the end only.
+    func collect(
+        _ request: PreparedRequest,
+        into response: inout ReceivedResponse,
+        limit: Int?,
+        hedging: ExchangeHedging?,
+        _ progress: ProgressReporter.Transfer?
+    ) async throws {
+        guard let hedging else { return try await collect(request, into: &response, limit: limit, progress) }
+        try await hedging.collect(request, over: self, into: &response, limit: limit)
+        progress?.show(response)
+    }
+
     /// Sends a request and collects the response.
     ///
     /// - Parameters:

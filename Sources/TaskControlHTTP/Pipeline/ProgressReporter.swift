@@ -69,6 +69,12 @@ final class ProgressReporter: Sendable {
             reporter.update(number) { $0.received += Int64(count) }
         }
 
+        /// Notes a response of which all has arrived.
+        func show(_ response: ReceivedResponse) {
+            if let head = response.head { expect(head) }
+            didReceive(response.body?.count ?? 0)
+        }
+
         func end() { reporter.end(number) }
     }
 

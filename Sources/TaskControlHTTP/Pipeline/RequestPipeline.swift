@@ -1,3 +1,5 @@
+internal import TaskControlResilience
+
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of
 /// its endpoint, the adapter. ``Call`` takes the inner steps.
 ///
@@ -9,7 +11,9 @@ struct RequestPipeline: Sendable {
     let sharing = ExchangeSharing()
     private let adapter: any RequestAdapter
     private let observer: ResponseObserver?
-    private let budgets = HostBudgets()
+    private let budgets = HostTable<RetryBudget>(\.hostUse)
+    /// The resilience policies of the hosts.
+    let hostPolicies = HostTable<ResiliencePolicy>(\.hostUse)
     /// The identity of the client in events.
     private let identity = TaskEvent.Identity(Diagnostics.nextNumber())
     /// The name of the client in events.
@@ -46,16 +50,25 @@ struct RequestPipeline: Sendable {
 
     /// Makes a request, and sends it as the policies say.
     ///
-    /// - Parameter prepare: Changes the request of each attempt.
+    /// - Parameters:
+    ///   - isCollected: Whether the response is collected before its endpoint makes something of it.
+    ///   - prepare: Changes the request of each attempt.
     func run<Value>(
+        isCollected: Bool = false,
         make: () throws -> (URLRequest, UploadEndpointBody?),
         prepare: @escaping (inout URLRequest) throws -> Void = { _ in },
         exchange: Call.Exchange<Value>
     ) async throws -> Value {
-        try await policies.limited(to: policies.timeLimit) {
-            try Task.checkCancellation()
-            var call = try await call(make, prepare)
-            return try await call.run(exchange)
+        let verdict = policies.resilience.map { _ in CallVerdict() }
+        do {
+            return try await policies.limited(to: policies.timeLimit) {
+                try Task.checkCancellation()
+                var call = try await call(make, prepare)
+                return try await call.run(exchange, verdict, isCollected: isCollected)
+            }
+        } catch {
+            verdict?.end(error)
+            throw error
         }
     }
 
@@ -86,7 +99,7 @@ struct RequestPipeline: Sendable {
     /// Throws for a response that the endpoint or the policies take for a failure.
     ///
     /// - Parameter validate: The endpoint's validation, which comes first.
-    func check(_ attempt: Attempt, to request: URLRequest, _ validate: () throws -> Void) throws {
+    func check(_ attempt: Attempt, _ validate: () throws -> Void) throws {
         let isRejection = policies.authenticator != nil && attempt.isRejection
         do {
             try validate()
@@ -94,7 +107,7 @@ struct RequestPipeline: Sendable {
             // The rejection, below, says more.
         }
         if isRejection { throw HTTPError(.unauthorized) }
-        if let retry = policies.retry, retry.allows(request), let status = attempt.response.head?.statusCode,
+        if let retry = attempt.policies.retry, let status = attempt.response.head?.statusCode,
             retry.statuses.contains(status)
         {
             throw HTTPError(.status)
@@ -109,15 +122,36 @@ struct RequestPipeline: Sendable {
     ) async throws {
         let limit = policies.bodyLimit
         guard policies.coalescesGETRequests, let key = sharing.key(of: request, policies, over: transport) else {
-            return try await transport.collect(request, into: &attempt.response, limit: limit, progress)
+            return try await transport.collect(
+                request,
+                into: &attempt.response,
+                limit: limit,
+                hedging: attempt.policies.hedging,
+                progress
+            )
         }
         attempt.sharingKey = key
-        try await sharing.collect(request, key, over: transport, into: &attempt.response, limit: limit, progress)
+        try await sharing.collect(
+            request,
+            key,
+            over: transport,
+            into: &attempt.response,
+            limit: limit,
+            hedging: attempt.policies.hedging,
+            progress
+        )
     }
 
-    /// Returns the retry budget of a request.
-    func budget(for request: URLRequest) -> RetryBudget? {
-        policies.retry?.budget.budget(for: request.url?.host, in: budgets)
+    /// Returns what applies to the attempts of a call.
+    func policies(
+        of request: URLRequest,
+        _ resilience: ResiliencePolicy?,
+        _ verdict: CallVerdict?,
+        isTransfer: Bool
+    ) -> CallPolicies {
+        CallPolicies(policies, resilience, verdict, of: request, isTransfer: isTransfer) {
+            $0.budget(for: request.host, in: budgets)
+        }
     }
 
     /// Calls the observer with an attempt that has ended, and its error if it failed.
@@ -152,6 +186,11 @@ struct RequestPipeline: Sendable {
             )
         )
     }
+}
+
+extension URLRequest {
+    /// The key of the host in tables: names of hosts are the same in any case.
+    var host: String? { url?.host?.lowercased() }
 }
 
 extension ClientPolicies {

@@ -1,14 +1,18 @@
 /// What a client does beyond sending. All of it is off by default.
 ///
-/// From the outside in: ``timeLimit`` for all of a call, the adapter, ``retry``, ``attemptTimeLimit`` for an attempt,
-/// the ``authenticator``, ``coalescesGETRequests``, the exchange. It is the order of the standard HTTP pipeline of
-/// .NET.
+/// From the outside in: ``timeLimit`` for all of a call, the adapter, the limits, the throttle and the breaker of
+/// ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the ``authenticator``, ``coalescesGETRequests``,
+/// the hedging of ``resilience``, the exchange. Without the hedging, it is the order of the standard HTTP pipeline of .NET.
 public struct ClientPolicies: Sendable {
     /// Who attaches credentials.
     public var authenticator: Authenticator?
 
     /// When a request is sent again.
     public var retry: HTTPRetryPolicy?
+
+    /// The protection of the hosts: limits, throttle, breaker and hedging, per host or shared. Its attempts are those of ``retry`` and
+    /// ``attemptTimeLimit``, where these are given; see ``HTTPResilience``. `nil`: none.
+    public var resilience: HTTPResilience?
 
     /// How long a call may take, with all of its attempts and delays, and with the reading of a response that is
     /// streamed. At the limit it throws `TimeoutError`. `nil`: as long as it likes.
@@ -65,6 +69,7 @@ public struct ClientPolicies: Sendable {
     /// - Parameters:
     ///   - authenticator: Who attaches credentials.
     ///   - retry: When a request is sent again.
+    ///   - resilience: The protection of the hosts.
     ///   - timeLimit: How long a call may take.
     ///   - attemptTimeLimit: How long an attempt may take.
     ///   - coalescesGETRequests: Whether GET requests that are alike share one exchange.
@@ -74,6 +79,7 @@ public struct ClientPolicies: Sendable {
     public init(
         authenticator: Authenticator? = nil,
         retry: HTTPRetryPolicy? = nil,
+        resilience: HTTPResilience? = nil,
         timeLimit: Duration? = nil,
         attemptTimeLimit: Duration? = nil,
         coalescesGETRequests: Bool = false,
@@ -83,6 +89,7 @@ public struct ClientPolicies: Sendable {
     ) {
         self.authenticator = authenticator
         self.retry = retry
+        self.resilience = resilience
         self.timeLimit = timeLimit
         self.attemptTimeLimit = attemptTimeLimit
         self.coalescesGETRequests = coalescesGETRequests

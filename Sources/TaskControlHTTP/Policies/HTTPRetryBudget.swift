@@ -27,9 +27,9 @@ public struct HTTPRetryBudget: Sendable {
     /// Retries are not limited.
     public static let unlimited = HTTPRetryBudget(kind: .unlimited)
 
-    func budget(for host: String?, in budgets: HostBudgets) -> RetryBudget? {
+    func budget(for host: String?, in budgets: HostTable<RetryBudget>) -> RetryBudget? {
         switch kind {
-        case .perHost(let make): host.map { budgets.budget(of: $0, make: make) }
+        case .perHost(let make): host.map { budgets.value(of: $0, make: make) }
         case .shared(let budget): budget
         case .unlimited: nil
         }

@@ -22,6 +22,8 @@
 /// when its body breaks off, and continues there if the server can; see ``DownloadResumption``. A download to a device or a
 /// pipe is not.
 ///
+/// With a throttle in ``ClientPolicies/resilience``, its account pays for the retries in place of ``budget``.
+///
 /// Two requests count as the same attempt here as the request before: the one with a new credential, which the
 /// ``Authenticator`` attaches, and the one for the whole content, which a download sends if the server cannot continue
 /// it, for example after a 416.
@@ -71,6 +73,21 @@ public struct HTTPRetryPolicy: Sendable {
 
     /// The methods that are idempotent by RFC 9110 (9.2.2).
     static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+
+    /// The rules of this type with the numbers of a policy that does not know what can be repeated.
+    init(_ policy: RetryPolicy) {
+        self.init(
+            attempts: policy.attempts,
+            backoff: policy.backoff,
+            budget: policy.budget.map(HTTPRetryBudget.shared) ?? .unlimited,
+            maxElapsed: policy.maxElapsed
+        )
+    }
+
+    /// Returns whether the method of a request is idempotent by RFC 9110 (9.2.2).
+    static func isIdempotent(_ request: URLRequest) -> Bool {
+        idempotentMethods.contains(request.httpMethod?.uppercased() ?? "GET")
+    }
 
     func allows(_ request: URLRequest) -> Bool {
         methods.contains(request.httpMethod?.uppercased() ?? "GET")

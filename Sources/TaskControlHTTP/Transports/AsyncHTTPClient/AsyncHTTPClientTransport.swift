@@ -135,7 +135,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 extension HTTPTransportRequest {
     /// Whether the method is idempotent by RFC 9110 (9.2.2).
     fileprivate var isIdempotent: Bool {
-        HTTPRetryPolicy.idempotentMethods.contains(request.httpMethod?.uppercased() ?? "GET")
+        HTTPRetryPolicy.isIdempotent(request)
     }
 }
 

@@ -1,0 +1,61 @@
+internal import TaskControlResilience
+
+/// A second exchange for one that takes unusually long.
+struct ExchangeHedging: Sendable {
+    private let hedging: ResiliencePolicy.Hedging
+    private let clock: any Clock<Duration>
+
+    init(_ hedging: ResiliencePolicy.Hedging, _ clock: any Clock<Duration>) {
+        self.hedging = hedging
+        self.clock = clock
+    }
+
+    /// Sends a request, and again if the response takes long. When this returns all exchanges are over.
+    ///
+    /// - Parameters:
+    ///   - response: Receives the head and the body of the exchange that counts, also if that fails.
+    ///   - limit: The largest body, in bytes.
+    func collect(
+        _ request: PreparedRequest,
+        over transport: any HTTPTransport,
+        into response: inout ReceivedResponse,
+        limit: Int?
+    ) async throws {
+        do {
+            response = try await hedged(
+                after: hedging.delay,
+                maxHedges: hedging.maxHedges,
+                budget: hedging.budget,
+                // `self`: without it, the compiler (Swift 6.3) does not open the existential.
+                clock: self.clock,
+                operation: { try await Self.answer(to: request, over: transport, limit: limit) },
+                shouldHedge: { hedging.shouldHedge(($0 as? UnsuccessfulExchange)?.error ?? $0) }
+            )
+        } catch let exchange as UnsuccessfulExchange {
+            response = exchange.response
+            if !exchange.isComplete { throw exchange.error }
+        }
+    }
+
+    /// Sends a request, and collects a response that says that the host works.
+    private static func answer(
+        to request: PreparedRequest,
+        over transport: any HTTPTransport,
+        limit: Int?
+    ) async throws -> ReceivedResponse {
+        var response = ReceivedResponse()
+        do {
+            try await transport.collect(request, into: &response, limit: limit, nil)
+        } catch {
+            throw UnsuccessfulExchange(error: error, response: response)
+        }
+        guard let head = response.head, head.isFailureOfHost else { return response }
+        let error = HTTPError(.status).completed(
+            request: request.requestWithoutCredentials,
+            response: head,
+            data: response.body,
+            credentials: request.credentials
+        )
+        throw UnsuccessfulExchange(error: error, response: response, isComplete: true)
+    }
+}

@@ -1,0 +1,85 @@
+public import TaskControlResilience
+
+/// The protection of the hosts that a client talks to, and of the client when they fail: a `ResiliencePolicy` per host, or one for all hosts.
+///
+/// ```swift
+/// let client = EndpointClient(
+///     baseURL: "https://books.example/v1",
+///     policies: ClientPolicies(resilience: .perHost { host in .standard(name: host) })
+/// )
+/// ```
+///
+/// The parts of the policy apply to a call as follows, from the outside in:
+///
+/// | part | applies to |
+/// |---|---|
+/// | `concurrency`, `rate`, `throttle`, `breaker` | each call, once, regardless of its attempts |
+/// | `retry` | what ``HTTPRetryPolicy`` allows, if ``ClientPolicies/retry`` is `nil` |
+/// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
+/// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
+///
+/// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
+///
+/// ## Attempts
+/// There is one set of rules for what is sent again: those of ``HTTPRetryPolicy``. With ``ClientPolicies/retry``, the policy's `retry` is not used.
+/// Without it, `retry` gives the number of attempts, the delays, the budget and `maxElapsed`, and its `shouldRetry` can exclude errors; methods,
+/// bodies and statuses are those of `HTTPRetryPolicy()`. With a throttle, its account pays for all retries and hedges.
+///
+/// A hedge is a second exchange of the same attempt, with the same credential, so that ``ResponseObserver`` is called and `attemptTimeLimit` counts
+/// once for both. (In `withPolicy` it is outside the retries.) The response that arrives first is returned after the other exchange has been cancelled
+/// and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress is reported only at the
+/// end of the exchange.
+///
+/// ## Failures of the host
+/// The throttle and the breaker count a call by its last attempt:
+///
+/// - A response with a 5xx status or 429 is a failure, also where the endpoint accepts it. Any other response is a success, also where the
+///   endpoint or the decoder throws.
+/// - An error of the transport that may pass, and a `TimeoutError` of a limit of the client, are failures.
+/// - A call that is cancelled, or that ends at a deadline, says nothing. Nor does one that has sent nothing, or that would fail in the same way on
+///   every host: see ``HTTPRetryPolicy``.
+///
+/// `isFailure` of the throttle and of the breaker is asked about failures alone, and can exclude some: a failure of status 501 is an
+/// ``HTTPError`` with that ``HTTPError/statusCode``. A response that is streamed or downloaded is counted when its head is there, so that a long
+/// transfer is no sign of an outage; what happens to its body later is not counted.
+///
+/// ## Refused calls
+/// A call that is refused throws the error of the part, as it is: `CircuitOpenError`, `RequestThrottledError`, `RateLimitExceededError`. Nothing is sent,
+/// the observer is not called, and the call is not retried.
+public struct HTTPResilience: Sendable {
+    private enum Kind {
+        case perHost(@Sendable (_ host: String) -> ResiliencePolicy)
+        case shared(ResiliencePolicy)
+    }
+
+    private let kind: Kind
+
+    /// A policy per host: the host of the request, in lowercase, wherever a redirect leads.
+    ///
+    /// A client keeps the policies of 64 hosts, and evicts unused ones first. An evicted policy is created again on demand. Policies with calls
+    /// and policies whose breaker refuses calls are not evicted, so there may be more of them for that time.
+    ///
+    /// - Parameter make: Creates the policy of a host, for a client's first request to it. An endpoint that has a closure of its own uses the
+    ///   policy that the client keeps, if there is one.
+    public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
+        HTTPResilience(kind: .perHost(make))
+    }
+
+    /// One policy for all hosts, which other clients and calls of `withPolicy` may share.
+    public static func shared(_ policy: ResiliencePolicy) -> HTTPResilience { HTTPResilience(kind: .shared(policy)) }
+
+    /// Calls an operation with the policy of a host, which is kept at least until the operation has ended.
+    ///
+    /// - Parameter host: `nil`: the request has none, and will not be sent.
+    func withPolicy<Value>(
+        for host: String?,
+        in policies: HostTable<ResiliencePolicy>,
+        _ operation: (ResiliencePolicy) async throws -> Value
+    ) async throws -> Value {
+        switch (kind, host) {
+        case (.shared(let policy), _): try await operation(policy)
+        case (.perHost(let make), let host?): try await policies.withValue(of: host, make: make, operation)
+        case (.perHost, nil): try await operation(ResiliencePolicy())
+        }
+    }
+}

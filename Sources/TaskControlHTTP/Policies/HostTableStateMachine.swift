@@ -1,0 +1,103 @@
+/// The values of hosts, and which of them are let go. Pure: no lock, task or closure.
+///
+/// Each entry has a stamp, which changes with each use. A caller that has judged the entries outside the lock removes only those that were not used
+/// meanwhile.
+///
+/// Invariants, checked by `checkInvariants()` after each step of the tests:
+/// 1. An entry that is borrowed is not removed.
+/// 2. The stamps of the entries differ.
+struct HostTableStateMachine<Value: Sendable>: Sendable {
+    /// An entry that nobody borrows.
+    struct Candidate: Sendable {
+        let host: String
+        let value: Value
+        fileprivate let stamp: UInt64
+    }
+
+    private struct Entry {
+        let value: Value
+        var borrowers: Int
+        var stamp: UInt64
+    }
+
+    /// How many entries there may be before some are let go.
+    private let comfortable: Int
+    private var entries: [String: Entry] = [:]
+    private var lastStamp: UInt64 = 0
+
+    init(comfortable: Int) {
+        self.comfortable = comfortable
+    }
+
+    private mutating func makeStamp() -> UInt64 {
+        lastStamp += 1
+        return lastStamp
+    }
+
+    /// Returns the value of a host; `nil`: there is none.
+    ///
+    /// - Parameter isBorrowed: Whether the value stays until it is given back.
+    mutating func use(_ host: String, isBorrowed: Bool) -> Value? {
+        guard entries[host] != nil else { return nil }
+        let stamp = makeStamp()
+        entries[host]?.stamp = stamp
+        if isBorrowed { entries[host]?.borrowers += 1 }
+        return entries[host]?.value
+    }
+
+    /// Adds the value of a host, unless there is one by now.
+    ///
+    /// - Returns: The value of the host.
+    mutating func add(_ value: Value, _ host: String, isBorrowed: Bool) -> Value {
+        if let value = use(host, isBorrowed: isBorrowed) { return value }
+        entries[host] = Entry(value: value, borrowers: isBorrowed ? 1 : 0, stamp: makeStamp())
+        return value
+    }
+
+    /// Ends the use of a value that was borrowed.
+    mutating func giveBack(_ host: String) {
+        guard let borrowers = entries[host]?.borrowers, borrowers > 0 else {
+            preconditionFailure("What is given back was borrowed.")
+        }
+        let stamp = makeStamp()
+        entries[host]?.borrowers = borrowers - 1
+        entries[host]?.stamp = stamp
+    }
+
+    /// The entries that may be removed before another one is added, those that were not used for the longest time first; empty while there is room.
+    ///
+    /// - Complexity: O(*n* log *n*) in the number of entries.
+    func candidates() -> [Candidate] {
+        guard entries.count >= comfortable else { return [] }
+        return entries.filter { $1.borrowers == 0 }
+            .map { Candidate(host: $0, value: $1.value, stamp: $1.stamp) }
+            .sorted { $0.stamp < $1.stamp }
+    }
+
+    /// Removes entries until there is room for another one.
+    ///
+    /// - Parameter candidates: The entries that may go, the first ones first.
+    /// - Returns: The values, which the caller releases outside the lock.
+    mutating func remove(_ candidates: [Candidate]) -> [Value] {
+        var removed: [Value] = []
+        for candidate in candidates where entries.count >= comfortable {
+            guard let entry = entries[candidate.host], entry.stamp == candidate.stamp else { continue }
+            entries[candidate.host] = nil
+            removed.append(entry.value)
+        }
+        return removed
+    }
+}
+
+extension HostTableStateMachine {
+    /// The hosts that have a value.
+    var hosts: Set<String> { Set(entries.keys) }
+
+    /// Traps if an invariant does not hold.
+    ///
+    /// - Parameter borrowed: The hosts whose values the caller borrows.
+    func checkInvariants(borrowed: Set<String>) {
+        precondition(borrowed.isSubset(of: entries.keys), "what is borrowed stays")
+        precondition(Set(entries.values.map(\.stamp)).count == entries.count, "stamps differ")
+    }
+}

@@ -1,0 +1,34 @@
+import TaskControl
+import TaskControlHTTP
+import TaskControlResilience
+import TestSupport
+
+/// What a breaker has counted of the only call that it admitted.
+enum HostVerdict {
+    case failed, healthy, unknown
+}
+
+/// A breaker that opens at the first failure, if no call has succeeded before.
+struct Judge: Sendable {
+    let breaker: CircuitBreaker
+
+    init(isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }) {
+        breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, isFailure: isFailure)
+    }
+
+    var policy: ResiliencePolicy { ResiliencePolicy(breaker: breaker) }
+
+    /// Fails a call, if that is needed to distinguish a success from a call that says nothing.
+    var verdict: HostVerdict {
+        get async {
+            if breaker.state != .closed { return .failed }
+            try? await breaker.run { throw HTTPError(.transport) }
+            return breaker.state == .closed ? .healthy : .unknown
+        }
+    }
+}
+
+/// Sends each request to the host that its endpoint names.
+struct AnyHost: RequestAdapter {
+    func adapt(_ request: URLRequest) -> URLRequest { request }
+}
