@@ -165,7 +165,7 @@ public final class CircuitBreaker: Sendable {
 
     @usableFromInline
     func _admit() throws -> _Permit {
-        try Task.checkCancellation()
+        if _isTaskCancelled { throw CancellationError() }
         if let permit = machine.withLock({ $0.admitWhileClosed() }) { return _Permit(permit: permit) }
         let (now, limit) = (time.now, remainingTime())
         let (admission, moment) = machine.withLock { ($0.admit(at: now, lease: limit), Diagnostics.moment) }

@@ -1,67 +1,121 @@
 public import TaskControl
 
-/// The admission of one call by the throttle and the breaker of a policy, each of which learns its outcome.
+/// One call under a policy: what it has taken of the limits, and how the throttle and the breaker have admitted it.
 ///
-/// Its outcome is reported once. Without a report the throttle counts the call as one that was not accepted, and a probe of the breaker lasts until its
-/// lease expires.
+/// Not the parts themselves, which the policy has, so that a call retains none of them.
 @usableFromInline
-package struct _CallAdmission: Sendable {
-    private let throttle: (ClientThrottle, ClientThrottle._Permit)?
-    private let breaker: (CircuitBreaker, CircuitBreaker._Permit)?
+struct _PolicyCall: Sendable {
+    fileprivate var holding = _PermitHolding.scoped
+    fileprivate var hasPermit = false
+    fileprivate var throttlePermit: ClientThrottle._Permit?
+    fileprivate var breakerPermit: CircuitBreaker._Permit?
 
-    @usableFromInline
-    init(_ policy: ResiliencePolicy) throws {
-        let throttle = try policy.throttle.map { ($0, try $0._admit()) }
-        do {
-            breaker = try policy.breaker.map { ($0, try $0._admit()) }
-        } catch {
-            // The call is not made, so the throttle does not count it.
-            throw throttle.map { $0._failed($1, error) } ?? error
-        }
-        self.throttle = throttle
-    }
-
-    /// Reports that the service has answered.
-    @usableFromInline
-    package func _succeeded() {
-        if let (breaker, permit) = breaker { breaker._succeeded(permit) }
-        if let (throttle, permit) = throttle { throttle._succeeded(permit) }
-    }
-
-    /// Reports an error, which each part classifies.
-    ///
-    /// - Returns: The error for the caller: `CancellationError` if the current task is cancelled.
-    @usableFromInline
-    @discardableResult
-    package func _failed(_ error: any Error) -> any Error {
-        let error = breaker.map { $0._failed($1, error) } ?? error
-        return throttle.map { $0._failed($1, error) } ?? error
-    }
-
-    /// Reports that the call says nothing about the service.
-    package func withdraw() {
-        if let (breaker, permit) = breaker { breaker.withdraw(permit) }
-        if let (throttle, permit) = throttle { throttle.withdraw(permit) }
-    }
+    @usableFromInline init() {}
 }
 
 extension ResiliencePolicy {
+    /// Begins a call without a suspension.
+    ///
+    /// - Returns: Whether it has begun. If not, the caller goes on with `_wait(_:)`.
+    /// - Throws: The error of the part that refuses the call. Nothing is taken then.
+    @usableFromInline
+    func _begin(_ call: inout _PolicyCall) throws -> Bool {
+        if _isTaskCancelled { throw CancellationError() }
+        if let concurrency {
+            guard try concurrency._acquireAtOnce(1, &call.holding) else { return false }
+            call.hasPermit = true
+        }
+        if let rate, !rate.takeAtOnce() { return false }
+        try admit(&call)
+        return true
+    }
+
+    /// Waits in the lines of the limits, and begins a call.
+    @usableFromInline
+    nonisolated(nonsending) func _wait(_ call: inout _PolicyCall) async throws {
+        if !call.hasPermit, let concurrency {
+            try await concurrency._acquireInLine(1, call.holding)
+            call.hasPermit = true
+        }
+        do {
+            try await rate?.acquire()
+        } catch {
+            returnPermit(call)
+            throw error
+        }
+        try admit(&call)
+    }
+
+    private func admit(_ call: inout _PolicyCall) throws {
+        do {
+            if let throttle { call.throttlePermit = try throttle._admit() }
+            if let breaker { call.breakerPermit = try breaker._admit() }
+        } catch {
+            // The call is not made, so the throttle does not count it.
+            throw _failed(call, error)
+        }
+    }
+
+    private func returnPermit(_ call: _PolicyCall) {
+        if call.hasPermit { concurrency?._release(1, call.holding) }
+    }
+
+    /// Ends a call that has succeeded.
+    @usableFromInline
+    func _succeeded(_ call: _PolicyCall) {
+        report(call, { $0._succeeded($1) }, { $0._succeeded($1) })
+        returnPermit(call)
+    }
+
+    /// Ends a call that has failed, with an error that each part classifies.
+    ///
+    /// - Returns: The error for the caller: `CancellationError` if the current task is cancelled.
+    @usableFromInline
+    func _failed(_ call: _PolicyCall, _ error: any Error) -> any Error {
+        report(call, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) })
+        returnPermit(call)
+        return _isTaskCancelled ? CancellationError() : error
+    }
+
+    @inline(__always)
+    fileprivate func report(
+        _ call: _PolicyCall,
+        _ toBreaker: (CircuitBreaker, CircuitBreaker._Permit) -> Void,
+        _ toThrottle: (ClientThrottle, ClientThrottle._Permit) -> Void
+    ) {
+        if let breaker, let permit = call.breakerPermit { toBreaker(breaker, permit) }
+        if let throttle, let permit = call.throttlePermit { toThrottle(throttle, permit) }
+    }
+
     /// Waits in the lines of the limits, and runs an operation that the throttle and the breaker have admitted.
     ///
     /// - Parameter operation: Reports the outcome to the admission.
-    @inlinable
     package nonisolated(nonsending) func _admitted<Value>(
         _ operation: nonisolated(nonsending) (_CallAdmission) async throws -> Value
     ) async throws -> Value {
-        guard let concurrency else { return try await _inConcurrency(operation) }
-        return try await concurrency.withPermit { try await _inConcurrency(operation) }
+        var call = _PolicyCall()
+        if !(try _begin(&call)) { try await _wait(&call) }
+        defer { returnPermit(call) }
+        return try await operation(_CallAdmission(policy: self, call: call))
+    }
+}
+
+/// The admission of one call by the throttle and the breaker of a policy, for a client that reports the outcome itself.
+///
+/// The outcome is reported once. Without a report the throttle counts the call as one that was not accepted, and a probe of the breaker lasts until
+/// its lease expires.
+package struct _CallAdmission: Sendable {
+    fileprivate let policy: ResiliencePolicy
+    fileprivate let call: _PolicyCall
+
+    /// Reports that the service has answered.
+    package func _succeeded() { policy.report(call, { $0._succeeded($1) }, { $0._succeeded($1) }) }
+
+    /// Reports an error, which each part classifies.
+    package func _failed(_ error: any Error) {
+        policy.report(call, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) })
     }
 
-    @inlinable
-    nonisolated(nonsending) func _inConcurrency<Value>(
-        _ operation: nonisolated(nonsending) (_CallAdmission) async throws -> Value
-    ) async throws -> Value {
-        if let rate { try await rate.acquire() }
-        return try await operation(_CallAdmission(self))
-    }
+    /// Reports that the call says nothing about the service.
+    package func withdraw() { policy.report(call, { $0.withdraw($1) }, { $0.withdraw($1) }) }
 }

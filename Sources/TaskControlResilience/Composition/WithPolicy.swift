@@ -32,24 +32,63 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
     clock: some Clock<Duration> = ContinuousClock(),
     operation: nonisolated(nonsending) @Sendable () async throws -> Value
 ) async throws -> Value {
-    try Task.checkCancellation()
+    // The parts come one after the other, not one inside the other: each function around the operation costs a frame and two switches.
+    var call = _PolicyCall()
+    if !(try policy._begin(&call)) { try await policy._wait(&call) }
     do {
-        return try await policy._admitted { admission in
-            do {
-                let value = try await policy._inBreaker(clock, operation)
-                admission._succeeded()
-                return value
-            } catch {
-                throw admission._failed(error)
-            }
+        guard policy._isDirect else {
+            let value = try await policy._inBreaker(clock, operation)
+            policy._succeeded(call)
+            return value
         }
+        let failure: any Error
+        do {
+            let value = try await operation()
+            policy._succeededAtOnce(call)
+            return value
+        } catch {
+            failure = error
+        }
+        let value = try await policy._again(after: failure, clock, operation)
+        policy._succeeded(call)
+        return value
     } catch {
-        try Task.checkCancellation()
-        throw error
+        throw policy._failed(call, error)
     }
 }
 
 extension ResiliencePolicy {
+    /// Whether nothing is around the first attempt: no child task, and no beginning to measure from.
+    @usableFromInline var _isDirect: Bool {
+        guard case nil = hedging, case nil = attemptTimeout else { return false }
+        if case nil = retry { return true }
+        return retry?.maxElapsed == nil
+    }
+
+    /// Ends a call whose first attempt has succeeded.
+    @usableFromInline
+    func _succeededAtOnce(_ call: _PolicyCall) {
+        if case .some = retry { (throttle?.budget ?? retry?.budget)?._give(1) }
+        _succeeded(call)
+    }
+
+    /// Makes the other attempts, if there may be some.
+    @usableFromInline
+    nonisolated(nonsending) func _again<Value: Sendable>(
+        after failure: any Error,
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let retry else { throw failure }
+        return try await _retry(
+            retry,
+            after: failure,
+            budget: throttle?.budget ?? retry.budget,
+            clock: clock,
+            operation: operation
+        )
+    }
+
     @inlinable
     nonisolated(nonsending) func _inBreaker<Value: Sendable>(
         _ clock: some Clock<Duration>,

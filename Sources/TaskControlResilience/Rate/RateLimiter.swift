@@ -102,7 +102,8 @@ public final class RateLimiter: Sendable {
     ///   clock if that cannot sleep.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
-        try Task.checkCancellation()
+        if _isTaskCancelled { throw CancellationError() }
+        if takeAtOnce(weight) { return }
         var limit = limit
         if let remaining = remainingTime() { limit = limit.map { min($0, remaining) } ?? remaining }
         let now = time.now
@@ -115,6 +116,14 @@ public final class RateLimiter: Sendable {
         case .first: try await waitObserved(weight, nil, from: moment)
         case .line(let id): try await waitObserved(weight, id, from: moment)
         }
+    }
+
+    /// Takes tokens if they are there and nobody waits for tokens. If not, nothing has happened.
+    func takeAtOnce(_ weight: Int = 1) -> Bool {
+        let now = time.now
+        let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
+        if isTaken { Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight)) }
+        return isTaken
     }
 
     /// Waits, and emits the beginning and the end of that.

@@ -57,7 +57,9 @@ struct RateLimiterStateMachine<Waiter> {
     /// The cost of a number of tokens, as the time in which they are refilled.
     ///
     /// More tokens than the bucket holds are taken from a full bucket, which owes the rest.
-    private func cost(of weight: Int) -> Duration { interval.saturatingMultiplied(exactlyBy: max(0, weight)) }
+    private func cost(of weight: Int) -> Duration {
+        weight == 1 ? interval : interval.saturatingMultiplied(exactlyBy: max(0, weight))
+    }
 
     /// The time at which a cost can be paid, after what is owed.
     private func due(_ cost: Duration, after owed: Duration, at now: Duration) -> Duration {

@@ -167,7 +167,7 @@ public final class ClientThrottle: Sendable {
 
     @usableFromInline
     func _admit() throws -> _Permit {
-        try Task.checkCancellation()
+        if _isTaskCancelled { throw CancellationError() }
         let now = time.now
         if let permit = machine.withLock({ $0.admitWhileHealthy(at: now) }) { return _Permit(permit: permit) }
         let draw = random()

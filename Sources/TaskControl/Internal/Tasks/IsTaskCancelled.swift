@@ -1,4 +1,4 @@
 private import CTaskControl
 
 /// Whether the current task was cancelled: `Task.isCancelled`, at a third of its cost.
-@usableFromInline var _isTaskCancelled: Bool { tc_isTaskCancelled() }
+@usableFromInline package var _isTaskCancelled: Bool { tc_isTaskCancelled() }

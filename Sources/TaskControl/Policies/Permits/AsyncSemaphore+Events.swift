@@ -1,6 +1,6 @@
 /// Permits that were requested, as events know them.
 @usableFromInline
-struct _PermitHolding: Sendable {
+package struct _PermitHolding: Sendable {
     /// 0: nobody observed when they were requested.
     fileprivate var number: UInt64 = 0
     /// Whether the same call releases them.
@@ -8,7 +8,7 @@ struct _PermitHolding: Sendable {
     /// The place in line; `nil`: the permits were there.
     var id: PermitStorage.Machine.ID?
 
-    @usableFromInline static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
+    @usableFromInline package static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
     @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }
 
     /// Whether anybody observed when they were requested.

@@ -111,7 +111,7 @@ public final class AsyncSemaphore: Sendable {
     /// - Parameter holding: Receives the place, and if somebody observes, a number.
     /// - Returns: Whether the permits are taken; if not, the caller must go on with `_acquireInLine`.
     @usableFromInline
-    func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
+    package func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
         check(count)
         if Task.isCancelled { throw CancellationError() }
         // An event is numbered with the decision, so that takes the lock.
@@ -123,7 +123,7 @@ public final class AsyncSemaphore: Sendable {
     }
 
     @usableFromInline
-    nonisolated(nonsending) func _acquireInLine(_ count: Int, _ holding: _PermitHolding)
+    package nonisolated(nonsending) func _acquireInLine(_ count: Int, _ holding: _PermitHolding)
         async throws(CancellationError)
     {
         guard let id = holding.id else {
@@ -173,7 +173,7 @@ public final class AsyncSemaphore: Sendable {
     }
 
     @usableFromInline
-    func _release(_ count: Int, _ holding: _PermitHolding) {
+    package func _release(_ count: Int, _ holding: _PermitHolding) {
         guard holding.isObserved else { return giveBack(count) }
         let moment = Diagnostics.moment
         giveBack(count)

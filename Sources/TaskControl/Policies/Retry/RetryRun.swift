@@ -38,6 +38,32 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     )
 }
 
+/// Goes on with a policy whose first attempt has been made, and has failed.
+///
+/// - Parameter budget: Pays in place of the budget of the policy.
+@usableFromInline
+package nonisolated(nonsending) func _retry<Value>(
+    _ policy: RetryPolicy,
+    after failure: any Error,
+    budget: RetryBudget?,
+    clock: some Clock<Duration>,
+    operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value {
+    var run = _RetryRun(
+        attempts: max(1, policy.attempts),
+        backoff: policy.backoff,
+        budget: budget,
+        maxElapsed: nil,
+        clock: clock
+    )
+    return try await run.run(
+        after: failure,
+        shouldRetry: policy.shouldRetry,
+        hint: _retryAfter(of:),
+        onRetry: { _ in }
+    ) { _ in try await operation() }
+}
+
 /// Returns the hint that an error carries itself.
 @usableFromInline
 func _retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterProviding)?.retryAfter }
