@@ -98,6 +98,11 @@ struct SnapshotBuilder {
             isClosed: owner.isClosed,
             isDeallocated: owner.isDeallocated,
             permitsOut: owner.permitsOut,
+            circuit: owner.circuit.map {
+                $0.isProbing ? .halfOpen(for: age(since: $0.since)) : .open(for: age(since: $0.since))
+            },
+            refusedCount: owner.refusedCount,
+            lastRefusalAge: owner.lastRefusal.map(age(since:)),
             entries: owner.subjects.sorted { order($0) < order($1) }.map { entry($0) }
         )
     }

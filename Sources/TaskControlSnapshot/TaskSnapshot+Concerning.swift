@@ -46,6 +46,9 @@ extension TaskSnapshot.Owner {
             isClosed: isClosed,
             isDeallocated: isDeallocated,
             permitsOut: permitsOut,
+            circuit: circuit,
+            refusedCount: refusedCount,
+            lastRefusalAge: lastRefusalAge,
             entries: entries
         )
     }

@@ -5,12 +5,13 @@ extension TaskSnapshot: CustomStringConvertible {
     /// A tree with one line per owner, task and call. Warnings come first.
     ///
     /// ```
-    /// 1 owner, 3 tasks and calls
+    /// 2 owners, 3 tasks and calls
     /// ! #3.1 was cancelled 3.000 s ago, and still runs
     /// TaskStore "documents" #3, for 12.100 s
     /// ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago
     /// │ └ #7 retry "save" runs for 3.200 s, attempt 2
     /// └ #3.2 "save" key draft waits for 1.200 s, for #3.1
+    /// CircuitBreaker "search" #8, for 60.000 s, open for 2.000 s, 7 calls refused, the last 0.100 s ago
     /// ```
     public var description: String {
         guard isTracking else {
@@ -58,6 +59,11 @@ extension TaskSnapshot.Owner {
         var words = [primitive.description, name, id.description].compactMap(\.self).joined(separator: " ")
         words += ", for \(age.inSeconds)"
         if permitsOut > 0 { words += ", \(permitsOut) permits out" }
+        if let circuit { words += ", \(circuit)" }
+        if let lastRefusalAge {
+            words +=
+                ", \(refusedCount) call\(refusedCount == 1 ? "" : "s") refused, the last \(lastRefusalAge.inSeconds) ago"
+        }
         if isDeallocated { words += ", let go of" } else if isClosed { words += ", closed" }
         return words
     }
@@ -79,6 +85,16 @@ extension TaskSnapshot.Entry {
         if let cancelledAge { words += ", cancelled \(cancelledAge.inSeconds) ago" }
         if let cancellationCause { words += " (\(cancellationCause.flat))" }
         return words
+    }
+}
+
+extension TaskSnapshot.Circuit: CustomStringConvertible {
+    /// In words.
+    public var description: String {
+        switch self {
+        case .open(let age): "open for \(age.inSeconds)"
+        case .halfOpen(let age): "half-open for \(age.inSeconds)"
+        }
     }
 }
 

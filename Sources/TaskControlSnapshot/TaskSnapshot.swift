@@ -37,8 +37,23 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let isDeallocated: Bool
         /// Permits that were got by a call that says nothing of their return.
         public let permitsOut: Int
+        /// The state of a circuit breaker that does not admit all calls; `nil`: it does, or this is no breaker.
+        public let circuit: Circuit?
+        /// The number of calls that a breaker, a throttle or a limiter has refused, since it was first heard of.
+        public let refusedCount: Int
+        /// How long ago the last call was refused; `nil`: none was.
+        public let lastRefusalAge: Duration?
         /// Its tasks and turns, and who waits for it to be empty, in the order in which they came.
         public let entries: [Entry]
+    }
+
+    /// A circuit breaker that does not admit all calls.
+    @nonexhaustive
+    public enum Circuit: Sendable, Hashable, Codable {
+        /// It has opened, and no probe has begun since.
+        case open(for: Duration)
+        /// A probe has begun since it opened, and the breaker has neither closed nor opened again.
+        case halfOpen(for: Duration)
     }
 
     /// A task, a turn, a flight, a call.

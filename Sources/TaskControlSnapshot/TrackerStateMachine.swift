@@ -21,6 +21,17 @@ struct TrackerStateMachine {
         /// How many permits there are, if that was told.
         var capacity: Int?
         var subjects: Set<Identity> = []
+        /// A breaker that does not admit all calls.
+        var circuit: Circuit?
+        /// The number of the last event about the circuit.
+        var circuitOrder: UInt64 = 0
+        var refusedCount = 0
+        var lastRefusal: Duration?
+    }
+
+    struct Circuit {
+        let isProbing: Bool
+        let since: Duration
     }
 
     struct Subject {
@@ -89,6 +100,10 @@ struct TrackerStateMachine {
         // Permits that are got and given back by calls that know nothing of each other.
         case .acquired: takePermits(event.count ?? 0, of: owner, event)
         case .released: takePermits(0 &- (event.count ?? 0), of: owner, event)
+        case .callRefused: noteRefusal(by: owner, event)
+        case .circuitOpened: setCircuit(Circuit(isProbing: false, since: event.time), of: owner, event)
+        case .probing: setCircuit(Circuit(isProbing: true, since: event.time), of: owner, event)
+        case .circuitClosed: setCircuit(nil, of: owner, event)
         default: break
         }
     }
@@ -105,6 +120,21 @@ struct TrackerStateMachine {
         // The events of other packages are not checked.
         owners[owner]?.permitsOut &+= count
         leaveIfOver(owner)
+    }
+
+    private mutating func noteRefusal(by owner: Identity, _ event: TaskEvent) {
+        enter(owner, event)
+        owners[owner]?.refusedCount &+= 1
+        let last = owners[owner]?.lastRefusal
+        owners[owner]?.lastRefusal = last.map { max($0, event.time) } ?? event.time
+    }
+
+    /// Calls of different tasks report changes of a circuit: the last decision counts.
+    private mutating func setCircuit(_ circuit: Circuit?, of owner: Identity, _ event: TaskEvent) {
+        enter(owner, event)
+        guard let order = owners[owner]?.circuitOrder, event.sequence >= order else { return }
+        owners[owner]?.circuitOrder = event.sequence
+        owners[owner]?.circuit = circuit
     }
 
     /// Whose end will not be told is there as long as something of it is.
@@ -202,4 +232,12 @@ struct TrackerStateMachine {
         owners[owner]?.subjects.remove(id)
         leaveIfOver(owner)
     }
+}
+
+// The kinds of `TaskControlResilience`, which a client that only looks at tasks does not build.
+extension TaskEvent.Kind {
+    fileprivate static var callRefused: Self { Self(rawValue: "callRefused") }
+    fileprivate static var circuitOpened: Self { Self(rawValue: "circuitOpened") }
+    fileprivate static var circuitClosed: Self { Self(rawValue: "circuitClosed") }
+    fileprivate static var probing: Self { Self(rawValue: "probing") }
 }

@@ -97,6 +97,38 @@ struct TrackerStateMachineTests {
         #expect(books.snapshot(at: .zero).owners[0].permitsOut == 0)
     }
 
+    /// A primitive of another package, whose kinds the books know by their names.
+    private func circuit(_ kind: String, at seconds: Int) -> TaskEvent {
+        event(TaskEvent.Kind(rawValue: kind), in: TaskEvent.Primitive(rawValue: "CircuitBreaker"), at: seconds)
+    }
+
+    @Test func aCircuitIsOpenUntilItCloses() {
+        var books = books([
+            circuit("circuitOpened", at: 1), circuit("callRefused", at: 3), circuit("callRefused", at: 2),
+        ])
+        var owner: TaskSnapshot.Owner? { books.snapshot(at: .seconds(10)).owners.first }
+        #expect(owner?.circuit == .open(for: .seconds(9)))
+        #expect(owner?.refusedCount == 2 && owner?.lastRefusalAge == .seconds(7))
+        books.receive(circuit("probing", at: 4))
+        #expect(owner?.circuit == .halfOpen(for: .seconds(6)))
+        books.receive(circuit("circuitOpened", at: 5))
+        #expect(owner?.circuit == .open(for: .seconds(5)))
+        books.receive(circuit("circuitClosed", at: 6))
+        #expect(owner?.circuit == nil && owner?.refusedCount == 2)
+        books.receive(event(.deallocated))
+        #expect(books.owners.isEmpty)
+    }
+
+    @Test func theLastDecisionAboutACircuitCounts() {
+        var books = books([])
+        for (kind, number) in [("circuitClosed", UInt64(3)), ("circuitOpened", 1), ("probing", 2)] {
+            var event = circuit(kind, at: 1)
+            event.sequence = number
+            books.receive(event)
+        }
+        #expect(books.snapshot(at: .zero).owners.map(\.circuit) == [nil])
+    }
+
     @Test func whatIsTooMuchIsCountedAndItsEndForgotten() {
         var books = books((1...5).map { event(.enqueued, .began(.waiting), $0) }, limit: 3)
         #expect(books.subjects.count == 3 && books.omitted == 2)

@@ -102,6 +102,27 @@ struct HTTPResilienceTests {
         #expect(transport.sent.count == 2)
     }
 
+    @Test func theEventsOfAHostsBreakerHaveItsName() async throws {
+        let events = try await EventLog.events {
+            let client = EndpointClient(
+                ScriptedTransport(.status(503)),
+                policies: ClientPolicies(
+                    resilience: .perHost { host in
+                        ResiliencePolicy(breaker: CircuitBreaker(name: host, failureThreshold: 1, minimumCalls: 1))
+                    }
+                )
+            )
+            _ = try await client.request(Text())
+            await #expect(throws: CircuitOpenError.self) { try await client.request(Text()) }
+        }
+        #expect(
+            events.filter { $0.primitive == .circuitBreaker }.map(\.name).prefix(3)
+                == ["CircuitBreaker.created", "CircuitBreaker.circuitOpened", "CircuitBreaker.callRefused"]
+        )
+        #expect(events.allSatisfy { $0.primitive != .circuitBreaker || $0.ownerName == "h" })
+        #expect(events.named("HTTP.started").count == 1, "a refused call makes no attempt")
+    }
+
     // MARK: Attempts
 
     @Test func thePolicysRetriesFollowTheRulesOfTheClient() async throws {
