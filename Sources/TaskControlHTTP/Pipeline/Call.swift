@@ -135,20 +135,24 @@ struct Call {
     }
 
     /// Adds the time that is left, which a shared request cannot say for all of its callers.
-    private func sendDeadline(in request: inout URLRequest) throws {
-        guard let remaining = Task.currentDeadline?.remaining else { return }
+    ///
+    /// - Returns: The header; `nil`: none was added.
+    private func sendDeadline(in request: inout URLRequest) throws -> DeadlineHeader? {
+        guard let remaining = Task.currentDeadline?.remaining else { return nil }
         if remaining <= .zero { throw DeadlineExceededError() }
         guard let header = policies.deadlineHeader, !(policies.coalescesGETRequests && request.httpMethod == "GET")
-        else { return }
+        else { return nil }
         request.setValue(header.value(for: remaining), forHTTPHeaderField: header.name)
+        return header
     }
 
     /// Attaches the credential, checks the request, and sends it.
     private mutating func send<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         var request = request
         try prepare(&request)
-        try sendDeadline(in: &request)
+        let deadlineHeader = try sendDeadline(in: &request)
         var prepared = PreparedRequest(request, body)
+        prepared.deadlineHeader = deadlineHeader
         attempt.request = prepared
         if let authenticator = policies.authenticator {
             prepared.credential = try await authenticator.attach(to: &prepared.request)

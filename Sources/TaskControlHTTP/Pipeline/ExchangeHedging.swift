@@ -43,7 +43,9 @@ struct ExchangeHedging: Sendable {
         over transport: any HTTPTransport,
         limit: Int?
     ) async throws -> ReceivedResponse {
-        var response = ReceivedResponse()
+        var (request, response) = (request, ReceivedResponse())
+        // A hedge has less time than the exchange before it.
+        request.updateDeadline()
         do {
             try await transport.collect(request, into: &response, limit: limit, nil)
         } catch {

@@ -7,6 +7,8 @@ struct PreparedRequest: Sendable {
     let body: UploadEndpointBody?
     /// The serial of the authenticator's credential in ``request``; `nil` if there is none.
     var credential: CredentialSerial?
+    /// The header of ``request`` with the time until the deadline; `nil`: there is none.
+    var deadlineHeader: DeadlineHeader?
     /// Called by the transport before it follows a redirect.
     var willFollowRedirect: (@Sendable () -> Void)?
 
@@ -22,6 +24,12 @@ struct PreparedRequest: Sendable {
         guard credential != nil else { return [:] }
         let without = requestWithoutCredentials.allHTTPHeaderFields ?? [:]
         return (request.allHTTPHeaderFields ?? [:]).filter { without[$0.key] != $0.value }
+    }
+
+    /// Sets the header with the time until the deadline, if the request has one.
+    mutating func updateDeadline() {
+        guard let deadlineHeader, let remaining = Task.currentDeadline?.remaining else { return }
+        request.setValue(deadlineHeader.value(for: remaining), forHTTPHeaderField: deadlineHeader.name)
     }
 
     /// Returns the request for a transport.

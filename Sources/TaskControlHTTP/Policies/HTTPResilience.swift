@@ -18,6 +18,8 @@ public import TaskControlResilience
 /// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
 ///
+/// A call holds its permit of `concurrency` until it has ended, including the reading of a response that is streamed.
+///
 /// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
 ///
 /// ## Attempts

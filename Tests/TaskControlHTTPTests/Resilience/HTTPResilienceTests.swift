@@ -83,6 +83,34 @@ struct HTTPResilienceTests {
         #expect(transport.sent.count == 1 && observed.events == [503])
     }
 
+    @Test func aStreamHoldsItsPermitUntilItIsRead() async throws {
+        let semaphore = AsyncSemaphore(value: 1)
+        let client = client(ScriptedTransport(.ok("there")), ResiliencePolicy(concurrency: semaphore))
+        try await client.withResponse(to: Text()) { response in
+            for try await _ in response.body { #expect(semaphore.available == 0) }
+        }
+        #expect(semaphore.available == 1)
+    }
+
+    @Test func anEndpointUsesThePolicyThatTheClientKeeps() async throws {
+        let (judge, transport) = (Judge(), ScriptedTransport(.status(503)))
+        let client = EndpointClient(
+            transport,
+            policies: ClientPolicies(resilience: .perHost { _ in judge.policy })
+        )
+        _ = try await client.request(Text())
+        await #expect(throws: CircuitOpenError.self) { try await client.request(Own()) }
+        #expect(transport.sent.count == 1)
+    }
+
+    private struct Own: Endpoint, URLRequestBuildable {
+        typealias Content = String
+
+        func makeRequest() throws -> URLRequest { get(URL(string: "text")!) }
+
+        func adjust(_ policies: inout ClientPolicies) { policies.resilience = .perHost { _ in ResiliencePolicy() } }
+    }
+
     @Test func callsWaitInTheLinesOfTheLimits() async throws {
         let gate = Gate()
         let transport = ScriptedTransport { _ in
@@ -154,6 +182,23 @@ struct HTTPResilienceTests {
         let client = client(transport, policy) { $0.retry = HTTPRetryPolicy(attempts: 2, backoff: .none) }
         await #expect(throws: HTTPError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 2)
+    }
+
+    @Test func thePolicysBudgetPaysForItsRetries() async throws {
+        let budget = RetryBudget(capacity: 100, cost: 60)
+        let policy = ResiliencePolicy(retry: RetryPolicy(attempts: 5, backoff: .none, budget: budget))
+        let transport = ScriptedTransport(.unreachable())
+        await #expect(throws: HTTPError.self) { try await client(transport, policy).request(Text()) }
+        #expect(transport.sent.count == 2 && budget.available == 40)
+    }
+
+    @Test func thePolicysRetriesEndWithItsTime() async throws {
+        let policy = ResiliencePolicy(
+            retry: RetryPolicy(attempts: 5, backoff: .fixed(.seconds(2)), budget: nil, maxElapsed: .seconds(1))
+        )
+        let transport = ScriptedTransport(.unreachable())
+        await #expect(throws: HTTPError.self) { try await client(transport, policy).request(Text()) }
+        #expect(transport.sent.count == 1)
     }
 
     @Test func theThrottlePaysForRetries() async throws {
