@@ -37,6 +37,7 @@ private enum PermitEvent: Hashable {
     case acquire(Int), tryAcquire(Int), park(Int), leave(Int), release(Int), releaseTooMuch
     /// So many are taken while the permits are lent.
     case takeBack(Int)
+    case resize(Int)
 }
 
 /// A list that is searched through for each answer: what the machine of permits is to do.
@@ -47,7 +48,7 @@ private struct PermitModel: Hashable {
         var isParked = false
     }
 
-    let size: Int
+    var size: Int
     var taken = 0
     var line: [Request] = []
     /// Who has been told before they had parked, and what.
@@ -71,8 +72,11 @@ private struct PermitDriver: MachineDriver {
     private var model: PermitModel
     private var ids: [Int: PermitStateMachine<Int>.ID] = [:]
     private var comers = 0
+    /// The largest size, which bounds the weights: a request for more than there ever are would wait forever.
+    private let most: Int
 
     init(size: Int) {
+        most = size
         machine = PermitStateMachine(size: size)
         model = PermitModel(size: size)
     }
@@ -86,11 +90,12 @@ private struct PermitDriver: MachineDriver {
 
     func possibleEvents(callers: Int) -> [PermitEvent] {
         var events: [PermitEvent] = [.releaseTooMuch]
-        if comers < callers { events += (1...model.size).flatMap { [.acquire($0), .tryAcquire($0)] } }
+        if comers < callers { events += (1...most).flatMap { [.acquire($0), .tryAcquire($0)] } }
         events += model.line.filter { !$0.isParked }.map { .park($0.number) }
         events += model.told.keys.sorted().map { .park($0) }
         events += ids.keys.sorted().map { .leave($0) }
-        if model.line.isEmpty { events += (0...model.size).map { .takeBack($0) } }
+        events += Set([1, most]).subtracting([model.size]).sorted().map { .resize($0) }
+        if model.line.isEmpty, model.taken <= model.size { events += (0...model.size).map { .takeBack($0) } }
         if model.taken > 0 { events += (1...model.taken).map { .release($0) } }
         return events
     }
@@ -140,6 +145,9 @@ private struct PermitDriver: MachineDriver {
         case .takeBack(let taken):
             model.taken = taken
             machine.takeBack(model.size - taken)
+        case .resize(let size):
+            model.size = size
+            #expect(machine.resize(to: size) == model.grant())
         case .releaseTooMuch:
             if case .refuse = machine.release(model.taken + 1) { break }
             Issue.record("more permits are released than were acquired")

@@ -9,11 +9,11 @@
 ///                 └──leave──▶ park says so
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. The permits that are available and those that are not are as many as there are.
+/// 1. The permits that are available and those that are not are as many as there are. After `resize`, less than none may be available.
 /// 2. Whoever waits is served in the order of the calls: who is first in line, and wants more than there is, is waited for.
 /// 3. Nobody waits for what is there: the first in line wants more than is available.
-struct PermitStateMachine<Waiter> {
-    struct ID: Hashable, Sendable {
+package struct PermitStateMachine<Waiter> {
+    package struct ID: Hashable, Sendable {
         fileprivate let ticket: Ticket
     }
 
@@ -24,16 +24,18 @@ struct PermitStateMachine<Waiter> {
         var parking = Parking<Waiter, WaitOutcome>.expected
     }
 
-    let size: Int
-    private(set) var available: Int
+    /// How many permits there are.
+    package private(set) var size: Int
+    /// Negative if more are taken than there are, after `resize`.
+    package private(set) var available: Int
     private var requests = SlotTable<Request>()
     /// The requests that have neither been granted nor left, in the order of the calls.
     private var line = Chain()
     /// How many wait.
-    private(set) var waiterCount = 0
+    package private(set) var waiterCount = 0
     private var nextSerial: UInt64 = 0
 
-    init(size: Int) {
+    package init(size: Int) {
         self.size = size
         available = size
     }
@@ -50,7 +52,7 @@ struct PermitStateMachine<Waiter> {
     ///
     /// - Complexity: O(1).
     @inline(__always)
-    mutating func tryAcquire(_ weight: Int) -> Bool {
+    package mutating func tryAcquire(_ weight: Int) -> Bool {
         guard weight <= available, line.isEmpty else { return false }
         available -= weight
         return true
@@ -59,7 +61,7 @@ struct PermitStateMachine<Waiter> {
     /// - Returns: `nil`: the permits are taken. Otherwise the caller is to park.
     /// - Complexity: O(1).
     @inline(__always)
-    mutating func acquire(_ weight: Int) -> ID? {
+    package mutating func acquire(_ weight: Int) -> ID? {
         tryAcquire(weight) ? nil : enroll(weight)
     }
 
@@ -72,11 +74,11 @@ struct PermitStateMachine<Waiter> {
     }
 
     /// - Returns: With what the waiter is to be resumed at once.
-    mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
+    package mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         requests.park(id.ticket, waiter)
     }
 
-    enum ReleaseAction {
+    package enum ReleaseAction {
         case done
         /// Callers in line have their permits now.
         case granted([Waiter])
@@ -88,25 +90,35 @@ struct PermitStateMachine<Waiter> {
     ///
     /// - Complexity: O(*n*) in the number of those who get theirs.
     @inline(__always)
-    mutating func release(_ weight: Int) -> ReleaseAction {
+    package mutating func release(_ weight: Int) -> ReleaseAction {
         guard weight <= size - available else { return .refuse }
         available += weight
         return line.isEmpty ? .done : .granted(grant())
     }
 
-    struct Leaving {
+    package struct Leaving {
         /// The one that has left, if it was parked.
-        var waiter: Waiter?
+        package var waiter: Waiter?
         /// Who was only behind it, and has got theirs.
-        var granted: [Waiter] = []
+        package var granted: [Waiter] = []
     }
 
     /// Leaves the line; too late for one that has been granted its permits.
     ///
     /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
-    mutating func leave(_ id: ID) -> Leaving {
+    package mutating func leave(_ id: ID) -> Leaving {
         guard requests.isWaiting(id.ticket) else { return Leaving() }
         return Leaving(waiter: settle(id.ticket.slot, with: .left), granted: grant())
+    }
+
+    /// Changes how many permits there are. If more are taken, callers get permits when enough of them are given back.
+    ///
+    /// - Returns: The waiters that have their permits now.
+    /// - Complexity: O(*n*) in the number of these.
+    package mutating func resize(to size: Int) -> [Waiter] {
+        available += size - self.size
+        self.size = size
+        return line.isEmpty ? [] : grant()
     }
 
     private mutating func settle(_ slot: Chain.Slot, with outcome: WaitOutcome) -> Waiter? {
@@ -126,8 +138,8 @@ struct PermitStateMachine<Waiter> {
 
 extension PermitStateMachine {
     /// Traps if an invariant does not hold.
-    func checkInvariants() {
-        precondition((0...size).contains(available), "there are as many permits as there are")
+    package func checkInvariants() {
+        precondition(available <= size, "no more permits are available than there are")
         line.checkLinks(in: requests)
         let waiting = line.slots(in: requests)
         if let first = waiting.first {
