@@ -7,6 +7,8 @@ extension TaskEvent.Primitive {
     public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
     /// A ``ClientThrottle``.
     public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
+    /// An ``AdaptiveLimiter``.
+    public static var adaptiveLimiter: Self { Self("AdaptiveLimiter", [.call, .limited]) }
     /// A call of ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public static var hedged: Self { Self("hedged", [.call]) }
 }
@@ -20,6 +22,8 @@ extension TaskEvent.Kind {
     public static var circuitClosed: Self { Self("circuitClosed") }
     /// A ``CircuitBreaker`` has admitted a call as a probe.
     public static var probing: Self { Self("probing") }
+    /// The limit of an ``AdaptiveLimiter`` has changed.
+    public static var limitChanged: Self { Self("limitChanged") }
     /// A `hedged` call begins another attempt.
     public static var hedging: Self { Self("hedging") }
     /// A policy has refused a call, which was not made.

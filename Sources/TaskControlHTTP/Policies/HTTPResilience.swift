@@ -14,6 +14,7 @@ public import TaskControlResilience
 /// | part | applies to |
 /// |---|---|
 /// | `concurrency`, `rate`, `throttle`, `breaker` | each call, once, regardless of its attempts |
+/// | `adaptiveLimit` | each call, until a transfer has its response's head, so that the duration does not depend on the length |
 /// | `retry` | what ``HTTPRetryPolicy`` allows, if ``ClientPolicies/retry`` is `nil` |
 /// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
@@ -46,7 +47,7 @@ public import TaskControlResilience
 /// transfer is no sign of an outage; what happens to its body later is not counted.
 ///
 /// ## Refused calls
-/// A call that is refused throws the error of the part, as it is: `CircuitOpenError`, `RequestThrottledError`, `RateLimitExceededError`. Nothing is sent,
+/// A call that is refused throws the error of the part, as it is: `CircuitOpenError`, `RequestThrottledError`, `RateLimitExceededError`, `ConcurrencyLimitError`. Nothing is sent,
 /// the observer is not called, and the call is not retried.
 public struct HTTPResilience: Sendable {
     private enum Kind {

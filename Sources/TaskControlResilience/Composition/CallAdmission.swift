@@ -1,12 +1,14 @@
 public import TaskControl
 
-/// One call under a policy: what it has taken of the limits, and how the throttle and the breaker have admitted it.
+/// One call under a policy: what it has taken of the limits, and how the adaptive limit, the throttle and the breaker have admitted it.
 ///
 /// Not the parts themselves, which the policy has, so that a call retains none of them.
 @usableFromInline
 struct _PolicyCall: Sendable {
     fileprivate var holding = _PermitHolding.scoped
     fileprivate var hasPermit = false
+    fileprivate var hasToken = false
+    fileprivate var limitPermit: AdaptiveLimiter._Permit?
     fileprivate var throttlePermit: ClientThrottle._Permit?
     fileprivate var breakerPermit: CircuitBreaker._Permit?
 
@@ -26,6 +28,16 @@ extension ResiliencePolicy {
             call.hasPermit = true
         }
         if let rate, !rate.takeAtOnce() { return false }
+        call.hasToken = true
+        if let adaptiveLimit {
+            do {
+                guard let permit = try adaptiveLimit._admitAtOnce() else { return false }
+                call.limitPermit = permit
+            } catch {
+                returnPermit(call)
+                throw error
+            }
+        }
         try admit(&call)
         return true
     }
@@ -38,7 +50,8 @@ extension ResiliencePolicy {
             call.hasPermit = true
         }
         do {
-            try await rate?.acquire()
+            if !call.hasToken { try await rate?.acquire() }
+            if let adaptiveLimit { call.limitPermit = try await adaptiveLimit._admit() }
         } catch {
             returnPermit(call)
             throw error
@@ -63,7 +76,7 @@ extension ResiliencePolicy {
     /// Ends a call that has succeeded.
     @usableFromInline
     func _succeeded(_ call: _PolicyCall) {
-        report(call, { $0._succeeded($1) }, { $0._succeeded($1) })
+        report(call, { $0._succeeded($1) }, { $0._succeeded($1) }, { $0._succeeded($1) })
         returnPermit(call)
     }
 
@@ -72,7 +85,7 @@ extension ResiliencePolicy {
     /// - Returns: The error for the caller: `CancellationError` if the current task is cancelled.
     @usableFromInline
     func _failed(_ call: _PolicyCall, _ error: any Error) -> any Error {
-        report(call, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) })
+        report(call, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) })
         returnPermit(call)
         return _isTaskCancelled ? CancellationError() : error
     }
@@ -81,10 +94,12 @@ extension ResiliencePolicy {
     fileprivate func report(
         _ call: _PolicyCall,
         _ toBreaker: (CircuitBreaker, CircuitBreaker._Permit) -> Void,
-        _ toThrottle: (ClientThrottle, ClientThrottle._Permit) -> Void
+        _ toThrottle: (ClientThrottle, ClientThrottle._Permit) -> Void,
+        _ toLimit: (AdaptiveLimiter, AdaptiveLimiter._Permit) -> Void
     ) {
         if let breaker, let permit = call.breakerPermit { toBreaker(breaker, permit) }
         if let throttle, let permit = call.throttlePermit { toThrottle(throttle, permit) }
+        if let adaptiveLimit, let permit = call.limitPermit { toLimit(adaptiveLimit, permit) }
     }
 
     /// Waits in the lines of the limits, and runs an operation that the throttle and the breaker have admitted.
@@ -100,22 +115,31 @@ extension ResiliencePolicy {
     }
 }
 
-/// The admission of one call by the throttle and the breaker of a policy, for a client that reports the outcome itself.
+/// The admission of one call by the adaptive limit, the throttle and the breaker of a policy, for a client that reports the outcome itself.
 ///
-/// The outcome is reported once. Without a report the throttle counts the call as one that was not accepted, and a probe of the breaker lasts until
-/// its lease expires.
+/// The outcome must be reported once: the call counts for the adaptive limit until then, the throttle counts it as one that was not accepted, and a
+/// probe of the breaker lasts until its lease expires.
 package struct _CallAdmission: Sendable {
     fileprivate let policy: ResiliencePolicy
     fileprivate let call: _PolicyCall
 
     /// Reports that the service has answered.
-    package func _succeeded() { policy.report(call, { $0._succeeded($1) }, { $0._succeeded($1) }) }
+    package func _succeeded() {
+        policy.report(call, { $0._succeeded($1) }, { $0._succeeded($1) }, { $0._succeeded($1) })
+    }
 
     /// Reports an error, which each part classifies.
     package func _failed(_ error: any Error) {
-        policy.report(call, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) })
+        policy.report(
+            call,
+            { _ = $0._failed($1, error) },
+            { _ = $0._failed($1, error) },
+            { _ = $0._failed($1, error) }
+        )
     }
 
     /// Reports that the call says nothing about the service.
-    package func withdraw() { policy.report(call, { $0.withdraw($1) }, { $0.withdraw($1) }) }
+    package func withdraw() {
+        policy.report(call, { $0.withdraw($1) }, { $0.withdraw($1) }, { $0.withdraw($1) })
+    }
 }

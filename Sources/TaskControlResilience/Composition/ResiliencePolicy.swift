@@ -16,11 +16,13 @@ public import TaskControl
 ///
 /// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call
 ///    begins. The token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
-/// 2. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history says how many callers were served.
-/// 3. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
-/// 4. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a loser is cancelled with its delay.
-/// 5. ``retry``. Inside the breaker: a call that succeeds at its second attempt is a success, and an open breaker ends no attempt halfway.
-/// 6. ``attemptTimeout``. Innermost: a call that hangs becomes a failure, which each of the parts above can count.
+/// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. A duration is that of the whole call
+///    with its retries. A call that a later part refuses does not count.
+/// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history says how many callers were served.
+/// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
+/// 5. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a loser is cancelled with its delay.
+/// 6. ``retry``. Inside the breaker: a call that succeeds at its second attempt is a success, and an open breaker ends no attempt halfway.
+/// 7. ``attemptTimeout``. Innermost: a call that hangs becomes a failure, which each of the parts above can count.
 ///
 /// For a limit of the whole call, put `withDeadline(in:)` around it: every part consults the deadline.
 ///
@@ -32,6 +34,8 @@ public struct ResiliencePolicy: Sendable {
     public var concurrency: AsyncSemaphore?
     /// Limits how many calls begin per time. A call beyond it waits in line.
     public var rate: RateLimiter?
+    /// Limits how many calls run at the same time, by how long they take. A call beyond it waits in a bounded line.
+    public var adaptiveLimit: AdaptiveLimiter?
     /// Refuses a share of the calls while the service fails most of them.
     public var throttle: ClientThrottle?
     /// Refuses all calls while the service fails.
@@ -48,6 +52,7 @@ public struct ResiliencePolicy: Sendable {
     /// - Parameters:
     ///   - concurrency: Limits how many calls run at the same time.
     ///   - rate: Limits how many calls begin per time.
+    ///   - adaptiveLimit: Limits how many calls run at the same time, by how long they take.
     ///   - throttle: Refuses a share of the calls while the service fails most of them.
     ///   - breaker: Refuses all calls while the service fails.
     ///   - hedging: Begins another attempt while the first one takes unusually long.
@@ -56,6 +61,7 @@ public struct ResiliencePolicy: Sendable {
     public init(
         concurrency: AsyncSemaphore? = nil,
         rate: RateLimiter? = nil,
+        adaptiveLimit: AdaptiveLimiter? = nil,
         throttle: ClientThrottle? = nil,
         breaker: CircuitBreaker? = nil,
         hedging: Hedging? = nil,
@@ -64,6 +70,7 @@ public struct ResiliencePolicy: Sendable {
     ) {
         self.concurrency = concurrency
         self.rate = rate
+        self.adaptiveLimit = adaptiveLimit
         self.throttle = throttle
         self.breaker = breaker
         self.hedging = hedging

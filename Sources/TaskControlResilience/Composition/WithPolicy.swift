@@ -22,9 +22,9 @@ public import TaskControl
 ///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The shared parts have clocks of their own.
 ///   - operation: Runs in the caller's isolation; with hedging in a child task.
 /// - Returns: The value of the attempt that succeeds first.
-/// - Throws: The error of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``, or ``RateLimitExceededError`` if the wait
-///   would exceed the deadline; `TimeoutError` if the last attempt took too long; the error of the last attempt; `CancellationError` if the caller
-///   is cancelled.
+/// - Throws: The error of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``, ``ConcurrencyLimitError``, or
+///   ``RateLimitExceededError`` if the wait would exceed the deadline; `TimeoutError` if the last attempt took too long; the error of the last attempt;
+///   `CancellationError` if the caller is cancelled.
 /// - Complexity: O(1). A call that succeeds at once allocates nothing, except for hedging and for the time limit, which have child tasks.
 @inlinable
 public nonisolated(nonsending) func withPolicy<Value: Sendable>(

@@ -55,6 +55,28 @@ struct WithPolicyTests {
         #expect(concurrency.available == 1)
     }
 
+    /// A call waits for its token before it takes a permit, and a call that the breaker refuses gives its permit back.
+    @Test func theAdaptiveLimitComesBetweenTheRateAndTheBreaker() async throws {
+        let rate = RateLimiter(rate: 1, burst: 2, clock: clock)
+        let limiter = AdaptiveLimiter(initial: 1, clock: clock)
+        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, clock: clock)
+        let policy = ResiliencePolicy(rate: rate, adaptiveLimit: limiter, breaker: breaker)
+        await #expect(throws: MarkedError.self) {
+            try await withPolicy(policy) {
+                #expect(limiter.running == 1)
+                throw MarkedError()
+            }
+        }
+        #expect(limiter.running == 0)
+        await #expect(throws: CircuitOpenError.self) { try await withPolicy(policy) {} }
+        #expect(limiter.running == 0)
+        let call = Task { try await withPolicy(policy) {} }
+        try await clock.waitForSleepers(count: 1)
+        #expect(limiter.running == 0, "the call waits for a token")
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: CircuitOpenError.self) { try await call.value }
+    }
+
     /// A probability of 2/3: the call is refused before the breaker sees it.
     @Test func theThrottleComesBeforeTheBreaker() async throws {
         let throttle = ClientThrottle(clock: clock, random: { 0 })

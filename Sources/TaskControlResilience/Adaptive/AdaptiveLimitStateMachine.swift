@@ -1,0 +1,291 @@
+/// How many calls a service can work on at the same time, estimated from how long they take. Pure: no lock, task or closure.
+///
+///                            ┌──── a queue is certain, or an interval is over ────┐
+///     first window ──▶ experiment ◀──────────────────────────────────────────── steady ──▶ grows while there is no queue
+///                         │  └── the calls take less time, but not as in the unloaded service: experiment with fewer
+///                         └────▶ steady, with another baseline and limit
+///
+/// The calls are observed in windows. By Little's law, of *n* calls that run, *n* × (1 − baseline / mean) wait in a queue (the estimate of TCP
+/// Vegas). While the queue is shorter than a twentieth of the calls, the limit grows. When it is certainly longer than a tenth, the limit falls.
+///
+/// The baseline is how long a call takes without a queue. An estimate that only compares durations cannot tell a queue from a service that has become
+/// slower, and one that averages its baseline grows without end in mild overload. failsafe-go looks for correlations of the past windows for that reason.
+/// This machine makes the experiment itself: a window with fewer calls. If these take less time, the calls before were in a queue. If they take as
+/// long, there was no queue, and their duration is the baseline. So a baseline rises only when fewer calls did not help. The first window is followed by
+/// an experiment, since a queue may already stand, and so is a regular number of windows.
+///
+/// A call at its time limit is a drop, and its duration says nothing. When most calls of a window are drops, the limit is halved, and when a call
+/// succeeds again, the limit grows with each success up to nine tenths of its former value, as in the slow start of TCP.
+///
+/// Invariants, checked by `checkInvariants()` after each step of the tests:
+/// 1. The limit is between the minimum and the maximum.
+/// 2. An experiment has a lower limit than the estimate, and lasts for one window.
+struct AdaptiveLimitStateMachine: Sendable {
+    struct Configuration: Sendable {
+        var minimum = 1
+        var maximum = 200
+        var initial = 20
+        /// The shortest and the longest window, as in failsafe-go.
+        var shortestWindow = Duration.seconds(1)
+        var longestWindow = Duration.seconds(30)
+        /// The calls of a window, as in failsafe-go; fewer when they leave no doubt.
+        var enoughCalls = 50
+        var fewestCalls = 10
+        /// A window goes on for this long if its calls take times that differ much.
+        var patience = Duration.seconds(3)
+        /// The shares of calls in a queue below which the limit grows, and above which it falls.
+        var shortQueue = 0.05
+        var longQueue = 0.1
+        /// The number of windows between two measurements of the baseline.
+        var probeInterval = 30
+        /// The longest pause, in windows, after growth has led to a queue.
+        var longestPause = 10
+    }
+
+    /// Whether fewer calls take less time.
+    private struct Experiment {
+        /// The calls before, and their mean.
+        var running: Double
+        var mean: Double
+        /// The estimate before the first one of a chain.
+        var origin: Double
+        /// Whether an experiment before it has shown a queue.
+        var hasQueue: Bool
+        var limit: Int
+    }
+
+    private let configuration: Configuration
+    /// The limit outside of experiments, with the fraction by which it grows.
+    private(set) var estimate: Double
+    /// How long a call takes without a queue, in seconds.
+    private(set) var baseline: Double?
+    /// How long a call takes, in seconds.
+    private(set) var latestMean: Double?
+    private var experiment: Experiment?
+    private var window = DurationWindow()
+    /// The time from which on the calls of the window count.
+    private var start = Duration.zero
+    private var end: Duration
+    /// The number of calls at which the window is looked at again.
+    private var nextLook: Int
+    /// The time of the last change. Calls that began before it are of another limit.
+    private var changed = Duration.zero
+    /// No call that began after the change has ended.
+    private var isSettling = true
+    /// The limit to which successes lead after a window of drops, until a window has shown what the service is able to do.
+    private var recovery: Double?
+    private var lastCut = Duration.zero
+    private var hasGrown = false
+    private var pause = 0
+    private var pauseLength = 0
+    private var windowsUntilProbe: Int
+
+    init(_ configuration: Configuration) {
+        self.configuration = configuration
+        estimate = Double(configuration.initial)
+        end = configuration.shortestWindow
+        nextLook = configuration.fewestCalls
+        windowsUntilProbe = configuration.probeInterval
+    }
+
+    /// The number of calls that may run at the same time.
+    var limit: Int { experiment?.limit ?? Int(estimate.rounded()) }
+
+    /// A call has returned a value.
+    ///
+    /// - Parameters:
+    ///   - duration: How long it took.
+    ///   - running: How many calls ran when it began, including itself.
+    /// - Complexity: O(1).
+    mutating func record(_ duration: Duration, running: Int, at now: Duration) {
+        let (begun, seconds) = (now - duration, duration / .seconds(1))
+        if begun >= changed {
+            if isSettling {
+                isSettling = false
+                // Of the calls that began together, the short ones end first.
+                start = now + duration
+                end = start + configuration.shortestWindow
+            }
+            if now >= start { window.add(seconds, running: running, isFull: running >= limit) }
+        }
+        recover(seconds, begun: begun, at: now)
+        endWindow(at: now)
+    }
+
+    /// A call has ended at its time limit.
+    ///
+    /// - Complexity: O(1).
+    mutating func drop(_ duration: Duration, running: Int, at now: Duration) {
+        // Of the calls that ran when the limit was halved, most are drops, whatever the new limit is.
+        if now - duration >= lastCut { window.addDrop(isFull: running >= limit) }
+        endWindow(at: now)
+    }
+
+    private mutating func recover(_ seconds: Double, begun: Duration, at now: Duration) {
+        guard let target = recovery, begun >= lastCut, seconds <= 2 * (baseline ?? seconds) else { return }
+        estimate = min(target, estimate + 1)
+        guard estimate >= target else { return }
+        recovery = nil
+        beginWindow(at: now, hasChanged: true)
+    }
+
+    private mutating func beginWindow(at now: Duration, hasChanged: Bool) {
+        window.removeAll()
+        (start, end, nextLook) = (now, now + configuration.shortestWindow, configuration.fewestCalls)
+        guard hasChanged else { return }
+        (changed, isSettling) = (now, true)
+    }
+
+    // MARK: - The end of a window
+
+    private mutating func endWindow(at now: Duration) {
+        let calls = window.count + window.drops
+        let isLast = now >= start + configuration.longestWindow
+        guard now >= end, calls >= configuration.fewestCalls, calls >= nextLook || isLast else { return }
+        nextLook = max(calls + configuration.fewestCalls, calls + calls / 4)
+        let dropped = Double(window.drops) / Double(calls)
+        if dropped > 0.5 {
+            cut(dropped)
+            lastCut = now
+            return beginWindow(at: now, hasChanged: true)
+        }
+        guard window.count >= configuration.fewestCalls else { return }
+        let (summary, before) = (window.summary, limit)
+        guard isLast || isClear(summary, at: now) else { return }
+        latestMean = summary.mean
+        recovery = nil
+        if let experiment { judge(experiment, summary) } else { adjust(summary, dropped) }
+        keepEstimateInRange()
+        beginWindow(at: now, hasChanged: limit != before)
+    }
+
+    private mutating func keepEstimateInRange() {
+        estimate = min(max(estimate, Double(configuration.minimum)), Double(configuration.maximum))
+    }
+
+    private mutating func cut(_ dropped: Double) {
+        if recovery == nil { recovery = max(Double(configuration.minimum), 0.9 * estimate) }
+        experiment = nil
+        estimate *= 1 - dropped / 2
+        keepEstimateInRange()
+    }
+
+    /// Whether the calls of a window suffice for a decision.
+    private func isClear(_ summary: DurationWindow.Summary, at now: Duration) -> Bool {
+        let hasPatience = now < start + configuration.patience
+        if experiment != nil { return summary.error <= 0.025 * summary.mean || !hasPatience }
+        guard let baseline else { return true }
+        if summary.low > 2 * baseline, window.isFull { return true }
+        return window.count >= configuration.enoughCalls && (summary.error <= 0.02 * summary.mean || !hasPatience)
+    }
+
+    // MARK: - Decisions
+
+    private mutating func adjust(_ summary: DurationWindow.Summary, _ dropped: Double) {
+        guard let known = baseline else {
+            // A queue may stand already.
+            experiment = next(to: summary.running / 2, after: summary)
+            if experiment == nil { baseline = summary.mean }
+            return
+        }
+        // What chance explains does not lower the baseline: it would fall with each window.
+        let lowered = summary.mean + summary.error
+        let baseline = lowered < known ? known + 0.3 * (lowered - known) : known
+        self.baseline = baseline
+        windowsUntilProbe -= 1
+        let hadGrown = hasGrown
+        hasGrown = false
+        let working = summary.running * baseline / summary.mean
+        if summary.low > 0, 1 - baseline / summary.low > configuration.longQueue {
+            if hadGrown {
+                pauseLength = min(configuration.longestPause, max(2, 2 * pauseLength))
+                pause = pauseLength
+            }
+            experiment = next(to: 0.9 * working, after: summary)
+        } else if windowsUntilProbe <= 0, window.isFull {
+            experiment = next(to: 0.9 * working, after: summary)
+        } else if 1 - baseline / summary.mean < configuration.shortQueue, window.isFull, dropped <= 0.05 {
+            grow(again: hadGrown)
+        }
+    }
+
+    private mutating func grow(again: Bool) {
+        if again { pauseLength = 0 }
+        guard pause == 0 else { return pause -= 1 }
+        estimate += max(1, estimate / 10)
+        hasGrown = true
+    }
+
+    /// - Parameter last: The experiment before in the same chain.
+    /// - Returns: `nil`: there cannot be fewer calls.
+    private mutating func next(
+        to limit: Double,
+        after summary: DurationWindow.Summary,
+        last: Experiment? = nil,
+        hasQueue: Bool = false
+    ) -> Experiment? {
+        let limit = min(Int(limit.rounded()), Int(summary.running.rounded()) - 1, Int(estimate.rounded()) - 1)
+        guard limit >= configuration.minimum else { return nil }
+        windowsUntilProbe = configuration.probeInterval
+        return Experiment(
+            running: summary.running,
+            mean: summary.mean,
+            origin: last?.origin ?? estimate,
+            hasQueue: hasQueue || last?.hasQueue ?? false,
+            limit: limit
+        )
+    }
+
+    private mutating func judge(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
+        self.experiment = nil
+        if summary.low > 1.1 * experiment.mean {
+            // Fewer calls take longer: the service was changing.
+            let working = summary.running * (baseline ?? summary.mean) / summary.mean
+            self.experiment = next(to: 0.9 * working, after: summary, last: experiment)
+            if self.experiment != nil { return }
+        }
+        let proportional = experiment.mean * summary.running / experiment.running
+        if summary.mean >= (experiment.mean + proportional) / 2 {
+            settle(experiment, summary)
+        } else {
+            followQueue(experiment, summary)
+        }
+    }
+
+    /// Fewer calls took as long: there is no queue.
+    private mutating func settle(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
+        baseline = summary.mean
+        let working = experiment.running * min(1, summary.mean / experiment.mean)
+        let former = experiment.hasQueue ? estimate : experiment.origin
+        let isSlower = !experiment.hasQueue && summary.mean > experiment.mean
+        estimate = isSlower ? former : max(min(former, spaced(working)), summary.running)
+    }
+
+    /// Fewer calls took less time: the calls before were in a queue.
+    private mutating func followQueue(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
+        guard let known = baseline, summary.low <= 1.2 * known, summary.high >= 0.9 * known else {
+            estimate = min(estimate, spaced(summary.running))
+            self.experiment = next(to: summary.running / 2, after: summary, last: experiment, hasQueue: true)
+            if baseline != nil || self.experiment == nil { baseline = min(baseline ?? summary.mean, summary.mean) }
+            return
+        }
+        let weight = summary.mean < known ? 0.5 : 0.3
+        let baseline = known + weight * (summary.mean - known)
+        self.baseline = baseline
+        estimate = spaced(experiment.running * baseline / experiment.mean)
+    }
+
+    /// A limit for calls of which a number is worked on: with a short queue, so that the service always has work.
+    private func spaced(_ working: Double) -> Double { working * (1 + configuration.shortQueue) }
+}
+
+extension AdaptiveLimitStateMachine {
+    /// Traps if an invariant does not hold.
+    func checkInvariants() {
+        let range = configuration.minimum...configuration.maximum
+        precondition(range.contains(limit), "the limit is between the minimum and the maximum")
+        precondition(baseline ?? 1 > 0, "a call takes time")
+        guard let experiment else { return }
+        precondition(experiment.limit < Int(estimate.rounded()), "an experiment has a lower limit")
+    }
+}

@@ -1,0 +1,220 @@
+public import TaskControl
+
+/// Limits how many calls of a service run at the same time, and finds the limit from how long they take.
+///
+/// ```swift
+/// let limiter = AdaptiveLimiter(name: "search")                // one per service
+///
+/// let hits = try await limiter.run {
+///     try await withTimeout(.seconds(2)) { try await server.search(text) }
+/// }
+/// ```
+///
+/// A service works on a number of calls at the same time. If more calls are made, they wait in a queue of the service, and all of them take longer. The
+/// limiter admits as many calls as the service works on, and a few more. The other calls wait here, where they can leave, and where the line is
+/// bounded.
+///
+/// The limiter compares how long calls take with how long they take without a queue, and computes the length of the queue (the estimate of TCP Vegas).
+/// While there is none, the limit grows by a tenth per second. If there is a queue, the limit falls. From time to time, and whenever calls take longer,
+/// the limiter makes fewer calls for about a second, to see whether these take less time. If not, the service has become slower, and the limit
+/// stays. Limiters without that check grow in mild overload (Netflix/concurrency-limits); failsafe-go looks for correlations in place of it.
+///
+/// Use it where most calls of a service pass: in the service itself, or in the only client of a database. A client that makes a few of many
+/// calls cannot see whether fewer of its calls would help: use a ``ClientThrottle`` there.
+///
+/// ## What counts
+/// - The duration of a call that returns a value counts, from the time at which it was admitted.
+/// - A call whose error is a time limit, see `isDrop`, is a drop, and its duration does not count. When most calls are drops, the limit is halved. When
+///   calls succeed again, it grows with each of them, up to nine tenths of its former value.
+/// - A call that fails with another error, and a call whose caller is cancelled, do not count.
+///
+/// ## Refused calls
+/// A call that finds more callers in line than twice the limit is refused by chance, and at three times the limit every call is refused (as in failsafe-go).
+/// A call is also refused if its deadline (`Task.currentDeadline`) would probably pass before it was admitted. The error is
+/// ``ConcurrencyLimitError``.
+///
+/// The limiter has no timer and no task. Safe to use from any thread and any isolation.
+///
+/// Sibling: `AsyncSemaphore` has a limit that you choose.
+///
+/// ## Ordering
+/// Callers that wait are admitted in the order of their calls, regardless of their priorities.
+///
+/// ## Cancellation
+/// See ``run(_:)``.
+public final class AdaptiveLimiter: Sendable {
+    private typealias Machine = AdmissionStateMachine<UnsafeContinuation<WaitOutcome, Never>>
+
+    /// The name shown in diagnostics.
+    public var name: String? { source.name }
+    private let source: EventSource
+    private let machine: Locked<Machine>
+    private let time: Stopwatch
+    private let isDrop: @Sendable (any Error) -> Bool
+    private let random: @Sendable () -> Double
+
+    /// Creates a limiter.
+    ///
+    /// The defaults of the limits are those of failsafe-go.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - minimum: The smallest limit: 1 or more, or it traps. By default 1.
+    ///   - maximum: The largest limit: at least `minimum`, and at most a million, or it traps. By default 200.
+    ///   - initial: The first limit: from `minimum` to `maximum`, or it traps. By default 20, or the nearest number in that range.
+    ///   - isDrop: Returns whether an error means that a call ended at its time limit. By default a `TimeoutError` and a `DeadlineExceededError` do.
+    ///   - clock: Measures the durations.
+    ///   - random: Returns a random number from 0 up to 1, without 1. Tests pass a sequence of their own.
+    public init(
+        name: String? = nil,
+        minimum: Int = 1,
+        maximum: Int = 200,
+        initial: Int? = nil,
+        isDrop: @escaping @Sendable (any Error) -> Bool = { $0 is TimeoutError || $0 is DeadlineExceededError },
+        clock: some Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        insist(minimum >= 1, "AdaptiveLimiter(minimum: \(minimum)): no call would ever be made. Give 1 or more.")
+        insist(
+            (minimum...max(minimum, 1_000_000)).contains(maximum),
+            "AdaptiveLimiter(maximum: \(maximum)): it is less than the minimum, or more than a million. Give \(minimum) or more."
+        )
+        let initial = initial ?? min(max(20, minimum), maximum)
+        insist(
+            (minimum...maximum).contains(initial),
+            "AdaptiveLimiter(initial: \(initial)): the limit is from \(minimum) to \(maximum). Give a number of these."
+        )
+        source = EventSource(.adaptiveLimiter, name: name)
+        machine = Locked(
+            Machine(
+                AdaptiveLimitStateMachine.Configuration(minimum: minimum, maximum: maximum, initial: initial)
+            )
+        )
+        self.isDrop = isDrop
+        self.random = random
+        time = Stopwatch(clock)
+        Diagnostics.emit(source.event(.created, count: initial))
+    }
+
+    deinit { Diagnostics.emit(source.event(.deallocated)) }
+
+    /// How many calls may run at the same time. It may have changed when the caller looks at it.
+    public var limit: Int { machine.withLock { $0.limit } }
+
+    /// How many calls run: more than the limit after that has fallen. It may have changed when the caller looks at it.
+    public var running: Int { machine.withLock { $0.running } }
+
+    /// How many callers wait. It may have changed when the caller looks at it.
+    public var waiterCount: Int { machine.withLock { $0.waiterCount } }
+
+    /// Runs an operation when it is admitted, and measures how long it takes.
+    ///
+    /// ## Cancellation
+    /// A caller that was cancelled before does not begin. A caller that is cancelled while it waits leaves the line at once, without running the operation.
+    /// A caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise `CancellationError`,
+    /// regardless of the error it throws.
+    ///
+    /// - Parameter operation: Runs in the caller's task and isolation.
+    /// - Returns: The value that the operation returns.
+    /// - Throws: ``ConcurrencyLimitError`` if the call is refused; the error of the operation; `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that are admitted afterwards. A call that does not wait allocates nothing.
+    @inlinable
+    public nonisolated(nonsending) func run<Value>(
+        _ operation: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        let permit = if let permit = try _admitAtOnce() { permit } else { try await _admitInLine() }
+        do {
+            let value = try await operation()
+            _succeeded(permit)
+            return value
+        } catch {
+            throw _failed(permit, error)
+        }
+    }
+
+    @usableFromInline
+    struct _Permit: Sendable {
+        fileprivate let permit: AdmissionStateMachine<UnsafeContinuation<WaitOutcome, Never>>.Permit
+    }
+
+    nonisolated(nonsending) func _admit() async throws -> _Permit {
+        if let permit = try _admitAtOnce() { permit } else { try await _admitInLine() }
+    }
+
+    @usableFromInline
+    func _admitAtOnce() throws -> _Permit? {
+        if _isTaskCancelled { throw CancellationError() }
+        let now = time.now
+        return machine.withLock { $0.admitAtOnce(at: now) }.map { _Permit(permit: $0) }
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func _admitInLine() async throws -> _Permit {
+        let (now, remaining, draw) = (time.now, remainingTime(), random())
+        let (answer, moment) = machine.withLock {
+            ($0.admit(at: now, within: remaining, draw: draw), Diagnostics.moment)
+        }
+        switch answer {
+        case .admitted(let permit): return _Permit(permit: permit)
+        case .refused(let retryAfter):
+            Diagnostics.emit(at: moment, source.event(.callRefused, delay: retryAfter))
+            throw ConcurrencyLimitError(name: name, retryAfter: retryAfter)
+        case .line(let id): return try await wait(id, from: moment)
+        }
+    }
+
+    private nonisolated(nonsending) func wait(_ id: Machine.Permits.ID, from moment: EventMoment?) async throws
+        -> _Permit
+    {
+        let subject = moment.map { _ in TaskEvent.Identity(Diagnostics.nextNumber()) }
+        Diagnostics.emit(at: moment, isInside: true, source.event(.waiting, .began(.waiting), about: subject))
+        let outcome = await suspend { waiter in
+            machine.withLock { $0.park(id, waiter) }
+        } onCancel: {
+            machine.withLock { $0.leave(id) }?.resume(returning: .left)
+        }
+        if outcome == .left || Task.isCancelled {
+            // Granted at the same time: another caller can use the permit.
+            if outcome == .reached { resume(machine.withLock { $0.giveBack() }) }
+            if subject != nil {
+                Diagnostics.emit(
+                    isInside: true,
+                    source.event(.left, .ended(.cancelled), about: subject, isCancelled: true)
+                )
+            }
+            throw CancellationError()
+        }
+        if subject != nil {
+            Diagnostics.emit(isInside: true, source.event(.acquired, .ended(.completed), about: subject))
+        }
+        let now = time.now
+        return _Permit(permit: machine.withLock { $0.begin(at: now) })
+    }
+
+    @usableFromInline
+    func _succeeded(_ permit: _Permit) { end(permit, .sample) }
+
+    /// - Returns: What the caller receives in place of an error.
+    @usableFromInline
+    func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
+        let isCancelled = Task.isCancelled
+        // Code of the client.
+        let isDrop = !isCancelled && isDrop(error)
+        end(permit, isDrop ? .drop : .none)
+        return isCancelled ? CancellationError() : error
+    }
+
+    /// Ends a call that says nothing about the service.
+    func withdraw(_ permit: _Permit) { end(permit, .none) }
+
+    private func end(_ permit: _Permit, _ measure: Machine.Measure) {
+        let now = time.now
+        let (change, moment) = machine.withLock { ($0.end(permit.permit, measure, at: now), Diagnostics.moment) }
+        resume(change.granted)
+        if let limit = change.limit { Diagnostics.emit(at: moment, source.event(.limitChanged, count: limit)) }
+    }
+
+    private func resume(_ waiters: [UnsafeContinuation<WaitOutcome, Never>]) {
+        for waiter in waiters { waiter.resume(returning: .reached) }
+    }
+}
