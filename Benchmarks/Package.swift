@@ -27,6 +27,7 @@ let package = Package(
                 "HeapCounter",
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "TaskControlTrace", package: "swift-task-control"),
                 .product(

@@ -13,7 +13,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "Instructions",
-            dependencies: [.product(name: "TaskControl", package: "swift-task-control")]
+            dependencies: [
+                .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlResilience", package: "swift-task-control"),
+            ]
         )
     ],
     swiftLanguageModes: [.v6]

@@ -13,6 +13,7 @@ let benchmarks: @Sendable () -> Void = {
     registerActorQueue()
     registerSingleFlight()
     registerPolicies()
+    registerResilience()
     registerRetry()
     registerBridging()
     registerHTTP()

@@ -66,15 +66,18 @@ package enum CancellationCauses {
         }
     }
 
+    /// Records the cause of a cancellation that follows, unless there is one.
+    package static func record(_ cause: CancellationCause, for task: TaskAddress) { record(.known(cause), for: task) }
+
     /// Begins a child task of this library: it has the causes of its parent, which outlives it. The child forgets that at its end.
-    static func link(_ child: TaskAddress, to parent: TaskAddress) {
+    package static func link(_ child: TaskAddress, to parent: TaskAddress) {
         tc_countRecord(child.pointer, true)
         part(of: child).withLock { $0[child] = Record(parent: parent) }
     }
 
     /// Forgets what is recorded of a task that is about to end.
     @inline(__always)
-    static func forget(_ task: TaskAddress) {
+    package static func forget(_ task: TaskAddress) {
         if tc_mayHaveRecord(task.pointer) { remove(task) }
     }
 

@@ -52,19 +52,24 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     try Task.checkCancellation()
     var race = _HedgeRace(delay, maxHedges: maxHedges, budget: budget, clock)
     return try await withoutActuallyEscaping(operation) { operation in
-        let (isolation, name) = (#isolation, race.taskName)
+        let (isolation, name, attempts) = (#isolation, race.taskName, _HedgeAttempts())
         var winner: Value?
         var failure: (any Error)?
         await withTaskGroup(of: _HedgeSignal<Value>.self) { group in
             var next = race.begin()
             while true {
                 if let attempt = next.attempt {
-                    group.addTask(name: name) { await _hedgeAttempt(attempt, isolation: isolation, operation) }
+                    group.addTask(name: name) {
+                        await _hedgeAttempt(attempt, of: attempts, isolation: isolation, operation)
+                    }
                 }
                 if let timer = next.timer {
                     group.addTask { await timer.fire() }
                 }
-                if next.isLast { group.cancelAll() }
+                if next.isLast {
+                    attempts.decide()
+                    group.cancelAll()
+                }
                 guard let signal = await group.next() else { break }
                 switch signal {
                 case .value(let attempt, let value):
@@ -130,9 +135,12 @@ enum _HedgeSignal<Value: Sendable>: Sendable {
 @inlinable
 func _hedgeAttempt<Value>(
     _ attempt: Int,
+    of attempts: _HedgeAttempts,
     isolation: isolated (any Actor)?,
     _ operation: nonisolated(nonsending) @Sendable (Int) async throws -> Value
 ) async -> _HedgeSignal<Value> {
+    attempts.begin()
+    defer { attempts.end() }
     do {
         try Task.checkCancellation()
         return .value(attempt: attempt, try await operation(attempt))

@@ -17,13 +17,13 @@ struct HedgedTests {
     }
 
     @Test func aSlowCallIsHedgedAndTheFirstSuccessWins() async throws {
-        let (attempts, isCancelled) = (OrderRecorder<Int>(), Gate())
+        let (attempts, causes) = (OrderRecorder<Int>(), OrderRecorder<CancellationCause?>())
         let (clock, budget) = (clock, budget)
         let call = Task {
             try await hedged(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget, clock: clock) { attempt in
                 attempts.record(attempt)
                 if attempt == 3 { return attempt }
-                defer { isCancelled.open() }
+                defer { causes.record(Task.cancellationCause) }
                 try await Gate().wait()
                 return 0
             }
@@ -33,7 +33,9 @@ struct HedgedTests {
         try await attempts.waitForEvents(count: 2)
         await clock.advance(by: .seconds(1), waking: 1)
         #expect(try await call.value == 3)
-        #expect(isCancelled.isOpen && attempts.events == [1, 2, 3], "the others have ended")
+        #expect(attempts.events == [1, 2, 3])
+        let cause = CancellationCause.requested(reason: "another attempt has decided the call")
+        #expect(causes.events == [cause, cause], "the others have ended")
         #expect(budget.available == 100 - 2 * 20 + 1)
     }
 

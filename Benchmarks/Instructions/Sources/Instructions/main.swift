@@ -1,5 +1,6 @@
 // Runs one operation of the library a given number of times, for scripts/instructions, which counts the instructions.
 import TaskControl
+import TaskControlResilience
 
 @MainActor final class Model {
     var count = 0
@@ -78,7 +79,13 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         { count in
             let model = Model()
             try await inHundreds(count) {
-                for _ in 0..<100 { model.lifetime.run(for: model) { 1 } deliver: { $0.count += $1 } }
+                for _ in 0..<100 {
+                    model.lifetime.run(for: model) {
+                        1
+                    } deliver: {
+                        $0.count += $1
+                    }
+                }
                 try await model.lifetime.drain()
             }
         }
@@ -179,6 +186,28 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
                     return Handle()
                 }
             }
+        }
+    ),
+    (
+        "withDeadline, inherited",
+        { count in
+            let late = Deadline(in: .seconds(100))
+            try await withDeadline(in: .seconds(60)) {
+                for _ in 0..<count { try await withDeadline(late) {} }
+            }
+        }
+    ),
+    (
+        "withPolicy, five parts",
+        { count in
+            let policy = ResiliencePolicy(
+                concurrency: AsyncSemaphore(value: 100),
+                rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000),
+                throttle: ClientThrottle(),
+                breaker: CircuitBreaker(),
+                retry: RetryPolicy()
+            )
+            for _ in 0..<count { try await withPolicy(policy) {} }
         }
     ),
     (

@@ -78,11 +78,34 @@ public struct Deadline: Sendable, CustomStringConvertible {
         }
     }
 
-    @TaskLocal static var current: Deadline?
+    /// A deadline as tasks inherit it.
+    enum Inherited: Sendable {
+        case fixed(Deadline)
+        /// That of the flight that the task belongs to.
+        case latest(_LatestDeadline)
+    }
+
+    @TaskLocal static var local: Inherited?
+
+    /// The deadline of the current task, as it is now.
+    static var current: Deadline? {
+        switch local {
+        case .fixed(let deadline): deadline
+        case .latest(let deadline): deadline.current
+        case nil: nil
+        }
+    }
+
+    /// Whether the deadline of the current task may move to a later time.
+    static var mayMove: Bool {
+        if case .latest = local { true } else { false }
+    }
 }
 
 extension Task where Success == Never, Failure == Never {
     /// The deadline of the running task: the earliest that was set around it; `nil` if there is none.
+    ///
+    /// In a flight, it is the latest deadline of the callers, which moves when another caller joins; `nil` if one of them has none.
     ///
     /// - Complexity: O(1): one look at a task-local value.
     public static var currentDeadline: Deadline? { Deadline.current }

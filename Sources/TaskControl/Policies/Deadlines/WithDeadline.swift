@@ -53,8 +53,8 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// At the deadline the operation is cancelled, and awaited. `Task.currentDeadline` is the deadline inside the operation, in its child tasks and
 /// in the tasks that it creates; those that it does not await are not cancelled at the deadline.
 ///
-/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has no deadline, since it works for callers with different ones: each caller leaves it
-/// at its own.
+/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has the latest deadline of its callers, and none if one of them has none. Each caller
+/// leaves the flight at its own deadline, and the last one to leave cancels it.
 ///
 /// A deadline that is not before that of the caller changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
 ///
@@ -83,12 +83,13 @@ public nonisolated(nonsending) func withDeadline<Value>(
     try Task.checkCancellation()
     if let outer = Deadline.current, !deadline.isBefore(outer) {
         if outer.hasPassed { throw DeadlineExceededError() }
-        return try await operation()
+        // In a flight, a later caller may move the outer deadline behind this one.
+        if !Deadline.mayMove { return try await operation() }
     }
     // The error of an inner time limit stays what it is: only the limit below throws here.
     let result: Result<Value, any Error>
     do {
-        result = try await Deadline.$current.withValue(deadline) {
+        result = try await Deadline.$local.withValue(.fixed(deadline)) {
             try await limited(deadline.remaining, clock: deadline.clock) {
                 do { return .success(try await operation()) } catch { return .failure(error) }
             }
@@ -120,12 +121,6 @@ private nonisolated(nonsending) func limited<Value>(
 public nonisolated(nonsending) func withoutDeadline<Value>(
     operation: nonisolated(nonsending) () async throws -> Value
 ) async rethrows -> Value {
-    guard Deadline.current != nil else { return try await operation() }
-    return try await Deadline.$current.withValue(nil, operation: operation)
-}
-
-/// Creates a task that does not inherit the deadline of its creator.
-@usableFromInline
-func _withoutDeadline(_ spawn: () -> Task<Void, Never>) -> Task<Void, Never> {
-    Deadline.current == nil ? spawn() : Deadline.$current.withValue(nil, operation: spawn)
+    guard Deadline.local != nil else { return try await operation() }
+    return try await Deadline.$local.withValue(nil, operation: operation)
 }

@@ -70,8 +70,7 @@ final class _FlightTable: Sendable {
         case .reentrant, .absent: return nil
         case .begun(let place, let level):
             let name = name ?? callersName
-            // The first caller's deadline is not that of the callers who join.
-            let task = _withoutDeadline {
+            let task = _withDeadline(of: fresh.deadline) {
                 spawn(
                     name: name,
                     priority: nil,
@@ -118,6 +117,7 @@ final class _FlightTable: Sendable {
         case .begun(let caller, _):
             return .begun(CallerPlace(caller: caller), level: level)
         case .joined(let caller, let flight, _):
+            flight.deadline?.joinCurrentTask()
             emitJoined(flight.id, key, at: moment)
             return .joined(flight, CallerPlace(caller: caller))
         case .reentrant: return .reentrant
@@ -250,7 +250,7 @@ final class _FlightTable: Sendable {
         Diagnostics.report(
             event(),
             error: failure,
-            advice: "\(origin.name): work that was abandoned at its time limit has ended"
+            advice: "\(origin.name): work that its caller has abandoned has ended"
         )
     }
 

@@ -108,13 +108,16 @@ struct DeadlineTests {
         }
     }
 
-    @Test func aFlightHasNoDeadlineAndEachCallerLeavesAtItsOwn() async throws {
-        let (flights, begun, gate) = (SingleFlight<Int, Bool>(), Gate(), Gate())
+    @Test func aFlightHasTheLatestDeadlineAndEachCallerLeavesAtItsOwn() async throws {
+        let (flights, begun, gate, clock) = (SingleFlight<Int, Bool>(), Gate(), Gate(), clock)
         func call() async throws -> Bool {
             try await flights.run(1) {
+                #expect(Task.currentDeadline?.remaining == .seconds(1), "only the first caller is there")
                 begun.open()
                 try await gate.wait()
-                return Task.currentDeadline == nil
+                let isLatest = Task.currentDeadline?.remaining == .seconds(1)
+                let isInherited = await Task { Task.currentDeadline?.remaining == .seconds(1) }.value
+                return isLatest && isInherited
             }
         }
         let first = Task { try await withDeadline(in: .seconds(1), clock: clock) { try await call() } }
@@ -125,6 +128,50 @@ struct DeadlineTests {
         await #expect(throws: DeadlineExceededError.self) { try await first.value }
         gate.open()
         #expect(try await second.value)
+    }
+
+    @Test func aCallerWithoutADeadlineTakesThatOfTheFlight() async throws {
+        let (flights, begun, gate, clock) = (SingleFlight<Int, Bool>(), Gate(), Gate(), clock)
+        func call() async throws -> Bool {
+            try await flights.run(1) {
+                begun.open()
+                try await gate.wait()
+                return Task.currentDeadline == nil
+            }
+        }
+        try await EventLog.recording { recorder in
+            let first = Task { try await withDeadline(in: .seconds(1), clock: clock) { try await call() } }
+            try await begun.wait()
+            let second = Task { try await call() }
+            try await recorder.wait { $0.named("SingleFlight.joined").count == 1 }
+            gate.open()
+            #expect(try await first.value)
+            #expect(try await second.value)
+        }
+    }
+
+    @Test func aDeadlineInsideAFlightIsKeptWhenThatOfTheFlightMoves() async throws {
+        let (flights, begun, clock) = (SingleFlight<Int, Void>(), Gate(), clock)
+        func call() async throws {
+            try await flights.run(1) {
+                try await withDeadline(in: .seconds(2), clock: clock) {
+                    begun.open()
+                    try await Gate().wait()
+                }
+            }
+        }
+        try await EventLog.recording { recorder in
+            let first = Task { try await withDeadline(in: .seconds(1), clock: clock) { try await call() } }
+            try await begun.wait()
+            let second = Task { try await withDeadline(in: .seconds(10), clock: clock) { try await call() } }
+            try await recorder.wait { $0.named("SingleFlight.joined").count == 1 }
+            try await clock.waitForSleepers(count: 3)
+            await clock.advance(by: .seconds(1))
+            await #expect(throws: DeadlineExceededError.self) { try await first.value }
+            await clock.advance(by: .seconds(1))
+            await #expect(throws: DeadlineExceededError.self) { try await second.value }
+            #expect(clock.now.offset == .seconds(2))
+        }
     }
 
     @Test func aCancelledCallerReceivesACancellation() async throws {

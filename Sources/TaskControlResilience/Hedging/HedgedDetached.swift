@@ -1,0 +1,53 @@
+public import TaskControl
+
+/// Calls an operation as ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)`` does, for operations that may ignore their
+/// cancellation: returns at the first success, whatever the other attempts do.
+///
+/// ```swift
+/// let answer = try await hedgedDetached(after: .fixed(.seconds(1)), budget: budget, name: "legacy lookup") { _ in
+///     await legacy.lookup(name)        // blocks, polls, never looks at Task.isCancelled
+/// }
+/// ```
+///
+/// Each attempt runs in a task of its own. When the call is decided, the tasks of the other attempts are cancelled and abandoned: they go on for as long as
+/// they like, and use what they use. When such an attempt ends, that is reported to diagnostics, with its name and its error. Where an operation respects
+/// its cancellation, prefer `hedged`, which returns when all attempts have ended.
+///
+/// ## Cancellation
+/// A caller that was cancelled before does not begin. A caller that is cancelled receives `CancellationError` at once; all attempts are cancelled and
+/// abandoned.
+///
+/// - Parameters:
+///   - delay: The time without a result after which another attempt begins, counted from the beginning of the attempt before.
+///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
+///   - budget: Pays for the attempts after the first. A call that succeeds gives back 1 token, however many attempts it made.
+///   - name: The name of the tasks of the attempts in diagnostics. `nil`: the name of the caller's task.
+///   - clock: Measures the time.
+///   - operation: Receives the number of the attempt, counted from 1. Runs in tasks of its own, in the isolation in which it is written.
+///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default
+///     `RetryPolicy.isWorthRetrying(_:)`.
+/// - Returns: The value of the first attempt that succeeds.
+/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the caller is cancelled.
+public nonisolated(nonsending) func hedgedDetached<Value: Sendable>(
+    after delay: HedgeDelay,
+    maxHedges: Int = 1,
+    budget: RetryBudget,
+    name: String? = nil,
+    clock: some Clock<Duration> = ContinuousClock(),
+    operation: @escaping @Sendable (_ attempt: Int) async throws -> Value,
+    shouldHedge: @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
+) async throws -> Value {
+    try await hedged(
+        after: delay,
+        maxHedges: maxHedges,
+        budget: budget,
+        clock: clock,
+        operation: { attempt in
+            try await abandonable.run(name: name) { try await operation(attempt) }
+        },
+        shouldHedge: shouldHedge
+    )
+}
+
+/// The attempts of this process that may be abandoned.
+private let abandonable = AbandonableWork(TaskOrigin("hedgedDetached", .hedged))
