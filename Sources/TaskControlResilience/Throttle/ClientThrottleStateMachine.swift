@@ -41,6 +41,9 @@ struct ClientThrottleStateMachine: Sendable {
     struct Permit: Sendable {
         /// The bucket in which the call began.
         fileprivate let bucket: UInt64
+        fileprivate let begun: Duration
+        /// The admission before it.
+        fileprivate let earlier: Duration?
     }
 
     enum Admission: Sendable {
@@ -98,8 +101,8 @@ struct ClientThrottleStateMachine: Sendable {
 
     private mutating func admit(at now: Duration) -> Permit {
         window.add(Counts(requests: 1, running: 1), to: window.current)
-        lastAdmission = now
-        return Permit(bucket: window.current)
+        defer { lastAdmission = now }
+        return Permit(bucket: window.current, begun: now, earlier: lastAdmission)
     }
 
     /// Reports the outcome of a call.
@@ -114,6 +117,8 @@ struct ClientThrottleStateMachine: Sendable {
             // A caller that leaves soon says nothing. The service has had time to answer a caller that leaves later.
             let isYoung = permit.bucket + UInt64(Self.youngBuckets) > window.current
             window.add(Counts(requests: isYoung ? -1 : 0, running: -1), to: permit.bucket)
+            // A call that was not made, such as one that a breaker refused, was no probe. The next call is.
+            if isYoung, lastAdmission == permit.begun { lastAdmission = permit.earlier }
         }
     }
 

@@ -44,6 +44,31 @@ struct ClientThrottleStateMachineTests {
         #expect((45...55).contains(perSecond), "\(perSecond) calls per second")
     }
 
+    /// A call that a breaker inside the throttle refuses is no probe.
+    @Test func aCallThatIsNotMadeLeavesTheProbeToTheNext() {
+        var machine = ClientThrottleStateMachine(.init(multiplier: 2, window: .seconds(120)))
+        for second in 0..<10 {
+            guard let permit = machine.admitWhileHealthy(at: .seconds(second)) else { continue }
+            machine.report(.failed, of: permit, at: .seconds(second))
+        }
+        for _ in 0..<3 {
+            guard case .admitted(let permit) = machine.admit(at: .seconds(20), draw: 0) else {
+                Issue.record("the calls before were not made")
+                return
+            }
+            machine.report(.unknown, of: permit, at: .seconds(20))
+        }
+        guard case .admitted(let probe) = machine.admit(at: .seconds(20), draw: 0) else {
+            Issue.record("the calls before were not made")
+            return
+        }
+        machine.report(.failed, of: probe, at: .seconds(20))
+        guard case .refused(.seconds(1)) = machine.admit(at: .seconds(20), draw: 0) else {
+            Issue.record("a probe was made")
+            return
+        }
+    }
+
     /// The calls of a client that begins are not refused before one of them can have been answered.
     @Test func theFirstCallsAreAdmitted() {
         var machine = ClientThrottleStateMachine(.init(multiplier: 2, window: .seconds(120)))
@@ -88,6 +113,8 @@ private struct ClientThrottleDriver: MachineDriver {
         /// Where the model keeps the request; `nil`: the history has been dropped.
         var index: Int?
         let begun: Int
+        /// The admission before it.
+        let earlier: Int?
     }
 
     private var machine = ClientThrottleStateMachine(
@@ -117,6 +144,7 @@ private struct ClientThrottleDriver: MachineDriver {
         let dropped = model.requests.count - model.current.count
         hasher.combine(calls.map { call in call.index.map { max(-1, $0 - dropped) } })
         hasher.combine(calls.map { min(now - $0.begun, ClientThrottleModel.buckets) })
+        hasher.combine(calls.map { $0.earlier.map { min(now - $0, ClientThrottleModel.probeInterval) } })
         return hasher.finalize()
     }
 
@@ -165,12 +193,14 @@ private struct ClientThrottleDriver: MachineDriver {
 
     private mutating func begin(_ permit: ClientThrottleStateMachine.Permit) {
         model.requests.append(.init(bucket: model.now, isRunning: true))
+        calls.append(Call(index: model.requests.count - 1, begun: model.now, earlier: model.lastAdmission))
         model.lastAdmission = model.now
-        calls.append(Call(index: model.requests.count - 1, begun: model.now))
         permits.append(permit)
     }
 
     private mutating func report(_ outcome: CallOutcome, of call: Call) {
+        let isYoung = call.index != nil && call.begun > model.now - ClientThrottleModel.young
+        if outcome == .unknown, isYoung, model.lastAdmission == call.begun { model.lastAdmission = call.earlier }
         let isSilent = model.now - model.lastAccept >= ClientThrottleModel.silence && model.probability > 0
         if outcome == .healthy { model.lastAccept = model.now }
         if outcome == .healthy, isSilent {
@@ -184,7 +214,7 @@ private struct ClientThrottleDriver: MachineDriver {
         case .healthy: model.requests[index].isAccepted = true
         case .failed: break
         case .unknown:
-            guard call.begun > model.now - ClientThrottleModel.young else { return }
+            guard isYoung else { return }
             model.requests.remove(at: index)
             for other in calls.indices {
                 if let place = calls[other].index, place > index { calls[other].index = place - 1 }
