@@ -1,0 +1,140 @@
+import TaskControl
+import TaskControlResilience
+import TaskControlTesting
+import TestSupport
+import Testing
+
+/// An adaptive limiter, more callers than the service can serve, and a model of the service, in virtual time.
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
+struct AdaptiveLimiterClosedLoopSimulationTests {
+    enum Scenario: String, CaseIterable {
+        case stepDown, stepUp, allTimeOut, slowTail, bursts, outage
+
+        /// The number of calls that the service works on at the same time: the knee.
+        func knee(at second: Int) -> Int {
+            switch self {
+            case .stepDown: second < 20 ? 20 : 8
+            case .stepUp: second < 20 ? 8 : 20
+            default: 20
+            }
+        }
+
+        /// Whether a call ends at its time limit.
+        func hangs(at second: Int) -> Bool { self == .allTimeOut && trouble.contains(second) }
+
+        /// Whether the service refuses all calls.
+        func fails(at second: Int) -> Bool { self == .outage && trouble.contains(second) }
+
+        var isTrouble: Bool { self == .allTimeOut || self == .outage }
+        var trouble: Range<Int> { 60..<120 }
+
+        /// The number of callers: in bursts, all of them for three seconds, and then few enough for each to be served at once.
+        func callers(at second: Int) -> Int { self == .bursts && second % 6 >= 3 ? 10 : 60 }
+
+        /// The second after which the limit is near the knee.
+        var settled: Int { self == .stepDown || self == .stepUp ? 80 : 60 }
+
+        var seconds: Int { isTrouble ? 130 : 100 }
+    }
+
+    private struct Service {
+        let scenario: Scenario
+        var random: SeededGenerator
+        var running = 0
+        var answers: [Int]
+
+        enum Answer {
+            case value(after: Duration)
+            case timeout
+            case failure
+        }
+
+        static let timeLimit = Duration.seconds(1)
+
+        /// Works on a call for about 250 ms. Calls beyond the knee share the service.
+        mutating func begin(at second: Int) -> Answer {
+            running += 1
+            if scenario.fails(at: second) { return .failure }
+            if scenario.hangs(at: second) { return .timeout }
+            let isSlow = scenario == .slowTail && Int.random(in: 0..<10, using: &random) == 0
+            let work = isSlow ? 2_250 : Int.random(in: 200..<300, using: &random)
+            let knee = scenario.knee(at: second)
+            return .value(after: .milliseconds(work * max(running, knee) / knee))
+        }
+
+        mutating func end(at second: Int, isAnswered: Bool) {
+            running -= 1
+            if isAnswered, second < answers.count { answers[second] += 1 }
+        }
+    }
+
+    private static func call(_ service: Locked<Service>, _ sim: Simulation) async throws {
+        switch service.withLock({ $0.begin(at: second(sim)) }) {
+        case .value(let duration):
+            try await Task.sleep(for: duration)
+            service.withLock { $0.end(at: second(sim), isAnswered: true) }
+        case .timeout:
+            try await Task.sleep(for: Service.timeLimit)
+            service.withLock { $0.end(at: second(sim), isAnswered: false) }
+            throw TimeoutError(duration: Service.timeLimit)
+        case .failure:
+            service.withLock { $0.end(at: second(sim), isAnswered: false) }
+            throw MarkedError()
+        }
+    }
+
+    private static func second(_ sim: Simulation) -> Int { Int(sim.now / .seconds(1)) }
+
+    private static func run(_ scenario: Scenario, _ sim: Simulation) async throws {
+        let answers = [Int](repeating: 0, count: scenario.seconds)
+        let service = Locked(
+            Service(scenario: scenario, random: SeededGenerator(seed: sim.seed), answers: answers)
+        )
+        let draws = Locked(SeededGenerator(seed: sim.seed &+ 1))
+        let limiter = AdaptiveLimiter(random: { draws.withLock { Double.random(in: 0..<1, using: &$0) } })
+        var limits: [Int] = []
+        await withTaskGroup { group in
+            for number in 0..<60 {
+                group.addTask {
+                    while second(sim) < scenario.seconds {
+                        let isCalling = number < scenario.callers(at: second(sim))
+                        let isAnswered: Void? =
+                            isCalling ? try? await limiter.run { try await call(service, sim) } : nil
+                        if isAnswered == nil { try? await Task.sleep(for: .milliseconds(250)) }
+                    }
+                }
+            }
+            for _ in 0..<scenario.seconds {
+                limits.append(limiter.limit)
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+        check(scenario, limits, service.withLock { $0.answers }, sim)
+        sim.expect(limiter.running == 0 && limiter.waiterCount == 0, "no call is left")
+    }
+
+    private static func check(_ scenario: Scenario, _ limits: [Int], _ answers: [Int], _ sim: Simulation) {
+        var above = 0
+        for (second, limit) in limits.enumerated() {
+            let knee = scenario.knee(at: second)
+            above = Double(limit) > 1.5 * Double(knee) ? above + 1 : 0
+            sim.expect(above < 5, "\(scenario): the limit is \(limit) in second \(second), the knee is \(knee)")
+            let isCalm = !scenario.isTrouble || second >= scenario.trouble.upperBound + 2
+            guard second >= scenario.settled, isCalm else { continue }
+            let distance = Double(abs(limit - knee))
+            sim.expect(distance <= 0.2 * Double(knee), "\(scenario): \(limit) in second \(second), the knee is \(knee)")
+            guard scenario.isTrouble, second < scenario.seconds - 1 else { continue }
+            // The service answers 80 calls per second; a tenth fewer while the limiter measures the baseline.
+            sim.expect(answers[second] >= 68, "\(scenario): \(answers[second]) answers in second \(second)")
+        }
+    }
+
+    @Test(arguments: Scenario.allCases)
+    func theLimitSettlesAtTheKnee(in scenario: Scenario) async throws {
+        try await offThePool {
+            try simulate(seeds: Schedules.seeds(1_000, inDebug: 1), maxSteps: 4_000_000) {
+                try await Self.run(scenario, $0)
+            }
+        }
+    }
+}
