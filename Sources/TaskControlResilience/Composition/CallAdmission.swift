@@ -1,4 +1,4 @@
-public import TaskControl
+internal import TaskControl
 
 /// One call under a policy: what it has taken of the limits, and how the adaptive limit, the throttle and the breaker have admitted it.
 ///
