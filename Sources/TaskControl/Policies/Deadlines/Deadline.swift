@@ -13,13 +13,13 @@
 /// `Task.currentDeadline` is the deadline of the running task. Code that is about to start something expensive can compare ``remaining`` with
 /// the time that it needs.
 public struct Deadline: Sendable, CustomStringConvertible {
-    private enum Instant {
-        /// Compared without a call through an existential.
-        case continuous(ContinuousClock.Instant)
-        case other(any ClockInstant)
-    }
+    /// The time from the beginning of the process to a deadline of the continuous clock. Not its instant, whose layout is the runtime's: a value of that is
+    /// copied with a multiple of the instructions.
+    private let offset: Duration
+    /// A deadline of another clock; `nil`: of the continuous one.
+    private let other: InstantOfAnyClock?
 
-    private let instant: Instant
+    private static let beginning = ContinuousClock.now
 
     /// Creates a deadline at an instant of a clock.
     ///
@@ -28,9 +28,11 @@ public struct Deadline: Sendable, CustomStringConvertible {
     ///   - clock: The clock of the instant.
     public init<C: Clock>(_ instant: C.Instant, clock: C) where C.Duration == Duration {
         if let instant = instant as? ContinuousClock.Instant, clock is ContinuousClock {
-            self.instant = .continuous(instant)
+            offset = Self.beginning.duration(to: instant)
+            other = nil
         } else {
-            self.instant = .other(InstantOfClock(clock: clock, instant: instant))
+            offset = .zero
+            other = InstantOfClock(clock: clock, instant: instant)
         }
     }
 
@@ -44,12 +46,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
     }
 
     /// The time until the deadline; negative after it.
-    public var remaining: Duration {
-        switch instant {
-        case .continuous(let instant): ContinuousClock.now.duration(to: instant)
-        case .other(let instant): instant.remaining
-        }
-    }
+    public var remaining: Duration { other?.remaining ?? offset - Self.beginning.duration(to: .now) }
 
     /// Whether the deadline is not in the future.
     public var hasPassed: Bool { remaining <= .zero }
@@ -65,41 +62,28 @@ public struct Deadline: Sendable, CustomStringConvertible {
         return remaining > .zero ? "in \(remaining)" : "\(Duration.zero - remaining) ago"
     }
 
-    func isBefore(_ other: Deadline) -> Bool {
-        if case .continuous(let one) = instant, case .continuous(let another) = other.instant { return one < another }
-        return remaining < other.remaining
+    func isBefore(_ another: Deadline) -> Bool {
+        if other == nil, another.other == nil { return offset < another.offset }
+        return remaining < another.remaining
     }
 
     /// The clock that measures the time.
-    var clock: any Clock<Duration> {
-        switch instant {
-        case .continuous: ContinuousClock()
-        case .other(let instant): instant.clock
-        }
-    }
+    var clock: any Clock<Duration> { other?.clock ?? ContinuousClock() }
 
     /// A deadline as tasks inherit it.
-    enum Inherited: Sendable {
-        case fixed(Deadline)
-        /// That of the flight that the task belongs to.
-        case latest(_LatestDeadline)
+    struct Inherited: Sendable {
+        let fixed: Deadline
+        /// The deadline of the flight that the task belongs to, in place of the fixed one.
+        var latest: _LatestDeadline?
+
+        /// The deadline as it is now.
+        var current: Deadline? { latest == nil ? fixed : latest?.current }
     }
 
     @TaskLocal static var local: Inherited?
 
     /// The deadline of the current task, as it is now.
-    static var current: Deadline? {
-        switch local {
-        case .fixed(let deadline): deadline
-        case .latest(let deadline): deadline.current
-        case nil: nil
-        }
-    }
-
-    /// Whether the deadline of the current task may move to a later time.
-    static var mayMove: Bool {
-        if case .latest = local { true } else { false }
-    }
+    static var current: Deadline? { local?.current }
 }
 
 extension Task where Success == Never, Failure == Never {
@@ -112,20 +96,21 @@ extension Task where Success == Never, Failure == Never {
 }
 
 /// An instant with its clock, which can tell how far away it is.
-private protocol ClockInstant: Sendable {
-    var remaining: Duration { get }
-    var clock: any Clock<Duration> { get }
+private class InstantOfAnyClock: @unchecked Sendable {
+    // Sendable: its one subclass has constants that are.
+    var remaining: Duration { preconditionFailure("A subclass knows the clock.") }
+    var clock: any Clock<Duration> { preconditionFailure("A subclass knows the clock.") }
 }
 
-private struct InstantOfClock<C: Clock>: ClockInstant where C.Duration == Duration {
-    let source: C
-    let instant: C.Instant
+private final class InstantOfClock<C: Clock>: InstantOfAnyClock, @unchecked Sendable where C.Duration == Duration {
+    private let source: C
+    private let instant: C.Instant
 
     init(clock: C, instant: C.Instant) {
         source = clock
         self.instant = instant
     }
 
-    var remaining: Duration { source.now.duration(to: instant) }
-    var clock: any Clock<Duration> { source }
+    override var remaining: Duration { source.now.duration(to: instant) }
+    override var clock: any Clock<Duration> { source }
 }

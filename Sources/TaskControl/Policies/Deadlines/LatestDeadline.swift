@@ -1,6 +1,9 @@
 /// The deadline of a flight: the latest of those of its callers, which a later caller may move.
 @usableFromInline
 final class _LatestDeadline: Sendable {
+    /// The deadline of the first caller.
+    let first: Deadline
+
     private struct State {
         /// `nil`: a caller has none.
         var deadline: Deadline?
@@ -10,6 +13,7 @@ final class _LatestDeadline: Sendable {
     private let state: Locked<State>
 
     private init(_ deadline: Deadline) {
+        first = deadline
         state = Locked(State(deadline: deadline))
     }
 
@@ -44,5 +48,5 @@ final class _LatestDeadline: Sendable {
 func _withDeadline(of flight: _LatestDeadline?, _ spawn: () -> Task<Void, Never>) -> Task<Void, Never> {
     // Without one, the creator has none either.
     guard let flight else { return spawn() }
-    return Deadline.$local.withValue(.latest(flight), operation: spawn)
+    return Deadline.$local.withValue(Deadline.Inherited(fixed: flight.first, latest: flight), operation: spawn)
 }

@@ -76,20 +76,36 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// - Returns: The result of the operation.
 /// - Throws: ``DeadlineExceededError`` at the deadline, or if it has passed; the error of the operation before; `CancellationError` if the caller is
 ///   cancelled; the error of a clock that cannot sleep.
+@inlinable
 public nonisolated(nonsending) func withDeadline<Value>(
     _ deadline: Deadline,
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {
-    try Task.checkCancellation()
-    if let outer = Deadline.current, !deadline.isBefore(outer) {
-        if outer.hasPassed { throw DeadlineExceededError() }
-        // In a flight, a later caller may move the outer deadline behind this one.
-        if !Deadline.mayMove { return try await operation() }
-    }
+    if try _isInherited(deadline) { return try await operation() }
+    return try await _withEarlierDeadline(deadline, operation)
+}
+
+/// Whether the deadline of the current task cancels an operation no later than its own deadline would.
+///
+/// - Throws: If the operation must not begin.
+@usableFromInline
+func _isInherited(_ deadline: Deadline) throws -> Bool {
+    if _isTaskCancelled { throw CancellationError() }
+    guard let inherited = Deadline.local, let outer = inherited.current, !deadline.isBefore(outer) else { return false }
+    if outer.hasPassed { throw DeadlineExceededError() }
+    // In a flight, a later caller may move the outer deadline behind this one.
+    return inherited.latest == nil
+}
+
+@usableFromInline
+nonisolated(nonsending) func _withEarlierDeadline<Value>(
+    _ deadline: Deadline,
+    _ operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value {
     // The error of an inner time limit stays what it is: only the limit below throws here.
     let result: Result<Value, any Error>
     do {
-        result = try await Deadline.$local.withValue(.fixed(deadline)) {
+        result = try await Deadline.$local.withValue(Deadline.Inherited(fixed: deadline)) {
             try await limited(deadline.remaining, clock: deadline.clock) {
                 do { return .success(try await operation()) } catch { return .failure(error) }
             }
