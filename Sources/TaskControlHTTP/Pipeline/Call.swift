@@ -14,7 +14,7 @@ struct Call {
     private let body: UploadEndpointBody?
     /// Changes the request of each attempt.
     private let prepare: (inout URLRequest) throws -> Void
-    /// What applies to the attempts, known when the policy of the host is.
+    /// The policies of the attempts, set when the policy of the host is known.
     private var callPolicies = CallPolicies()
     /// How many attempts have begun. A request that is sent again with a new credential is another attempt.
     private var attempts = 0
@@ -41,7 +41,7 @@ struct Call {
     /// Sends the request, when the policy of its host admits the call.
     ///
     /// - Parameters:
-    ///   - verdict: Learns the outcome of the call. If the call is cancelled while it runs, the caller ends the verdict.
+    ///   - verdict: Reports the outcome of the call. If the call is cancelled while it runs, its caller ends the verdict.
     ///   - isCollected: Whether the response is collected before its endpoint makes something of it.
     mutating func run<Value>(
         _ exchange: Exchange<Value>,

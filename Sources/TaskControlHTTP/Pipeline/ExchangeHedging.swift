@@ -1,6 +1,6 @@
 internal import TaskControlResilience
 
-/// A second exchange for one that takes unusually long.
+/// Begins a second exchange when the first one takes unusually long.
 struct ExchangeHedging: Sendable {
     private let hedging: ResiliencePolicy.Hedging
     private let clock: any Clock<Duration>

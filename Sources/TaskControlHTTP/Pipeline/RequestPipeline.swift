@@ -142,7 +142,7 @@ struct RequestPipeline: Sendable {
         )
     }
 
-    /// Returns what applies to the attempts of a call.
+    /// Returns the policies of the attempts of a call.
     func policies(
         of request: URLRequest,
         _ resilience: ResiliencePolicy?,

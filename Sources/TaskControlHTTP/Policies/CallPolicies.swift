@@ -1,6 +1,6 @@
 internal import TaskControlResilience
 
-/// What applies to the attempts of one call: the policies of the client and the endpoint, with those of the host.
+/// The policies of the attempts of one call: those of the client and the endpoint, combined with those of the host.
 struct CallPolicies: Sendable {
     /// When the request is sent again; `nil`: it is not.
     private(set) var retry: HTTPRetryPolicy?
@@ -9,7 +9,7 @@ struct CallPolicies: Sendable {
     private(set) var attemptTimeLimit: Duration?
     /// When another exchange begins; `nil`: none does.
     private(set) var hedging: ExchangeHedging?
-    /// Learns the outcome of the call; `nil`: nothing does.
+    /// Receives the outcome of the call; `nil`: the host has no policy.
     let verdict: CallVerdict?
     private var shouldRetry: (@Sendable (any Error) -> Bool)?
 
@@ -19,7 +19,7 @@ struct CallPolicies: Sendable {
     /// Creates the policies of a call.
     ///
     /// - Parameters:
-    ///   - isTransfer: Whether the duration of the call depends on the length of what is sent or received.
+    ///   - isTransfer: Whether the duration of the call depends on the length of a body.
     ///   - budget: Returns the budget of the host for a policy.
     init(
         _ policies: ClientPolicies,

@@ -1,6 +1,6 @@
 internal import TaskControlResilience
 
-/// What a call says about its host, for the throttle and the breaker of the host. Reported once: the first report counts.
+/// Reports the outcome of a call to the throttle and the breaker of its host. Only the first report counts.
 final class CallVerdict: Sendable {
     private let admission = Locked<_CallAdmission?>(nil)
 
@@ -11,7 +11,7 @@ final class CallVerdict: Sendable {
 
     private func take() -> _CallAdmission? { admission.withLock { $0.take() } }
 
-    /// Reports what an attempt says, which has ended or whose response is there.
+    /// Reports the outcome of an attempt that has ended, or whose response is there.
     ///
     /// - Parameter error: The error of the attempt; `nil`: it has none.
     func report(_ attempt: Attempt, _ error: (any Error)?) {
@@ -22,7 +22,7 @@ final class CallVerdict: Sendable {
         }
     }
 
-    /// Ends a call whose last attempt has not said anything, since it was cancelled.
+    /// Ends a call whose outcome was not reported, since the call was cancelled or refused.
     ///
     /// - Parameter error: The error that the caller of the client receives.
     func end(_ error: any Error) {
@@ -32,7 +32,7 @@ final class CallVerdict: Sendable {
 }
 
 extension Attempt {
-    /// What an attempt says about the host.
+    /// The verdict of an attempt on the host.
     enum Judgement {
         case healthy
         case failed(any Error)

@@ -14,8 +14,8 @@ public import TaskControlResilience
 /// | part | applies to |
 /// |---|---|
 /// | `concurrency`, `rate`, `throttle`, `breaker` | each call, once, regardless of its attempts |
-/// | `adaptiveLimit` | each call, until a transfer has its response's head, so that the duration does not depend on the length |
-/// | `retry` | what ``HTTPRetryPolicy`` allows, if ``ClientPolicies/retry`` is `nil` |
+/// | `adaptiveLimit` | each call, until a transfer has the head of its response, so that the duration does not depend on the length |
+/// | `retry` | each request that ``HTTPRetryPolicy`` allows to repeat, if ``ClientPolicies/retry`` is `nil` |
 /// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
 ///
@@ -24,7 +24,7 @@ public import TaskControlResilience
 /// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
 ///
 /// ## Attempts
-/// There is one set of rules for what is sent again: those of ``HTTPRetryPolicy``. With ``ClientPolicies/retry``, the policy's `retry` is not used.
+/// There is one set of rules for retries: those of ``HTTPRetryPolicy``. With ``ClientPolicies/retry``, the policy's `retry` is not used.
 /// Without it, `retry` gives the number of attempts, the delays, the budget and `maxElapsed`, and its `shouldRetry` can exclude errors; methods,
 /// bodies and statuses are those of `HTTPRetryPolicy()`. With a throttle, its account pays for all retries and hedges.
 ///
@@ -39,16 +39,16 @@ public import TaskControlResilience
 /// - A response with a 5xx status or 429 is a failure, also where the endpoint accepts it. Any other response is a success, also where the
 ///   endpoint or the decoder throws.
 /// - An error of the transport that may pass, and a `TimeoutError` of a limit of the client, are failures.
-/// - A call that is cancelled, or that ends at a deadline, says nothing. Nor does one that has sent nothing, or that would fail in the same way on
-///   every host: see ``HTTPRetryPolicy``.
+/// - A call that is cancelled, or that ends at a deadline, says nothing, nor does a call that has sent nothing. Errors of the transport that
+///   another attempt cannot change say nothing either: ``HTTPRetryPolicy`` lists them.
 ///
 /// `isFailure` of the throttle and of the breaker is asked about failures alone, and can exclude some: a failure of status 501 is an
 /// ``HTTPError`` with that ``HTTPError/statusCode``. A response that is streamed or downloaded is counted when its head is there, so that a long
-/// transfer is no sign of an outage; what happens to its body later is not counted.
+/// transfer is no sign of an outage; later errors of its body are not counted.
 ///
 /// ## Refused calls
-/// A call that is refused throws the error of the part, as it is: `CircuitOpenError`, `RequestThrottledError`, `RateLimitExceededError`, `ConcurrencyLimitError`. Nothing is sent,
-/// the observer is not called, and the call is not retried.
+/// A call that is refused throws the error of the part, as it is: `CircuitOpenError`, `RequestThrottledError`, `RateLimitExceededError` or
+/// `ConcurrencyLimitError`. Nothing is sent, the observer is not called, and the call is not retried.
 public struct HTTPResilience: Sendable {
     private enum Kind {
         case perHost(@Sendable (_ host: String) -> ResiliencePolicy)

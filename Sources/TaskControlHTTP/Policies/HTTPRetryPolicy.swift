@@ -74,7 +74,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// The methods that are idempotent by RFC 9110 (9.2.2).
     static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
-    /// The rules of this type with the numbers of a policy that does not know what can be repeated.
+    /// Creates a policy with the default rules of HTTP, and the numbers of a policy that has no such rules.
     init(_ policy: RetryPolicy) {
         self.init(
             attempts: policy.attempts,

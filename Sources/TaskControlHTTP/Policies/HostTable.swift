@@ -9,7 +9,7 @@ final class HostTable<Value: Sendable>: Sendable {
 
     /// Creates an empty table.
     ///
-    /// - Parameter judge: Returns what would be lost with a value. Never called while holding a lock.
+    /// - Parameter judge: Returns how much would be lost with a value. Never called while holding a lock.
     init(_ judge: @escaping @Sendable (Value) -> HostValueUse) {
         self.judge = judge
     }
@@ -41,30 +41,30 @@ final class HostTable<Value: Sendable>: Sendable {
         return value
     }
 
-    /// The entries that can be let go, those that are missed the least first.
+    /// The entries that can be let go, the unused ones first.
     private func removable() -> [HostTableStateMachine<Value>.Candidate] {
         let candidates = machine.withLock { $0.candidates() }.map { (candidate: $0, use: judge($0.value)) }
         return [.unused, .used].flatMap { use in candidates.filter { $0.use == use }.map(\.candidate) }
     }
 }
 
-/// What would be lost with the value of a host.
+/// How much would be lost with the value of a host.
 enum HostValueUse: Hashable, Sendable {
     /// Nothing: a new value is the same.
     case unused
-    /// What earlier calls have left in it.
+    /// The traces of earlier calls.
     case used
     /// The protection of a host that fails.
     case needed
 }
 
 extension RetryBudget {
-    /// What would be lost with the budget of a host: retries that were taken.
+    /// How much would be lost with the budget of a host: the retries that were taken.
     var hostUse: HostValueUse { available < capacity ? .used : .unused }
 }
 
 extension ResiliencePolicy {
-    /// What would be lost with the policy of a host. The limits of calls that run are not looked at: such a policy is borrowed.
+    /// How much would be lost with the policy of a host. Limits are not considered: a policy with running calls is borrowed.
     var hostUse: HostValueUse {
         switch breaker?.state {
         case .open(let retryAfter) where retryAfter > .zero: .needed

@@ -7,7 +7,7 @@
 /// 1. An entry that is borrowed is not removed.
 /// 2. The stamps of the entries differ.
 struct HostTableStateMachine<Value: Sendable>: Sendable {
-    /// An entry that nobody borrows.
+    /// An entry without borrowers.
     struct Candidate: Sendable {
         let host: String
         let value: Value
@@ -57,7 +57,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
     /// Ends the use of a value that was borrowed.
     mutating func giveBack(_ host: String) {
         guard let borrowers = entries[host]?.borrowers, borrowers > 0 else {
-            preconditionFailure("What is given back was borrowed.")
+            preconditionFailure("only a borrowed value is given back")
         }
         let stamp = makeStamp()
         entries[host]?.borrowers = borrowers - 1
@@ -97,7 +97,7 @@ extension HostTableStateMachine {
     ///
     /// - Parameter borrowed: The hosts whose values the caller borrows.
     func checkInvariants(borrowed: Set<String>) {
-        precondition(borrowed.isSubset(of: entries.keys), "what is borrowed stays")
+        precondition(borrowed.isSubset(of: entries.keys), "a borrowed value stays")
         precondition(Set(entries.values.map(\.stamp)).count == entries.count, "stamps differ")
     }
 }

@@ -80,6 +80,17 @@ struct HostTableTests {
         #expect(policy("down").breaker === down.breaker)
     }
 
+    /// A breaker that others share may be half-open without a call of this client.
+    @Test func aBreakerWithAProbeStaysAmongAnyNumberOfHosts() async throws {
+        let recovering = policy("recovering")
+        await fail(recovering)
+        await clock.advance(by: .seconds(5))
+        try await recovering.breaker?.run {
+            for number in 0..<200 { await fail(policy("\(number)")) }
+            #expect(policy("recovering").breaker === recovering.breaker)
+        }
+    }
+
     @Test func theyGrowOnlyForAsLongAsBreakersRefuseCalls() async {
         var made: [WeakBreaker] = []
         for number in 0..<200 {
@@ -185,7 +196,7 @@ struct HostTableStateMachineTests {
                 let removed = machine.remove(judged)
                 let gone = before.subtracting(machine.hosts)
                 #expect(removed.count == gone.count)
-                #expect(gone.isDisjoint(with: used), "what was used since the judgement stays")
+                #expect(gone.isDisjoint(with: used), "an entry that was used since the judgement stays")
                 judged = []
             }
             play(machine, borrowed, judged, used: used, rest - 1, &count)

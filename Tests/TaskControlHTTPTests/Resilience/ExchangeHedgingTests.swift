@@ -52,7 +52,7 @@ struct ExchangeHedgingTests {
             try await gate.wait(); return .ok("there")
         }
         var policies = policies()
-        // Not even what the retries take for repeatable.
+        // Not even if the retries may repeat it.
         policies.retry = HTTPRetryPolicy(methods: ["POST", "PATCH"])
         let client = EndpointClient(transport, policies: policies)
         let endpoint = Text(method: method, headers: ["Idempotency-Key": "1"])

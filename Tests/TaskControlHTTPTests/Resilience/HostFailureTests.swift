@@ -5,7 +5,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// What counts as a failure of a host.
+/// The failures of a host.
 @Suite(.timeLimit(.minutes(15)))
 struct HostFailureTests {
     private let judge = Judge()
@@ -118,6 +118,22 @@ struct HostFailureTests {
         #expect(await judge.verdict == .unknown)
     }
 
+    @Test func anAttemptWhoseLimitEndsItBeforeItSendsSaysNothing() async throws {
+        let clock = TestClock()
+        let client = client(ScriptedTransport()) {
+            $0.attemptTimeLimit = .seconds(1)
+            $0.authenticator = .bearer {
+                try await Gate().wait()
+                return ""
+            }
+            $0.clock = clock
+        }
+        let call = Task { try await client.request(Text()) }
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(await judge.verdict == .unknown)
+    }
+
     @Test func aCallThatIsCancelledSaysNothing() async throws {
         let gate = Gate()
         let client = client(
@@ -194,7 +210,7 @@ struct HostFailureTests {
                 for try await _ in response.body {}
             }
         }
-        #expect(judge.breaker.state == .closed, "what happens to the body later is not counted")
+        #expect(judge.breaker.state == .closed, "later errors of the body are not counted")
     }
 
     @Test func aStreamedResponseWithABadStatusIsAFailure() async throws {

@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlResilience
 import TestSupport
 
-/// What a breaker has counted of the only call that it admitted.
+/// The outcome that a breaker has counted for its only call.
 enum HostVerdict {
     case failed, healthy, unknown
 }

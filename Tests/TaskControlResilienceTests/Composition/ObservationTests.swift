@@ -6,7 +6,7 @@ import TaskControlTrace
 import TestSupport
 import Testing
 
-/// What snapshots and traces show of the policies, from their events alone.
+/// The policies as snapshots and traces show them, from their events alone.
 @Suite(.timeLimit(.minutes(15)))
 struct ObservationTests {
     private let clock = TestClock()
@@ -23,7 +23,7 @@ struct ObservationTests {
         tracker.snapshot().owners.first { $0.name == name }
     }
 
-    /// The line of an owner, without what depends on the time.
+    /// The line of an owner, without numbers that depend on the time.
     private func line(_ name: String, in tracker: TaskTracker) -> String? {
         tracker.snapshot().description.split(separator: "\n").first { $0.contains("\"\(name)\"") }
             .map { String($0).replacing(/\d+\.\d{3} s/, with: "…").replacing(/#\d+/, with: "#") }

@@ -91,6 +91,16 @@ struct WithPolicyTests {
         #expect(breaker.state != .closed, "three calls have failed, and the refused one does not count")
     }
 
+    @Test func aCallThatTheBreakerRefusesSaysNothingToTheThrottle() async throws {
+        let throttle = ClientThrottle(clock: clock, random: { 1.0.nextDown })
+        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, clock: clock)
+        let policy = ResiliencePolicy(throttle: throttle, breaker: breaker)
+        await #expect(throws: MarkedError.self) { try await withPolicy(policy) { throw MarkedError() } }
+        for _ in 0..<3 { await #expect(throws: CircuitOpenError.self) { try await withPolicy(policy) {} } }
+        await clock.advance(by: .seconds(60))
+        #expect(throttle.refusalProbability == 0.5, "one call, which was not accepted")
+    }
+
     @Test func aCallThatSucceedsAtItsSecondAttemptIsASuccess() async throws {
         let breaker = CircuitBreaker(failureThreshold: 0.01, minimumCalls: 1, clock: clock)
         let policy = ResiliencePolicy(breaker: breaker, retry: RetryPolicy(attempts: 2, backoff: .none))
