@@ -32,12 +32,14 @@ struct AdaptiveLimitStateMachine: Sendable {
         var enoughCalls = 50
         var fewestCalls = 10
         /// A window goes on for this long if its calls take times that differ much.
-        var patience = Duration.seconds(3)
+        var patience = Duration.seconds(5)
         /// The shares of calls in a queue below which the limit grows, and above which it falls.
         var shortQueue = 0.05
         var longQueue = 0.1
-        /// The number of windows between two measurements of the baseline.
-        var probeInterval = 30
+        /// The number of windows between two measurements of the baseline: few after a change, since the first measurement may be wrong by chance, and
+        /// twice as many after each measurement.
+        var shortestProbeInterval = 3
+        var longestProbeInterval = 30
         /// The longest pause, in windows, after growth has led to a queue.
         var longestPause = 10
     }
@@ -51,6 +53,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         var origin: Double
         /// Whether an experiment before it has shown a queue.
         var hasQueue: Bool
+        /// Whether there was an experiment before it.
+        var isSecond: Bool
         var limit: Int
     }
 
@@ -78,6 +82,7 @@ struct AdaptiveLimitStateMachine: Sendable {
     private var hasGrown = false
     private var pause = 0
     private var pauseLength = 0
+    private var probeInterval: Int
     private var windowsUntilProbe: Int
 
     init(_ configuration: Configuration) {
@@ -85,7 +90,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         estimate = Double(configuration.initial)
         end = configuration.shortestWindow
         nextLook = configuration.fewestCalls
-        windowsUntilProbe = configuration.probeInterval
+        probeInterval = configuration.shortestProbeInterval
+        windowsUntilProbe = probeInterval
     }
 
     /// The number of calls that may run at the same time.
@@ -126,6 +132,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         estimate = min(target, estimate + 1)
         guard estimate >= target else { return }
         recovery = nil
+        // Callers have waited for the service: it works without an experiment at first.
+        windowsUntilProbe = configuration.longestProbeInterval
         beginWindow(at: now, hasChanged: true)
     }
 
@@ -173,10 +181,20 @@ struct AdaptiveLimitStateMachine: Sendable {
     /// Whether the calls of a window suffice for a decision.
     private func isClear(_ summary: DurationWindow.Summary, at now: Duration) -> Bool {
         let hasPatience = now < start + configuration.patience
-        if experiment != nil { return summary.error <= 0.025 * summary.mean || !hasPatience }
+        if let experiment {
+            // The service has changed.
+            if summary.low > 1.2 * experiment.mean { return true }
+            // The first baseline is found soon, since the limit may be far above the knee. Another one is exact, since the limit follows it.
+            return summary.error <= (baseline == nil ? 0.025 : 0.015) * summary.mean || !hasPatience
+        }
         guard let baseline else { return true }
-        if summary.low > 2 * baseline, window.isFull { return true }
-        return window.count >= configuration.enoughCalls && (summary.error <= 0.02 * summary.mean || !hasPatience)
+        // A queue that leaves no doubt must not grow until the window is over.
+        if summary.low > 1.5 * baseline, 2 * window.count >= configuration.enoughCalls { return true }
+        guard window.count >= configuration.enoughCalls else { return false }
+        // A limit that grows is probably far below the knee.
+        let bound = summary.mean + summary.error
+        if hasGrown, window.isFull, 1 - baseline / bound < configuration.shortQueue { return true }
+        return summary.error <= 0.015 * summary.mean || !hasPatience
     }
 
     // MARK: - Decisions
@@ -200,9 +218,12 @@ struct AdaptiveLimitStateMachine: Sendable {
             if hadGrown {
                 pauseLength = min(configuration.longestPause, max(2, 2 * pauseLength))
                 pause = pauseLength
+            } else {
+                probeInterval = configuration.shortestProbeInterval
             }
             experiment = next(to: 0.9 * working, after: summary)
         } else if windowsUntilProbe <= 0, window.isFull {
+            probeInterval = min(2 * probeInterval, configuration.longestProbeInterval)
             experiment = next(to: 0.9 * working, after: summary)
         } else if 1 - baseline / summary.mean < configuration.shortQueue, window.isFull, dropped <= 0.05 {
             grow(again: hadGrown)
@@ -226,26 +247,29 @@ struct AdaptiveLimitStateMachine: Sendable {
     ) -> Experiment? {
         let limit = min(Int(limit.rounded()), Int(summary.running.rounded()) - 1, Int(estimate.rounded()) - 1)
         guard limit >= configuration.minimum else { return nil }
-        windowsUntilProbe = configuration.probeInterval
+        windowsUntilProbe = probeInterval
         return Experiment(
             running: summary.running,
             mean: summary.mean,
             origin: last?.origin ?? estimate,
             hasQueue: hasQueue || last?.hasQueue ?? false,
+            isSecond: last != nil,
             limit: limit
         )
     }
 
     private mutating func judge(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
         self.experiment = nil
-        if summary.low > 1.1 * experiment.mean {
-            // Fewer calls take longer: the service was changing.
+        let proportional = experiment.mean * summary.running / experiment.running
+        let isUnaffected = summary.mean >= (experiment.mean + proportional) / 2
+        // Fewer calls take longer: the service was changing. Or it seems to be slower, of which the mean of a window in which it changed is no proof.
+        let isUnproved = isUnaffected && !experiment.isSecond && baseline.map { summary.low > 1.2 * $0 } ?? false
+        if summary.low > 1.1 * experiment.mean || isUnproved {
             let working = summary.running * (baseline ?? summary.mean) / summary.mean
             self.experiment = next(to: 0.9 * working, after: summary, last: experiment)
             if self.experiment != nil { return }
         }
-        let proportional = experiment.mean * summary.running / experiment.running
-        if summary.mean >= (experiment.mean + proportional) / 2 {
+        if isUnaffected {
             settle(experiment, summary)
         } else {
             followQueue(experiment, summary)
@@ -254,7 +278,9 @@ struct AdaptiveLimitStateMachine: Sendable {
 
     /// Fewer calls took as long: there is no queue.
     private mutating func settle(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
-        baseline = summary.mean
+        // What chance explains does not replace what earlier experiments have measured.
+        let isNear = abs((baseline ?? 0) - summary.mean) <= 2 * summary.error
+        baseline = isNear ? ((baseline ?? 0) + summary.mean) / 2 : summary.mean
         let working = experiment.running * min(1, summary.mean / experiment.mean)
         let former = experiment.hasQueue ? estimate : experiment.origin
         let isSlower = !experiment.hasQueue && summary.mean > experiment.mean

@@ -35,8 +35,8 @@ struct DurationWindow: Sendable {
     private static let octaves = -30..<12
     private static let perOctave = 4
 
-    /// Whether half of the calls began when no other call was admitted.
-    var isFull: Bool { 2 * full >= count + drops }
+    /// Whether nearly all calls began when no other call was admitted. A window with less load says little about a higher limit.
+    var isFull: Bool { 10 * full >= 9 * (count + drops) }
 
     /// - Parameters:
     ///   - seconds: How long the call took.

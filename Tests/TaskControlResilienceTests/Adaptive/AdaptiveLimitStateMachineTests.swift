@@ -34,7 +34,7 @@ struct AdaptiveLimitStateMachineTests {
         }
     }
 
-    private var seeds: Range<UInt64> { Schedules.seeds(200, inDebug: 1) }
+    private var seeds: Range<UInt64> { Schedules.seeds(20, inDebug: 1) }
 
     @Test(arguments: fullSize([5, 8, 10, 20, 50, 100, 150], inDebug: [5, 20]))
     func theLimitSettlesAtTheKnee(knee: Int) {
@@ -64,7 +64,7 @@ struct AdaptiveLimitStateMachineTests {
     /// A tenth of the load leads limiters that average their baseline upward without end.
     @Test func theLimitStaysInMildOverload() {
         let model = ServiceModel(knee: { _ in 20 }, load: 1.05, seconds: fullSize(400, inDebug: 100))
-        check("mild overload", model, seeds: Schedules.seeds(50, inDebug: 1))
+        check("mild overload", model, seeds: Schedules.seeds(10, inDebug: 1))
     }
 
     /// Without a memory of how long calls take, the estimate of a second is uncertain: the limit is near the knee on average.
