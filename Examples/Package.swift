@@ -27,6 +27,7 @@ let package = Package(
             name: "outage",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]

@@ -10,8 +10,8 @@ struct OutageCommand: ParsableCommand {
         abstract: "A service fails for a minute. What its clients do about it decides when it is back.",
         discussion: """
             Thousands of clients call a service with a limited capacity, in virtual time: their tasks, their sleeps and `retry` are the \
-            real ones, only the clock jumps. The same outage is met with naive retry, with backoff and jitter, and with a retry budget as \
-            well.
+            real ones, only the clock jumps. The same outage is met with naive retry, with backoff and jitter, with a retry budget as \
+            well, with a throttle or a circuit breaker around that, and with an adaptive limit in place of the budget.
 
             Exit codes: 0 if the outage was played, 1 if it can't be on this platform, 64 for a bad argument, 74 if the picture could not \
             be written.

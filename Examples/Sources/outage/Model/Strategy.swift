@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlResilience
 import TaskControlTesting
 
 /// What a client does when its request fails.
@@ -6,21 +7,27 @@ enum Strategy: CaseIterable, Sendable {
     case naive
     case backoff
     case budget
+    case throttle
+    case breaker
+    case adaptive
 
     var name: String {
         switch self {
         case .naive: "naive retry"
         case .backoff: "backoff and jitter"
         case .budget: "backoff, jitter and a budget"
+        case .throttle: "the same and a throttle"
+        case .breaker: "the same and a breaker"
+        case .adaptive: "backoff and an adaptive limit"
         }
     }
 
     /// - Parameters:
     ///   - seed: Of this call's jitter. `retry` copies the generator, so calls with one seed would wait alike.
-    ///   - budget: Shared by all clients.
+    ///   - shared: The parts that all clients share.
     nonisolated(nonsending) func call(
         seed: UInt64,
-        budget: RetryBudget,
+        _ shared: Protection,
         _ request: nonisolated(nonsending) () async throws -> Void
     ) async throws {
         let backoff = RetryBackoff.exponential(base: .seconds(5))
@@ -29,7 +36,17 @@ enum Strategy: CaseIterable, Sendable {
         switch self {
         case .naive: try await retry(attempts: .max, backoff: .fixed(.seconds(5)), operation: request)
         case .backoff: try await retry(attempts: .max, backoff: backoff, operation: request)
-        case .budget: try await retry(attempts: .max, backoff: backoff, budget: budget, operation: request)
+        case .budget: try await retry(attempts: .max, backoff: backoff, budget: shared.budget, operation: request)
+        case .throttle:
+            try await shared.throttle.run {
+                try await retry(attempts: .max, backoff: backoff, budget: shared.throttle.budget, operation: request)
+            }
+        case .breaker:
+            try await shared.breaker.run {
+                try await retry(attempts: .max, backoff: backoff, budget: shared.budget, operation: request)
+            }
+        case .adaptive:
+            try await retry(attempts: .max, backoff: backoff) { try await shared.limiter.run(request) }
         }
     }
 }

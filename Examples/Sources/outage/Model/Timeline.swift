@@ -30,6 +30,12 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
     // MARK: What follows
 
     var requests: Int { seconds.reduce(0) { $0 + $1.requests } }
+    /// How many came in a range of time.
+    func requests(in range: Range<Duration>) -> Int {
+        seconds[Int(range.lowerBound / .seconds(1))..<Int(range.upperBound / .seconds(1))].reduce(0) {
+            $0 + $1.requests
+        }
+    }
     /// The most requests in one second.
     var peak: Int { seconds.map(\.requests).max() ?? 0 }
     var successRate: Double { calls == 0 ? 0 : Double(succeeded) / Double(calls) }

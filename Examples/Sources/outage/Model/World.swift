@@ -4,12 +4,10 @@ import TaskControlTesting
 /// Ten thousand clients and their service, in virtual time: the tasks, the sleeps and `retry` are real, only the clock jumps.
 @MainActor
 final class World {
-    private struct Unavailable: Error {}
-
     private let scenario: Scenario
     private let strategy: Strategy
     private let simulation: Simulation
-    private let budget = RetryBudget()
+    private let protection: Protection
     private var service: Service
     private var timeline: Timeline
 
@@ -17,6 +15,7 @@ final class World {
         self.scenario = scenario
         self.strategy = strategy
         self.simulation = simulation
+        protection = Protection(seed: scenario.seed)
         service = Service(capacity: scenario.capacity, outage: scenario.outage)
         timeline = Timeline(until: scenario.end)
     }
@@ -52,7 +51,7 @@ final class World {
         var pause = scenario.period * Double.random(in: 0..<1, using: &random)
         while (try? await Task.sleep(for: pause)) != nil {
             timeline.callBegan()
-            let isAnswered: Void? = try? await strategy.call(seed: random.next(), budget: budget, request)
+            let isAnswered: Void? = try? await strategy.call(seed: random.next(), protection, request)
             if isAnswered != nil { timeline.callSucceeded() }
             pause = scenario.period * Double.random(in: 0.5..<1.5, using: &random)
         }

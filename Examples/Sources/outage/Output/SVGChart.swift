@@ -2,7 +2,8 @@
 struct SVGChart {
     let outage: Outage
 
-    private static let size = (width: 960.0, height: 700.0)
+    private static let width = 960.0
+    private static let keysInRow = 3
     private static let margin = 72.0
     private static let right = 118.0
     /// A line through every second's value would be all noise.
@@ -19,7 +20,7 @@ struct SVGChart {
             "svg",
             [
                 "xmlns": "http://www.w3.org/2000/svg",
-                "viewBox": "0 0 \(Self.size.width.text) \(Self.size.height.text)",
+                "viewBox": "0 0 \(Self.width.text) \(height.text)",
                 "role": "img", "aria-labelledby": "title description",
             ],
             [
@@ -38,36 +39,51 @@ struct SVGChart {
 
     private var head: [SVGElement] {
         let title = SVGElement("text", ["class": "title", "x": Self.margin.text, "y": "44"], text: title)
-        let lesson = outage.lesson.wrapped(to: 118).enumerated().map { index, line in
+        let lesson = lesson.enumerated().map { index, line in
             SVGElement(
                 "text",
                 ["class": "lesson", "x": Self.margin.text, "y": (68 + 18 * Double(index)).text],
                 text: line
             )
         }
-        var x = Self.margin
-        let legend = outage.results.flatMap { result -> [SVGElement] in
-            defer { x += 60 + 7.2 * Double(result.strategy.name.count) }
+        let legend = outage.results.enumerated().flatMap { index, result -> [SVGElement] in
+            let x = Self.margin + 275 * Double(index % Self.keysInRow)
+            let y = legendTop + 22 * Double(index / Self.keysInRow)
             return [
                 SVGElement(
                     "line",
-                    ["class": "curve \(result.strategy)", "x1": x.text, "y1": "136", "x2": (x + 22).text, "y2": "136"]
+                    [
+                        "class": "curve \(result.strategy)", "x1": x.text, "y1": y.text, "x2": (x + 22).text,
+                        "y2": y.text,
+                    ]
                 ),
-                SVGElement("text", ["class": "key", "x": (x + 30).text, "y": "140"], text: result.strategy.name),
+                SVGElement(
+                    "text",
+                    ["class": "key", "x": (x + 30).text, "y": (y + 4).text],
+                    text: result.strategy.name
+                ),
             ]
         }
         return [title] + lesson + legend
     }
 
+    // What stands below the lesson moves with its length.
+    private var lesson: [String] { outage.lesson.wrapped(to: 118) }
+    private var legendTop: Double { 82 + 18 * Double(lesson.count) }
+    private var sentTop: Double { legendTop + 78 }
+    /// Between the panels there is a row for the mark of each strategy.
+    private var answeredTop: Double { sentTop + 256 + 16 * Double(outage.results.count) }
+    private var height: Double { answeredTop + 218 }
+
     /// Panels have the width in common, so that moments are above each other.
     private func panel(_ title: String, _ scale: Scale, top: Double, height: Double) -> SVGPanel {
-        let width = Self.size.width - Self.margin - Self.right
+        let width = Self.width - Self.margin - Self.right
         return SVGPanel(title: title, scale: scale, end: end, left: Self.margin, top: top, width: width, height: height)
     }
 
     private var sent: [SVGElement] {
         let scale = Scale.logarithmic(from: scenario.demand / 2, upTo: Double(outage.peak))
-        let panel = panel("Requests sent per second (logarithmic)", scale, top: 192, height: 210)
+        let panel = panel("Requests sent per second (logarithmic)", scale, top: sentTop, height: 210)
         let middle = (panel.x(failure.lowerBound) + panel.x(failure.upperBound)) / 2
         let label = SVGElement(
             "text",
@@ -80,7 +96,7 @@ struct SVGChart {
 
     private var answered: [SVGElement] {
         let scale = Scale.linear(upTo: scenario.capacity * 1.12)
-        let panel = panel("Requests answered per second", scale, top: 482, height: 170)
+        let panel = panel("Requests answered per second", scale, top: answeredTop, height: 170)
         return panel.frame(outage: failure) + level(scenario.capacity, "capacity", in: panel)
             + level(scenario.demand, "demand", in: panel) + curves(in: panel) { $0.answered } + recoveries(in: panel)
     }
@@ -131,7 +147,11 @@ struct SVGChart {
         .curve.naive, .moment.naive { stroke: #dc2626 }
         .curve.backoff, .moment.backoff { stroke: #d97706 }
         .curve.budget, .moment.budget { stroke: #0d9488 }
+        .curve.throttle, .moment.throttle { stroke: #2563eb }
+        .curve.breaker, .moment.breaker { stroke: #7c3aed }
+        .curve.adaptive, .moment.adaptive { stroke: #db2777 }
         .mark.naive { fill: #dc2626 } .mark.backoff { fill: #d97706 } .mark.budget { fill: #0d9488 }
+        .mark.throttle { fill: #2563eb } .mark.breaker { fill: #7c3aed } .mark.adaptive { fill: #db2777 }
         @media (prefers-color-scheme: dark) {
           text { fill: #b6bec9 } .tick { fill: #8b95a3 } .title, .heading, .key { fill: #f3f4f6 }
           .grid { stroke: #242c37 } .axis { stroke: #5b6675 } .outage { fill: #1a212b } .level { stroke: #8b95a3 }
@@ -139,7 +159,11 @@ struct SVGChart {
           .curve.naive, .moment.naive { stroke: #f87171 }
           .curve.backoff, .moment.backoff { stroke: #fbbf24 }
           .curve.budget, .moment.budget { stroke: #2dd4bf }
+          .curve.throttle, .moment.throttle { stroke: #60a5fa }
+          .curve.breaker, .moment.breaker { stroke: #a78bfa }
+          .curve.adaptive, .moment.adaptive { stroke: #f472b6 }
           .mark.naive { fill: #f87171 } .mark.backoff { fill: #fbbf24 } .mark.budget { fill: #2dd4bf }
+          .mark.throttle { fill: #60a5fa } .mark.breaker { fill: #a78bfa } .mark.adaptive { fill: #f472b6 }
         }
         """
 }
