@@ -52,16 +52,17 @@ package enum CancellationCauses {
         parts[Int(tc_recordPart(task.pointer))]
     }
 
-    /// Records the cause of a cancellation that follows, unless there is one.
+    /// Records the cause of a cancellation that follows, unless there is one. That a cause is unknown is not recorded.
     ///
     /// - Parameter isFirst: Whether nothing else has cancelled the task, though it may be cancelled already.
     static func record(_ cause: RecordedCause, for task: TaskAddress, isFirst: Bool = false) {
+        if case .known(.unknown) = cause { return }
         part(of: task).withLock { records in
             if records[task]?.cause != nil { return }
             // Other code has cancelled it before. That is looked at under the lock, so that a task that has read `unknown` reads nothing else later.
-            let isKnown = isFirst || task.pointer.map(tc_isCancelled) != true
+            if !isFirst, task.pointer.map(tc_isCancelled) == true { return }
             if records[task] == nil { tc_countRecord(task.pointer, true) }
-            records[task, default: Record()].cause = isKnown ? cause : .known(.unknown)
+            records[task, default: Record()].cause = cause
             records[task]?.order = tc_nextNumber()
         }
     }
@@ -71,8 +72,9 @@ package enum CancellationCauses {
 
     /// Begins a child task of this library: it has the causes of its parent, which outlives it. The child forgets that at its end.
     package static func link(_ child: TaskAddress, to parent: TaskAddress) {
-        tc_countRecord(child.pointer, true)
-        part(of: child).withLock { $0[child] = Record(parent: parent) }
+        part(of: child).withLock { records in
+            if records.updateValue(Record(parent: parent), forKey: child) == nil { tc_countRecord(child.pointer, true) }
+        }
     }
 
     /// Forgets what is recorded of a task that is about to end.
@@ -97,7 +99,8 @@ package enum CancellationCauses {
     static func cause(of task: TaskAddress) -> RecordedCause? {
         var first: Record?
         var next: TaskAddress? = task
-        while let task = next, tc_mayHaveRecord(task.pointer) {
+        // Each part is looked at under its lock, since the count alone may be out of date.
+        while let task = next {
             let record = part(of: task).withLock { $0[task] }
             if let record, record.cause != nil, record.order < first?.order ?? .max { first = record }
             next = record?.parent

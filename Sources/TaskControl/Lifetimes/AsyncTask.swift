@@ -113,7 +113,7 @@ public final class AsyncTask: Sendable {
         // Earlier events, or the place that it has left, have settled what it is known by.
         if subject == nil, let settled { lifetime.registry.setSubject(settled, of: id) }
         // If the task has ended meanwhile, it did not know that it had something to leave.
-        if let obsolete { obsolete.registry.finish(obsolete.id) }
+        if let obsolete { leave(obsolete) }
         if let subject {
             let source = lifetime.registry.source
             Diagnostics.emit(
@@ -135,7 +135,7 @@ public final class AsyncTask: Sendable {
     @discardableResult
     public func detached() -> Self {
         let moment = Diagnostics.moment
-        if let binding = decide({ $0.change { $0.release() } }) { binding.registry.finish(binding.id) }
+        if let binding = decide({ $0.change { $0.release() } }) { leave(binding) }
         Self.emit(.detached, of: life, at: moment)
         return self
     }
@@ -164,6 +164,12 @@ public final class AsyncTask: Sendable {
     /// A caller that is cancelled goes on waiting, and the task goes on.
     public var value: Void {
         get async { await task.value }
+    }
+
+    /// Leaves a lifetime, which may have cancelled the task when that had ended already.
+    private func leave(_ binding: Binding) {
+        binding.registry.finish(binding.id)
+        if life.withLock({ $0.machine.isFinished }) { CancellationCauses.forget(task.address) }
     }
 
     private func emitCreated(_ name: String?) {

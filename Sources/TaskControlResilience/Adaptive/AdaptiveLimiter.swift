@@ -26,7 +26,8 @@ public import TaskControl
 /// - The duration of a call that returns a value counts, from the time at which it was admitted.
 /// - A call whose error is a time limit, see `isDrop`, is a drop, and its duration does not count. When most calls are drops, the limit is halved. When
 ///   calls succeed again, it grows with each of them, up to nine tenths of its former value.
-/// - A call that fails with another error, and a call whose caller is cancelled, do not count.
+/// - A call that is cancelled by the deadline of its caller is a drop as well. A call that fails with another error, or is cancelled for another reason,
+///   does not count.
 ///
 /// ## Refused calls
 /// A call that finds more callers in line than twice the limit is refused by chance, and at three times the limit every call is refused (as in failsafe-go).
@@ -199,7 +200,8 @@ public final class AdaptiveLimiter: Sendable {
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
         // Code of the client.
-        let isDrop = !isCancelled && isDrop(error)
+        let isDrop =
+            isCancelled ? Task.cancellationCause == .deadline : !(error is any LocalRefusal) && isDrop(error)
         end(permit, isDrop ? .drop : .none)
         return isCancelled ? CancellationError() : error
     }

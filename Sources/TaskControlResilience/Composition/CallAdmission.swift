@@ -19,7 +19,7 @@ extension ResiliencePolicy {
     /// Begins a call without a suspension.
     ///
     /// - Returns: Whether it has begun. If not, the caller goes on with `_wait(_:)`.
-    /// - Throws: The error of the part that refuses the call. Nothing is taken then.
+    /// - Throws: The error of the part that refuses the call. The permit is returned then; a token is not.
     @usableFromInline
     func _begin(_ call: inout _PolicyCall) throws -> Bool {
         if _isTaskCancelled { throw CancellationError() }

@@ -220,6 +220,17 @@ import Testing
         }
     }
 
+    @Test func aTaskThatHasEndedLeavesNoCauseInALifetime() async {
+        let (lifetime, closed) = (AsyncLifetime(), AsyncLifetime())
+        let task = AsyncTask {}
+        task.cancel()
+        await task.value
+        task.bind(to: lifetime)
+        closed.close()
+        task.bind(to: closed).detached()
+        #expect(CancellationCauses.cause(of: task.task.address) == nil)
+    }
+
     @Test func tasksOfAGroupOfAQueueHaveCauses() async throws {
         let group = CancellableQueue(underlyingQueue: FIFOQueue(name: "uploads"))
         let started = Gate()

@@ -7,7 +7,7 @@ extension TaskRegistry {
         /// What events know tasks by that are not known by their place here: those of `AsyncTask` and of queues.
         private(set) var subjects: [ID: TaskEvent.Identity] = [:]
         /// The causes of entries that were cancelled before the handles of their tasks were there.
-        private(set) var earlyCauses: [ID: CancellationCause] = [:]
+        private(set) var earlyCauses: [ID: RecordedCause] = [:]
 
         /// Does nothing if the task has finished.
         mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
@@ -16,9 +16,11 @@ extension TaskRegistry {
 
         /// Remembers why an entry was cancelled whose handle is not there yet. Does nothing if the task has finished.
         mutating func remember(_ cause: RecordedCause, of id: ID) {
-            // A task that was replaced before it had a handle does not run, so nobody asks.
-            guard case .known(let cause) = cause else { return }
-            if earlyCauses[id] == nil, machine.phase(of: id) != nil, machine.job(of: id) == nil {
+            guard earlyCauses[id] == nil, machine.phase(of: id) != nil, machine.job(of: id) == nil else { return }
+            // With the key of the entry, which the machine keeps until the entry has finished: this one is released under the lock.
+            if case .superseded = cause, let key = machine.key(of: id) {
+                earlyCauses[id] = .superseded(key)
+            } else {
                 earlyCauses[id] = cause
             }
         }

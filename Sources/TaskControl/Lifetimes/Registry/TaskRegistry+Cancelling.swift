@@ -15,7 +15,7 @@ extension TaskRegistry {
     func recordCauseOfCurrentTask(_ id: ID) {
         state.withLock { books in
             guard let cause = books.earlyCauses[id] else { return }
-            CancellationCauses.record(.known(cause), for: .running)
+            CancellationCauses.record(cause, for: .running)
         }
     }
 

@@ -166,7 +166,7 @@ final class TaskRegistry: Sendable {
     /// Attaches the handle of a task that has been created.
     func attach(_ id: ID, _ job: Job) {
         var outcome = Outcome()
-        decide(&outcome, cause: { .known($0.earlyCauses[id] ?? .unknown) }) {
+        decide(&outcome, cause: { $0.earlyCauses[id] ?? .known(.unknown) }) {
             $0.machine.attach(id, job: .init(job), &$1)
         }
         if outcome.raisingTo > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: outcome.raisingTo)) }

@@ -72,12 +72,21 @@ public struct Deadline: Sendable, CustomStringConvertible {
 
     /// A deadline as tasks inherit it.
     struct Inherited: Sendable {
-        let fixed: Deadline
-        /// The deadline of the flight that the task belongs to, in place of the fixed one.
-        var latest: _LatestDeadline?
+        /// The earliest that was set around the task, inside the flight that the task belongs to.
+        let fixed: Deadline?
+        /// The deadline of that flight, which may move; `nil`: there is no such flight, or it has no deadline.
+        let latest: _LatestDeadline?
 
         /// The deadline as it is now.
-        var current: Deadline? { latest == nil ? fixed : latest?.current }
+        var current: Deadline? {
+            guard let latest = latest?.current else { return fixed }
+            return fixed.map { .earlier($0, latest) } ?? latest
+        }
+
+        /// Returns what an operation with a deadline inherits.
+        func limited(by deadline: Deadline) -> Inherited {
+            Inherited(fixed: fixed.map { .earlier($0, deadline) } ?? deadline, latest: latest)
+        }
     }
 
     @TaskLocal static var local: Inherited?

@@ -1,44 +1,62 @@
 /// The deadline of a flight: the latest of those of its callers, which a later caller may move.
 @usableFromInline
 final class _LatestDeadline: Sendable {
-    /// The deadline of the first caller.
-    let first: Deadline
-
     private struct State {
-        /// `nil`: a caller has none.
-        var deadline: Deadline?
+        /// A caller has none.
+        var isUnlimited = false
+        /// The latest of those that do not move.
+        var fixed: Deadline?
         var version = 0
+        /// Those of callers that are inside other flights.
+        var moving: [Deadline.Inherited] = []
     }
 
-    private let state: Locked<State>
+    private let state = Locked(State())
 
-    private init(_ deadline: Deadline) {
-        first = deadline
-        state = Locked(State(deadline: deadline))
-    }
+    private init() {}
 
     /// Creates the deadline of a flight that the current task begins; `nil` if the task has none, since no other caller can give the flight one.
     @usableFromInline
-    static func ofCurrentTask() -> _LatestDeadline? { Deadline.current.map(_LatestDeadline.init) }
+    static func ofCurrentTask() -> _LatestDeadline? {
+        guard Deadline.current != nil else { return nil }
+        let deadline = _LatestDeadline()
+        deadline.joinCurrentTask()
+        return deadline
+    }
 
     /// The deadline as it is now; `nil`: there is none any more.
-    var current: Deadline? { state.withLock { $0.deadline } }
+    var current: Deadline? {
+        let (isUnlimited, fixed, moving) = state.withLock { ($0.isUnlimited, $0.fixed, $0.moving) }
+        if isUnlimited { return nil }
+        var latest = fixed
+        for inherited in moving {
+            guard let deadline = inherited.current else { return nil }
+            if latest?.isBefore(deadline) ?? true { latest = deadline }
+        }
+        return latest
+    }
 
     /// The current task waits for the flight, too.
     @usableFromInline
     func joinCurrentTask() {
-        let joining = Deadline.current
+        guard let joining = Deadline.local, joining.current != nil else {
+            return state.withLock { $0.isUnlimited = true }
+        }
+        guard joining.latest == nil, let deadline = joining.fixed else {
+            return state.withLock { $0.moving.append(joining) }
+        }
         while true {
-            let (latest, version) = state.withLock { ($0.deadline, $0.version) }
+            let (fixed, version) = state.withLock { ($0.fixed, $0.version) }
             // Deadlines are compared by their clocks, which may be of the client: never while holding the lock.
-            guard let latest, joining.map(latest.isBefore) ?? true else { return }
-            let replaced = state.withLock { state -> Deadline? in
-                guard state.version == version else { return nil }
+            if let fixed, !fixed.isBefore(deadline) { return }
+            let isReplaced = state.withLock { state in
+                guard state.version == version else { return false }
                 state.version += 1
-                return (state.deadline, state.deadline = joining).0
+                state.fixed = deadline
+                return true
             }
-            // Released here, where the lock is free.
-            if replaced != nil { return }
+            // What was replaced is released here, where the lock is free.
+            if isReplaced { return withExtendedLifetime(fixed) {} }
         }
     }
 }
@@ -46,7 +64,8 @@ final class _LatestDeadline: Sendable {
 /// Creates the task of a flight, which has the deadline of the flight and not that of its creator.
 @usableFromInline
 func _withDeadline(of flight: _LatestDeadline?, _ spawn: () -> Task<Void, Never>) -> Task<Void, Never> {
-    // Without one, the creator has none either.
-    guard let flight else { return spawn() }
-    return Deadline.$local.withValue(Deadline.Inherited(fixed: flight.first, latest: flight), operation: spawn)
+    if let flight {
+        return Deadline.$local.withValue(Deadline.Inherited(fixed: nil, latest: flight), operation: spawn)
+    }
+    return Deadline.local == nil ? spawn() : Deadline.$local.withValue(nil, operation: spawn)
 }

@@ -54,7 +54,8 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// in the tasks that it creates; those that it does not await are not cancelled at the deadline.
 ///
 /// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has the latest deadline of its callers, and none if one of them has none. Each caller
-/// leaves the flight at its own deadline, and the last one to leave cancels it.
+/// leaves the flight at its own deadline, and the last one to leave cancels it. A flight that goes on without callers
+/// (``AbandonedFlightBehavior/finish``) has no deadline.
 ///
 /// A deadline that is not before that of the caller changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
 ///
@@ -105,7 +106,8 @@ nonisolated(nonsending) func _withEarlierDeadline<Value>(
     // The error of an inner time limit stays what it is: only the limit below throws here.
     let result: Result<Value, any Error>
     do {
-        result = try await Deadline.$local.withValue(Deadline.Inherited(fixed: deadline)) {
+        let inherited = Deadline.local?.limited(by: deadline) ?? Deadline.Inherited(fixed: deadline, latest: nil)
+        result = try await Deadline.$local.withValue(inherited) {
             try await limited(deadline.remaining, clock: deadline.clock) {
                 do { return .success(try await operation()) } catch { return .failure(error) }
             }

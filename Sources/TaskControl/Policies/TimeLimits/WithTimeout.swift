@@ -172,8 +172,8 @@ enum _TimeLimit {
             CancellationCauses.link(task, to: caller)
             state.withLock { state in
                 state.task = task
-                // The limit has passed before the operation began, so the task is about to be cancelled.
-                if state.phase == .expired { CancellationCauses.record(.known(.deadline), for: task) }
+                // The limit has passed before the operation began, so the task is cancelled now, or soon.
+                if state.phase == .expired { CancellationCauses.record(.known(.deadline), for: task, isFirst: true) }
             }
             events?.emit(.running, .entered(.running))
         }

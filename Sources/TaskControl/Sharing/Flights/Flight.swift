@@ -8,7 +8,7 @@ class _Flight: @unchecked Sendable {
     /// The flights that it was begun in, the innermost last; some of them may have ended.
     let outer: [_FlightPlace]
     /// `nil`: none.
-    @usableFromInline let deadline = _LatestDeadline.ofCurrentTask()
+    @usableFromInline let deadline: _LatestDeadline?
     var id = _FlightTable.ID(serial: 0, slot: 0)
 
     @usableFromInline
@@ -16,5 +16,7 @@ class _Flight: @unchecked Sendable {
         self.table = table
         self.key = key
         self.outer = outer
+        // Work that goes on without callers has none.
+        deadline = table.runsToCompletion ? nil : _LatestDeadline.ofCurrentTask()
     }
 }

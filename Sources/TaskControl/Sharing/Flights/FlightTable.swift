@@ -20,6 +20,8 @@ final class _FlightTable: Sendable {
     let origin: TaskOrigin
     let source: EventSource
 
+    /// Whether work goes on that everybody has left.
+    let runsToCompletion: Bool
     /// Whether the end of work that everybody has left is reported.
     private let reportsAbandoned: Bool
 
@@ -33,6 +35,7 @@ final class _FlightTable: Sendable {
         self.origin = origin
         source = EventSource(origin.primitive, name: name)
         self.reportsAbandoned = reportsAbandoned
+        self.runsToCompletion = runsToCompletion
         state = Locked(Machine(runsToCompletion: runsToCompletion))
         if emitsLife { Diagnostics.emit(source.event(.created)) }
     }

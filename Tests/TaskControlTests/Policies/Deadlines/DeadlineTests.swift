@@ -150,6 +150,51 @@ struct DeadlineTests {
         }
     }
 
+    @Test func aFlightThatGoesOnWithoutCallersHasNoDeadline() async throws {
+        let flights = SingleFlight<Int, Bool>(whenAbandoned: .finish)
+        let hasNone = try await withDeadline(in: .seconds(1), clock: clock) {
+            try await flights.run(1) { Task.currentDeadline == nil }
+        }
+        #expect(hasNone)
+    }
+
+    @Test func aLaterDeadlineInsideAFlightChangesNothing() async throws {
+        let (flights, clock) = (SingleFlight<Int, Bool>(), clock)
+        let isEarliest = try await withDeadline(in: .seconds(5), clock: clock) {
+            try await flights.run(1) {
+                try await withDeadline(in: .seconds(3), clock: clock) {
+                    try await withDeadline(in: .seconds(10), clock: clock) {
+                        Task.currentDeadline?.remaining == .seconds(3)
+                    }
+                }
+            }
+        }
+        #expect(isEarliest)
+    }
+
+    @Test func aFlightInsideAFlightHasTheDeadlineOfThatAsItMoves() async throws {
+        let (outer, inner) = (SingleFlight<Int, Bool>(), SingleFlight<Int, Bool>())
+        let (begun, gate, clock) = (Gate(), Gate(), clock)
+        func call() async throws -> Bool {
+            try await outer.run(1) {
+                try await inner.run(2) {
+                    begun.open()
+                    try await gate.wait()
+                    return Task.currentDeadline?.remaining == .seconds(10)
+                }
+            }
+        }
+        try await EventLog.recording { recorder in
+            let first = Task { try await withDeadline(in: .seconds(1), clock: clock) { try await call() } }
+            try await begun.wait()
+            let second = Task { try await withDeadline(in: .seconds(10), clock: clock) { try await call() } }
+            try await recorder.wait { $0.named("SingleFlight.joined").count == 1 }
+            gate.open()
+            #expect(try await first.value)
+            #expect(try await second.value)
+        }
+    }
+
     @Test func aDeadlineInsideAFlightIsKeptWhenThatOfTheFlightMoves() async throws {
         let (flights, begun, clock) = (SingleFlight<Int, Void>(), Gate(), clock)
         func call() async throws {
