@@ -122,7 +122,7 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
         for (second, limit) in limits.enumerated() {
             let knee = scenario.knee(at: second)
             above = Double(limit) > 1.5 * Double(knee) ? above + 1 : 0
-            sim.expect(above < 5, "\(scenario): the limit is \(limit) in second \(second), the knee is \(knee)")
+            sim.expect(above < 8, "\(scenario): the limit is \(limit) in second \(second), the knee is \(knee)")
             // The limit returns to nine tenths at once, and to the knee with its growth and the first experiment.
             let isCalm = !scenario.isTrouble || second >= scenario.trouble.upperBound + 6
             guard scenario.isSteady, second >= scenario.settled, isCalm else { continue }
