@@ -4,9 +4,19 @@ import TaskControlResilience
 
 /// What a deadline and a policy add to a call that succeeds.
 func registerResilience() {
+    Benchmark.row("retry, inherited deadline") {
+        await Row.withoutAllocation(
+            atMost: 30,
+            "`retry { }` with an inherited deadline, success at once",
+            { await inDeadline(retried) },
+            beyond: "`retry { }` without a deadline",
+            { await time(retried) },
+            operations: calls
+        )
+    }
     Benchmark.row("withDeadline, inherited") {
-        var row = Row(
-            primitive: "`withDeadline(in: .seconds(100)) { }` inside an earlier deadline",
+        Row(
+            primitive: "`withDeadline(late) { }` inside an earlier deadline",
             baseline: "`await operation()`",
             turns: await Turns.take(
                 operations: calls,
@@ -18,8 +28,6 @@ func registerResilience() {
                 }
             )
         )
-        row.target = .nanosecondsBeyond(atMost: 30)
-        return row
     }
     Benchmark.row("withPolicy, five parts") {
         let policy = ResiliencePolicy(
@@ -33,17 +41,14 @@ func registerResilience() {
         func protected() async -> Duration {
             await time { number in try await withPolicy(policy) { try await service.answer(number) } }
         }
-        var row = Row(
-            primitive: "`withPolicy(five parts) { }`, success at once",
-            baseline: "`await operation()`",
-            turns: await Turns.take(operations: calls, baseline: direct, primitive: protected)
+        return await Row.withoutAllocation(
+            atMost: 300,
+            "`withPolicy(five parts) { }`, success at once",
+            protected,
+            beyond: "`await operation()`",
+            direct,
+            operations: calls
         )
-        row.target = .nanosecondsBeyond(atMost: 300)
-        row.allocations = (
-            await Heap.allocations(calls) { _ = await direct() },
-            await Heap.allocations(calls) { _ = await protected() }
-        )
-        return row
     }
 }
 
@@ -58,6 +63,10 @@ private protocol Service: Sendable {
 
 private struct Echo: Service {
     func answer(_ number: Int) async throws -> Int { number }
+}
+
+private func retried(_ number: Int) async throws -> Int {
+    try await retry(attempts: 3) { try await service.answer(number) }
 }
 
 private func time(_ call: (Int) async throws -> Int) async -> Duration {

@@ -5,17 +5,14 @@ import TaskControlTesting
 /// What it costs to be prepared for a failure that does not come, and what delays cost in virtual time.
 func registerRetry() {
     Benchmark.row("retry, success at first attempt") {
-        var row = Row(
-            primitive: "`retry(attempts: 3, backoff: …) { try await client.f() }`, success at once",
-            baseline: "`try await client.f()`",
-            turns: await Turns.take(operations: calls, baseline: direct, primitive: retried)
+        await Row.withoutAllocation(
+            atMost: 50,
+            "`retry(attempts: 3, backoff: …) { try await client.f() }`, success at once",
+            retried,
+            beyond: "`try await client.f()`",
+            direct,
+            operations: calls
         )
-        row.target = .nanosecondsBeyond(atMost: 50)
-        row.allocations = (
-            await Heap.allocations(calls) { _ = await direct() },
-            await Heap.allocations(calls) { _ = await retried() }
-        )
-        return row
     }
     guard Simulation.isSupported else { return }
     Benchmark.row("retry, a virtual hour") {

@@ -2,6 +2,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 extern bool tc_observed;
 extern uint64_t tc_number;
@@ -41,6 +42,21 @@ static inline bool tc_isTaskCancelled(void) {
     extern __attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
     void *task = swift_task_getCurrent();
     return task && swift_task_isCancelled(task);
+}
+
+/// The nanoseconds of the clock that `ContinuousClock` reads. (An instant of that is a value of a type that is not known here, which takes a multiple.)
+static inline int64_t tc_continuousNanoseconds(void) {
+#if defined(__APPLE__)
+    return (int64_t)clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW);
+#else
+    struct timespec time;
+#if defined(__linux__)
+    clock_gettime(CLOCK_BOOTTIME, &time);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &time);
+#endif
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+#endif
 }
 
 /// Whether a task that lives was cancelled.

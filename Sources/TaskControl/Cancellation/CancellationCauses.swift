@@ -20,15 +20,12 @@ enum RecordedCause: Sendable {
 package struct TaskAddress: Hashable, Sendable {
     fileprivate let bits: UInt
 
+    init(bits: UInt) { self.bits = bits }
+
     /// The running task.
     package static var running: Self { Self(bits: UInt(bitPattern: tc_runningTask())) }
 
     fileprivate var pointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: bits) }
-}
-
-extension Task {
-    /// The address of the task.
-    var address: TaskAddress { TaskAddress(bits: UInt(bitPattern: unsafeBitCast(self, to: UnsafeRawPointer.self))) }
 }
 
 /// The causes of the cancelled tasks that live, by the addresses of the tasks.

@@ -43,7 +43,7 @@ public import TaskControl
 ///
 /// ## Cancellation
 /// See ``run(_:)``.
-public final class AdaptiveLimiter: Sendable {
+public final class AdaptiveLimiter: Sendable, _CallGate {
     private typealias Machine = AdmissionStateMachine<UnsafeContinuation<WaitOutcome, Never>>
 
     /// The name shown in diagnostics.
@@ -123,14 +123,7 @@ public final class AdaptiveLimiter: Sendable {
     public nonisolated(nonsending) func run<Value>(
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        let permit = if let permit = try _admitAtOnce() { permit } else { try await _admitInLine() }
-        do {
-            let value = try await operation()
-            _succeeded(permit)
-            return value
-        } catch {
-            throw _failed(permit, error)
-        }
+        try await _run(operation)
     }
 
     @usableFromInline
@@ -138,6 +131,7 @@ public final class AdaptiveLimiter: Sendable {
         fileprivate let permit: AdmissionStateMachine<UnsafeContinuation<WaitOutcome, Never>>.Permit
     }
 
+    @usableFromInline
     nonisolated(nonsending) func _admit() async throws -> _Permit {
         if let permit = try _admitAtOnce() { permit } else { try await _admitInLine() }
     }
@@ -145,7 +139,13 @@ public final class AdaptiveLimiter: Sendable {
     @usableFromInline
     func _admitAtOnce() throws -> _Permit? {
         if _isTaskCancelled { throw CancellationError() }
-        let now = time.now
+        var reading = ClockReading()
+        return admitAtOnce(&reading)
+    }
+
+    /// Admits a call of a caller that is not cancelled, unless it has to wait.
+    func admitAtOnce(_ reading: inout ClockReading) -> _Permit? {
+        let now = time.now(&reading)
         return machine.withLock { $0.admitAtOnce(at: now) }.map { _Permit(permit: $0) }
     }
 
@@ -193,7 +193,12 @@ public final class AdaptiveLimiter: Sendable {
     }
 
     @usableFromInline
-    func _succeeded(_ permit: _Permit) { end(permit, .sample) }
+    func _succeeded(_ permit: _Permit) {
+        var reading = ClockReading()
+        succeeded(permit, &reading)
+    }
+
+    func succeeded(_ permit: _Permit, _ reading: inout ClockReading) { end(permit, .sample, at: time.now(&reading)) }
 
     /// - Returns: What the caller receives in place of an error.
     @usableFromInline
@@ -202,15 +207,14 @@ public final class AdaptiveLimiter: Sendable {
         // Code of the client.
         let isDrop =
             isCancelled ? Task.cancellationCause == .deadline : !(error is any LocalRefusal) && isDrop(error)
-        end(permit, isDrop ? .drop : .none)
+        end(permit, isDrop ? .drop : .none, at: time.now)
         return isCancelled ? CancellationError() : error
     }
 
     /// Ends a call that says nothing about the service.
-    func withdraw(_ permit: _Permit) { end(permit, .none) }
+    func withdraw(_ permit: _Permit) { end(permit, .none, at: time.now) }
 
-    private func end(_ permit: _Permit, _ measure: Machine.Measure) {
-        let now = time.now
+    private func end(_ permit: _Permit, _ measure: Machine.Measure, at now: Duration) {
         let (change, moment) = machine.withLock { ($0.end(permit.permit, measure, at: now), Diagnostics.moment) }
         resume(change.granted)
         if let limit = change.limit { Diagnostics.emit(at: moment, source.event(.limitChanged, count: limit)) }

@@ -41,7 +41,7 @@ internal import TaskControl
 ///
 /// ## Ordering
 /// Calls do not wait for each other. The outcomes count in the order in which the calls end.
-public final class CircuitBreaker: Sendable {
+public final class CircuitBreaker: Sendable, _CallGate {
     /// What a breaker does with calls.
     @nonexhaustive
     public enum State: Hashable, Sendable {
@@ -148,14 +148,7 @@ public final class CircuitBreaker: Sendable {
     public nonisolated(nonsending) func run<Value>(
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        let permit = try _admit()
-        do {
-            let value = try await operation()
-            _succeeded(permit)
-            return value
-        } catch {
-            throw _failed(permit, error)
-        }
+        try await _run(operation)
     }
 
     @usableFromInline
@@ -166,8 +159,14 @@ public final class CircuitBreaker: Sendable {
     @usableFromInline
     func _admit() throws -> _Permit {
         if _isTaskCancelled { throw CancellationError() }
+        var reading = ClockReading()
+        return try admit(&reading)
+    }
+
+    /// Admits a call of a caller that is not cancelled.
+    func admit(_ reading: inout ClockReading) throws -> _Permit {
         if let permit = machine.withLock({ $0.admitWhileClosed() }) { return _Permit(permit: permit) }
-        let (now, limit) = (time.now, remainingTime())
+        let (now, limit) = (time.now(&reading), remainingTime())
         let (admission, moment) = machine.withLock { ($0.admit(at: now, lease: limit), Diagnostics.moment) }
         switch admission {
         case .admitted(let permit): return _Permit(permit: permit)
@@ -195,7 +194,12 @@ public final class CircuitBreaker: Sendable {
     func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
 
     private func report(_ outcome: CallOutcome, of permit: _Permit) {
-        let now = time.now
+        var reading = ClockReading()
+        report(outcome, of: permit, &reading)
+    }
+
+    func report(_ outcome: CallOutcome, of permit: _Permit, _ reading: inout ClockReading) {
+        let now = time.now(&reading)
         let (change, moment) = machine.withLock { ($0.report(outcome, of: permit.permit, at: now), Diagnostics.moment) }
         switch change {
         case nil: return

@@ -23,22 +23,18 @@ extension ResiliencePolicy {
     @usableFromInline
     func _begin(_ call: inout _PolicyCall) throws -> Bool {
         if _isTaskCancelled { throw CancellationError() }
-        if let concurrency {
-            guard try concurrency._acquireAtOnce(1, &call.holding) else { return false }
+        var reading = ClockReading()
+        if let concurrency = parts.concurrency {
+            guard try concurrency.with({ try $0._acquireAtOnce(1, &call.holding) }) else { return false }
             call.hasPermit = true
         }
-        if let rate, !rate.takeAtOnce() { return false }
+        if let rate = parts.rate, !rate.with({ $0.takeAtOnce(1, &reading) }) { return false }
         call.hasToken = true
-        if let adaptiveLimit {
-            do {
-                guard let permit = try adaptiveLimit._admitAtOnce() else { return false }
-                call.limitPermit = permit
-            } catch {
-                returnPermit(call)
-                throw error
-            }
+        if let limit = parts.adaptiveLimit {
+            guard let permit = limit.with({ $0.admitAtOnce(&reading) }) else { return false }
+            call.limitPermit = permit
         }
-        try admit(&call)
+        try admit(&call, &reading)
         return true
     }
 
@@ -56,13 +52,14 @@ extension ResiliencePolicy {
             returnPermit(call)
             throw error
         }
-        try admit(&call)
+        var reading = ClockReading()
+        try admit(&call, &reading)
     }
 
-    private func admit(_ call: inout _PolicyCall) throws {
+    private func admit(_ call: inout _PolicyCall, _ reading: inout ClockReading) throws {
         do {
-            if let throttle { call.throttlePermit = try throttle._admit() }
-            if let breaker { call.breakerPermit = try breaker._admit() }
+            if let throttle = parts.throttle { call.throttlePermit = try throttle.with { try $0.admit(&reading) } }
+            if let breaker = parts.breaker { call.breakerPermit = try breaker.with { try $0.admit(&reading) } }
         } catch {
             // The call is not made, so the throttle does not count it.
             throw _failed(call, error)
@@ -70,14 +67,25 @@ extension ResiliencePolicy {
     }
 
     private func returnPermit(_ call: _PolicyCall) {
-        if call.hasPermit { concurrency?._release(1, call.holding) }
+        if call.hasPermit { parts.concurrency?.with { $0._release(1, call.holding) } }
     }
 
     /// Ends a call that has succeeded.
     @usableFromInline
     func _succeeded(_ call: _PolicyCall) {
-        report(call, { $0._succeeded($1) }, { $0._succeeded($1) }, { $0._succeeded($1) })
+        reportSuccess(of: call)
         returnPermit(call)
+    }
+
+    /// The parts read the clock once, since nothing of the client runs between them.
+    fileprivate func reportSuccess(of call: _PolicyCall) {
+        var reading = ClockReading()
+        report(
+            call,
+            { $0.report(.healthy, of: $1, &reading) },
+            { $0.report(.healthy, of: $1, &reading) },
+            { $0.succeeded($1, &reading) }
+        )
     }
 
     /// Ends a call that has failed, with an error that each part classifies.
@@ -97,9 +105,9 @@ extension ResiliencePolicy {
         _ toThrottle: (ClientThrottle, ClientThrottle._Permit) -> Void,
         _ toLimit: (AdaptiveLimiter, AdaptiveLimiter._Permit) -> Void
     ) {
-        if let breaker, let permit = call.breakerPermit { toBreaker(breaker, permit) }
-        if let throttle, let permit = call.throttlePermit { toThrottle(throttle, permit) }
-        if let adaptiveLimit, let permit = call.limitPermit { toLimit(adaptiveLimit, permit) }
+        if let breaker = parts.breaker, let permit = call.breakerPermit { breaker.with { toBreaker($0, permit) } }
+        if let throttle = parts.throttle, let permit = call.throttlePermit { throttle.with { toThrottle($0, permit) } }
+        if let limit = parts.adaptiveLimit, let permit = call.limitPermit { limit.with { toLimit($0, permit) } }
     }
 
     /// Waits in the lines of the limits, and runs an operation that the throttle and the breaker have admitted.
@@ -124,9 +132,7 @@ package struct _CallAdmission: Sendable {
     fileprivate let call: _PolicyCall
 
     /// Reports that the service has answered.
-    package func _succeeded() {
-        policy.report(call, { $0._succeeded($1) }, { $0._succeeded($1) }, { $0._succeeded($1) })
-    }
+    package func _succeeded() { policy.reportSuccess(of: call) }
 
     /// Reports an error, which each part classifies.
     package func _failed(_ error: any Error) {

@@ -30,22 +30,48 @@ public import TaskControl
 /// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry`` and ``hedging``: the two
 /// draw from one account, which pays for nothing while the throttle refuses calls.
 public struct ResiliencePolicy: Sendable {
+    @usableFromInline var parts: _PolicyParts
+
     /// Limits how many calls run at the same time. A call beyond it waits in line.
-    public var concurrency: AsyncSemaphore?
+    public var concurrency: AsyncSemaphore? {
+        get { parts.values.concurrency }
+        set { change { $0.concurrency = newValue } }
+    }
     /// Limits how many calls begin per time. A call beyond it waits in line.
-    public var rate: RateLimiter?
+    public var rate: RateLimiter? {
+        get { parts.values.rate }
+        set { change { $0.rate = newValue } }
+    }
     /// Limits how many calls run at the same time, by how long they take. A call beyond it waits in a bounded line.
-    public var adaptiveLimit: AdaptiveLimiter?
+    public var adaptiveLimit: AdaptiveLimiter? {
+        get { parts.values.adaptiveLimit }
+        set { change { $0.adaptiveLimit = newValue } }
+    }
     /// Refuses a share of the calls while the service fails most of them.
-    public var throttle: ClientThrottle?
+    public var throttle: ClientThrottle? {
+        get { parts.values.throttle }
+        set { change { $0.throttle = newValue } }
+    }
     /// Refuses all calls while the service fails.
-    public var breaker: CircuitBreaker?
+    public var breaker: CircuitBreaker? {
+        get { parts.values.breaker }
+        set { change { $0.breaker = newValue } }
+    }
     /// Begins another attempt while the first one takes unusually long. Only for operations that can run twice at the same time.
-    public var hedging: Hedging?
+    public var hedging: Hedging? {
+        get { parts.values.hedging }
+        set { change { $0.hedging = newValue } }
+    }
     /// Calls the operation again when it fails.
-    public var retry: RetryPolicy?
+    public var retry: RetryPolicy? {
+        get { parts.values.retry }
+        set { change { $0.retry = newValue } }
+    }
     /// The time limit of each attempt.
-    public var attemptTimeout: Duration?
+    public var attemptTimeout: Duration? {
+        get { parts.values.attemptTimeout }
+        set { change { $0.attemptTimeout = newValue } }
+    }
 
     /// Creates a policy. A part that is not given is absent.
     ///
@@ -68,14 +94,18 @@ public struct ResiliencePolicy: Sendable {
         retry: RetryPolicy? = nil,
         attemptTimeout: Duration? = nil
     ) {
-        self.concurrency = concurrency
-        self.rate = rate
-        self.adaptiveLimit = adaptiveLimit
-        self.throttle = throttle
-        self.breaker = breaker
-        self.hedging = hedging
-        self.retry = retry
-        self.attemptTimeout = attemptTimeout
+        parts = _PolicyParts(
+            _PolicyParts.Values(
+                concurrency: concurrency,
+                rate: rate,
+                adaptiveLimit: adaptiveLimit,
+                throttle: throttle,
+                breaker: breaker,
+                hedging: hedging,
+                retry: retry,
+                attemptTimeout: attemptTimeout
+            )
+        )
     }
 
     /// Creates a policy for a service on a network.
@@ -105,6 +135,12 @@ public struct ResiliencePolicy: Sendable {
             retry: RetryPolicy(budget: nil),
             attemptTimeout: .seconds(10)
         )
+    }
+
+    private mutating func change(_ change: (inout _PolicyParts.Values) -> Void) {
+        var values = parts.values
+        change(&values)
+        parts = _PolicyParts(values)
     }
 
     /// When ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See

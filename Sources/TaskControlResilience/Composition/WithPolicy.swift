@@ -36,7 +36,7 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
     var call = _PolicyCall()
     if !(try policy._begin(&call)) { try await policy._wait(&call) }
     do {
-        guard policy._isDirect else {
+        guard policy.parts.isDirect else {
             let value = try await policy._inBreaker(clock, operation)
             policy._succeeded(call)
             return value
@@ -58,17 +58,10 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
 }
 
 extension ResiliencePolicy {
-    /// Whether nothing is around the first attempt: no child task, and no beginning to measure from.
-    @usableFromInline var _isDirect: Bool {
-        guard case nil = hedging, case nil = attemptTimeout else { return false }
-        if case nil = retry { return true }
-        return retry?.maxElapsed == nil
-    }
-
     /// Ends a call whose first attempt has succeeded.
     @usableFromInline
     func _succeededAtOnce(_ call: _PolicyCall) {
-        if case .some = retry { (throttle?.budget ?? retry?.budget)?._give(1) }
+        parts.budgetOfSuccess?.with { $0._give(1) }
         _succeeded(call)
     }
 
@@ -83,7 +76,7 @@ extension ResiliencePolicy {
         return try await _retry(
             retry,
             after: failure,
-            budget: throttle?.budget ?? retry.budget,
+            budget: parts.retryBudget,
             clock: clock,
             operation: operation
         )

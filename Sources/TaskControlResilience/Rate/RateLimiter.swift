@@ -103,10 +103,11 @@ public final class RateLimiter: Sendable {
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
         if _isTaskCancelled { throw CancellationError() }
-        if takeAtOnce(weight) { return }
+        var reading = ClockReading()
+        if takeAtOnce(weight, &reading) { return }
         var limit = limit
         if let remaining = remainingTime() { limit = limit.map { min($0, remaining) } ?? remaining }
-        let now = time.now
+        let now = time.now(&reading)
         let (answer, moment) = machine.withLock { ($0.acquire(weight, within: limit, at: now), Diagnostics.moment) }
         switch answer {
         case .taken: Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight))
@@ -119,8 +120,8 @@ public final class RateLimiter: Sendable {
     }
 
     /// Takes tokens if they are there and nobody waits for tokens. If not, nothing has happened.
-    func takeAtOnce(_ weight: Int = 1) -> Bool {
-        let now = time.now
+    func takeAtOnce(_ weight: Int, _ reading: inout ClockReading) -> Bool {
+        let now = time.now(&reading)
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
         if isTaken { Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight)) }
         return isTaken

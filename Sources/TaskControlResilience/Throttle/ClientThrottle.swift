@@ -44,7 +44,7 @@ public import TaskControl
 ///
 /// ## Ordering
 /// Calls do not wait for each other.
-public final class ClientThrottle: Sendable {
+public final class ClientThrottle: Sendable, _CallGate {
     /// The account of retries and hedges. It pays for nothing while the throttle refuses calls.
     public let budget: RetryBudget
 
@@ -150,14 +150,7 @@ public final class ClientThrottle: Sendable {
     public nonisolated(nonsending) func run<Value>(
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        let permit = try _admit()
-        do {
-            let value = try await operation()
-            _succeeded(permit)
-            return value
-        } catch {
-            throw _failed(permit, error)
-        }
+        try await _run(operation)
     }
 
     @usableFromInline
@@ -168,7 +161,13 @@ public final class ClientThrottle: Sendable {
     @usableFromInline
     func _admit() throws -> _Permit {
         if _isTaskCancelled { throw CancellationError() }
-        let now = time.now
+        var reading = ClockReading()
+        return try admit(&reading)
+    }
+
+    /// Admits a call of a caller that is not cancelled.
+    func admit(_ reading: inout ClockReading) throws -> _Permit {
+        let now = time.now(&reading)
         if let permit = machine.withLock({ $0.admitWhileHealthy(at: now) }) { return _Permit(permit: permit) }
         let draw = random()
         let (admission, moment) = machine.withLock { ($0.admit(at: now, draw: draw), Diagnostics.moment) }
@@ -195,7 +194,12 @@ public final class ClientThrottle: Sendable {
     func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
 
     private func report(_ outcome: CallOutcome, of permit: _Permit) {
-        let now = time.now
+        var reading = ClockReading()
+        report(outcome, of: permit, &reading)
+    }
+
+    func report(_ outcome: CallOutcome, of permit: _Permit, _ reading: inout ClockReading) {
+        let now = time.now(&reading)
         machine.withLock { $0.report(outcome, of: permit.permit, at: now) }
     }
 }

@@ -74,6 +74,8 @@ struct ClientThrottleStateMachine: Sendable {
     }
 
     private var probability: Double {
+        // The usual case, without the sum of the youngest buckets.
+        if Double(window.total.requests) <= configuration.multiplier * Double(window.total.accepts) { return 0 }
         let requests = Double(window.total.requests - window.latest(Self.youngBuckets).running)
         return max(0, (requests - configuration.multiplier * Double(window.total.accepts)) / (requests + 1))
     }

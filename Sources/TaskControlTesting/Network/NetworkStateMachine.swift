@@ -26,7 +26,7 @@ struct Strike: Hashable {
 ///            start             hasStarted            pause
 ///     down ────────▶ starting ────────────▶ running ────────▶ paused
 ///      ▲                │                    │   ▲              │  │
-///      └─────crash──────┴────────crash───────┘   └────resume────┘  │
+///      └─────crash──────┴────────crash───────┘   └───unpause────┘  │
 ///      └──────────────────────────crash───────────────────────────┘
 ///
 /// Each start makes a new *incarnation* of the node. Its processes are told apart by that number: code of an earlier
@@ -118,7 +118,7 @@ struct NetworkStateMachine<Waiter> {
     }
 
     /// - Returns: The waiters that should look again; `nil`: the node was not paused.
-    mutating func resume(_ node: Int) -> [Waiter]? {
+    mutating func unpause(_ node: Int) -> [Waiter]? {
         guard nodes[node].isPaused else { return nil }
         nodes[node].isPaused = false
         return nodes[node].takeWaiters()

@@ -159,7 +159,7 @@ final class NetworkStorage: Sendable {
     }
 
     func resume(_ node: Int) {
-        guard let waiters = with({ $0.machine.resume(node) }) else { return }
+        guard let waiters = with({ $0.machine.unpause(node) }) else { return }
         record(.resumed(name(of: node)))
         open(waiters)
     }

@@ -70,15 +70,13 @@ struct ExchangeHedgingTests {
             try await gate.wait(); return .ok("there")
         }
         let client = EndpointClient(transport, policies: policies())
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let upload = Task { try await client.upload(Upload(body: .data(Data("x".utf8)))) }
-        let stream = Task { try await client.withResponse(to: Text()) { $0.head.statusCode } }
-        let download = Task { try await client.download(Text(), to: file).statusCode }
+        let transfers = Transfers(client)
         try await gate.waitForWaiters(count: 3)
         #expect(clock.sleeperCount == 0)
         gate.open()
-        _ = (try await upload.value, try await stream.value, try await download.value)
+        #expect(try await transfers.upload.value == "there")
+        #expect(try await transfers.stream.value == 200)
+        #expect(try await transfers.download.value == 200)
         #expect(transport.sent.count == 3)
     }
 

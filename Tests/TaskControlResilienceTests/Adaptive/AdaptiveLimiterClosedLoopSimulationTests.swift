@@ -7,42 +7,8 @@ import Testing
 /// An adaptive limiter, more callers than the service can serve, and a model of the service, in virtual time.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct AdaptiveLimiterClosedLoopSimulationTests {
-    enum Scenario: String, CaseIterable {
-        case stepDown, stepUp, allTimeOut, slowTail, bursts, outage
-
-        /// The number of calls that the service works on at the same time: the knee.
-        func knee(at second: Int) -> Int {
-            switch self {
-            case .stepDown: second < 20 ? 20 : 10
-            case .stepUp: second < 20 ? 10 : 20
-            default: 20
-            }
-        }
-
-        /// Whether a call ends at its time limit.
-        func hangs(at second: Int) -> Bool { self == .allTimeOut && trouble.contains(second) }
-
-        /// Whether the service refuses all calls.
-        func fails(at second: Int) -> Bool { self == .outage && trouble.contains(second) }
-
-        var isTrouble: Bool { self == .allTimeOut || self == .outage }
-        var trouble: Range<Int> { 60..<120 }
-
-        /// The number of callers: in bursts, all of them for three seconds, and then few enough for each to be served at once.
-        func callers(at second: Int) -> Int { self == .bursts && second % 6 >= 3 ? 10 : 60 }
-
-        /// The second after which the limit is near the knee.
-        var settled: Int { self == .stepDown || self == .stepUp ? 80 : 60 }
-
-        /// Whether the limit is near the knee in each second. With a slow tail, and with bursts that end before a window does, a single window is
-        /// uncertain, and the average of forty seconds is near the knee.
-        var isSteady: Bool { self != .slowTail && self != .bursts }
-
-        var seconds: Int { isTrouble ? 130 : 100 }
-    }
-
     private struct Service {
-        let scenario: Scenario
+        let scenario: LoadScenario
         var random: SeededGenerator
         var running = 0
         var answers: [Int]
@@ -58,8 +24,8 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
         /// Works on a call for about 250 ms. Calls beyond the knee share the service.
         mutating func begin(at second: Int) -> Answer {
             running += 1
-            if scenario.fails(at: second) { return .failure }
-            if scenario.hangs(at: second) { return .timeout }
+            if scenario.fails(at: second, during: scenario.trouble) { return .failure }
+            if scenario.hangs(at: second, during: scenario.trouble) { return .timeout }
             let isSlow = scenario == .slowTail && Int.random(in: 0..<10, using: &random) == 0
             let work = isSlow ? 2_250 : Int.random(in: 200..<300, using: &random)
             let knee = scenario.knee(at: second)
@@ -89,7 +55,7 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
 
     private static func second(_ sim: Simulation) -> Int { Int(sim.now / .seconds(1)) }
 
-    private static func run(_ scenario: Scenario, _ sim: Simulation) async throws {
+    private static func run(_ scenario: LoadScenario, _ sim: Simulation) async throws {
         let answers = [Int](repeating: 0, count: scenario.seconds)
         let service = Locked(
             Service(scenario: scenario, random: SeededGenerator(seed: sim.seed), answers: answers)
@@ -117,7 +83,7 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
         sim.expect(limiter.running == 0 && limiter.waiterCount == 0, "no call is left")
     }
 
-    private static func check(_ scenario: Scenario, _ limits: [Int], _ answers: [Int], _ sim: Simulation) {
+    private static func check(_ scenario: LoadScenario, _ limits: [Int], _ answers: [Int], _ sim: Simulation) {
         var above = 0
         for (second, limit) in limits.enumerated() {
             let knee = scenario.knee(at: second)
@@ -144,12 +110,32 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
         sim.expect(after.first! >= 40, "\(scenario): \(after) answers per second afterwards")
     }
 
-    @Test(arguments: Scenario.allCases)
-    func theLimitSettlesAtTheKnee(in scenario: Scenario) async throws {
+    @Test(arguments: LoadScenario.allCases)
+    func theLimitSettlesAtTheKnee(in scenario: LoadScenario) async throws {
         try await offThePool {
             try simulate(seeds: Schedules.seeds(1_000, inDebug: 1), maxSteps: 4_000_000) {
                 try await Self.run(scenario, $0)
             }
         }
     }
+}
+
+extension LoadScenario {
+    /// The number of calls that the service works on at the same time: the knee.
+    fileprivate func knee(at second: Int) -> Int { capacity(at: second, large: 20, small: 10) }
+
+    fileprivate var isTrouble: Bool { self == .allTimeOut || self == .outage }
+    fileprivate var trouble: Range<Int> { 60..<120 }
+
+    /// The number of callers: in bursts, all of them for three seconds, and then few enough for each to be served at once.
+    fileprivate func callers(at second: Int) -> Int { self == .bursts && second % 6 >= 3 ? 10 : 60 }
+
+    /// The second after which the limit is near the knee.
+    fileprivate var settled: Int { self == .stepDown || self == .stepUp ? 80 : 60 }
+
+    /// Whether the limit is near the knee in each second. With a slow tail, and with bursts that end before a window does, a single window is
+    /// uncertain, and the average of forty seconds is near the knee.
+    fileprivate var isSteady: Bool { self != .slowTail && self != .bursts }
+
+    fileprivate var seconds: Int { isTrouble ? 130 : 100 }
 }

@@ -8,55 +8,24 @@ import Testing
 /// A policy with a throttle, a breaker, hedging and a time limit, its callers, and a model of a service, in virtual time.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct ClosedLoopSimulationTests {
-    enum Scenario: String, CaseIterable {
-        case stepDown, stepUp, allTimeOut, slowTail, bursts, outage
-
-        /// The number of calls that the service answers without a delay.
-        func capacity(at second: Int) -> Int {
-            switch self {
-            case .stepDown: second < 20 ? 40 : 2
-            case .stepUp: second < 20 ? 2 : 40
-            default: 40
-            }
-        }
-
-        /// Whether the service answers no call.
-        func hangs(at second: Int) -> Bool { self == .allTimeOut && (10..<70).contains(second) }
-
-        /// Whether the service refuses all calls.
-        func fails(at second: Int) -> Bool { self == .outage && (10..<70).contains(second) }
-
-        /// The number of calls that begin together.
-        func arrivals(at second: Int) -> Int { self == .bursts && second % 10 == 0 ? 10 : 1 }
-
-        /// The second from which on the service answers all calls again.
-        var recovery: Int? {
-            switch self {
-            case .stepUp: 20
-            case .allTimeOut, .outage: 70
-            default: nil
-            }
-        }
-    }
-
     /// Answers in about 50 ms. Beyond its capacity each call takes longer in proportion.
     private actor Service {
-        let scenario: Scenario
+        let scenario: LoadScenario
         private var random: SeededGenerator
         private var running = 0
         private(set) var calls = 0
 
-        init(_ scenario: Scenario, seed: UInt64) {
+        init(_ scenario: LoadScenario, seed: UInt64) {
             (self.scenario, random) = (scenario, SeededGenerator(seed: seed))
         }
 
         func begin(at second: Int) throws -> Duration {
             calls += 1
-            if scenario.fails(at: second) { throw MarkedError() }
+            if scenario.fails(at: second, during: trouble) { throw MarkedError() }
             running += 1
-            if scenario.hangs(at: second) { return .seconds(3_600) }
+            if scenario.hangs(at: second, during: trouble) { return .seconds(3_600) }
             let isSlow = scenario == .slowTail && Int.random(in: 0..<10, using: &random) == 0
-            let load = max(1, running / scenario.capacity(at: second))
+            let load = max(1, running / scenario.capacity(at: second, large: 40, small: 2))
             return .milliseconds((isSlow ? 400 : 1) * load + Int.random(in: 40..<60, using: &random) * load)
         }
 
@@ -71,7 +40,7 @@ struct ClosedLoopSimulationTests {
     private static let rate = 20
     private static let seconds = 80
 
-    private static func run(_ scenario: Scenario, _ sim: Simulation) async throws {
+    private static func run(_ scenario: LoadScenario, _ sim: Simulation) async throws {
         let service = Service(scenario, seed: sim.seed)
         let draws = Locked(SeededGenerator(seed: sim.seed &+ 1))
         let breaker = CircuitBreaker(
@@ -147,12 +116,29 @@ struct ClosedLoopSimulationTests {
         sim.expect(breaker.state != .halfOpen, "no call is running")
     }
 
-    @Test(arguments: Scenario.allCases)
-    func theLoopIsStable(in scenario: Scenario) async throws {
+    @Test(arguments: LoadScenario.allCases)
+    func theLoopIsStable(in scenario: LoadScenario) async throws {
         try await offThePool {
             try simulate(seeds: Schedules.seeds(1_000, inDebug: 2), maxSteps: 4_000_000) {
                 try await Self.run(scenario, $0)
             }
+        }
+    }
+}
+
+/// The seconds in which the service does not work.
+private let trouble = 10..<70
+
+extension LoadScenario {
+    /// The number of calls that begin together.
+    fileprivate func arrivals(at second: Int) -> Int { self == .bursts && second % 10 == 0 ? 10 : 1 }
+
+    /// The second from which on the service answers all calls again.
+    fileprivate var recovery: Int? {
+        switch self {
+        case .stepUp: 20
+        case .allTimeOut, .outage: trouble.upperBound
+        default: nil
         }
     }
 }

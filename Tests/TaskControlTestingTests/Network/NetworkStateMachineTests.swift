@@ -6,7 +6,7 @@ import Testing
 /// The machine of two nodes against records that say everything twice.
 private struct NetworkDriver: MachineDriver {
     enum Event: Hashable {
-        case start(Int), hasStarted(Incarnation), crash(Int), pause(Int), resume(Int), change(Int)
+        case start(Int), hasStarted(Incarnation), crash(Int), pause(Int), unpause(Int), change(Int)
         case enroll(Int), leave(Int, on: Int)
         case arm(Int, Strike), disarm(Int, Int), send(Incarnation)
         case partition([[Int]]), block(LinkID), heal
@@ -58,7 +58,7 @@ private struct NetworkDriver: MachineDriver {
     /// The second node only starts and crashes: the nodes do not know of each other.
     var lifecycle: [Event] {
         let first = nodes[0]
-        return [.start(0), .crash(0), .pause(0), .resume(0), .change(0), .enroll(0), .start(1), .crash(1)]
+        return [.start(0), .crash(0), .pause(0), .unpause(0), .change(0), .enroll(0), .start(1), .crash(1)]
             + incarnations.map { .hasStarted($0) }
             + first.waiters.map { .leave($0.number, on: 0) }
     }
@@ -67,7 +67,7 @@ private struct NetworkDriver: MachineDriver {
         let arms = [Strike(kind: .crash, spares: 0), Strike(kind: .pause, spares: 1)].map { Event.arm(0, $0) }
         let disarms = (0...3).map { Event.disarm(0, $0) }
         let ofProcesses = incarnations.flatMap { [Event.hasStarted($0), .send($0)] }
-        return [.start(0), .crash(0), .pause(0), .resume(0)] + arms + disarms + ofProcesses
+        return [.start(0), .crash(0), .pause(0), .unpause(0)] + arms + disarms + ofProcesses
     }
 
     var partitions: [Event] {
@@ -101,10 +101,10 @@ private struct NetworkDriver: MachineDriver {
             let isChange = nodes[node].isUp && !nodes[node].isPaused
             if isChange { nodes[node].isPaused = true }
             #expect(machine.pause(node) == isChange)
-        case .resume(let node):
+        case .unpause(let node):
             let woken = nodes[node].isPaused ? takeWaiters(node) : nil
             nodes[node].isPaused = false
-            #expect(machine.resume(node) == woken)
+            #expect(machine.unpause(node) == woken)
         case .change(let node):
             #expect(machine.change(node) == takeWaiters(node))
         case .enroll(let node):

@@ -114,3 +114,29 @@ extension Row {
         }
     }
 }
+
+extension Row {
+    /// Compares calls that must not allocate with calls that do less.
+    ///
+    /// - Parameter nanoseconds: The most that a call may take longer.
+    static func withoutAllocation(
+        atMost nanoseconds: Double,
+        _ name: String,
+        _ primitive: @Sendable () async -> Duration,
+        beyond baselineName: String,
+        _ baseline: @Sendable () async -> Duration,
+        operations: Int
+    ) async -> Row {
+        var row = Row(
+            primitive: name,
+            baseline: baselineName,
+            turns: await Turns.take(operations: operations, baseline: baseline, primitive: primitive)
+        )
+        row.target = .nanosecondsBeyond(atMost: nanoseconds)
+        row.allocations = (
+            await Heap.allocations(operations) { _ = await baseline() },
+            await Heap.allocations(operations) { _ = await primitive() }
+        )
+        return row
+    }
+}

@@ -9,6 +9,14 @@ extension Task {
     }
 }
 
+extension Task {
+    /// The address of the task, which is that of the running task inside its operation. (TaskHandleTests compares the two.)
+    var address: TaskAddress {
+        // A task is a struct of nothing but a reference to the object of the runtime, so its bits are the address of that object.
+        TaskAddress(bits: UInt(bitPattern: unsafeBitCast(self, to: UnsafeRawPointer.self)))
+    }
+}
+
 extension Task where Failure == any Error {
     /// This task as one that cannot fail. Only for a task whose operation does not throw. (FunctionCastTests awaits such a task in all ways.)
     ///

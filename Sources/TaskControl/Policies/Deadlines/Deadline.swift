@@ -13,13 +13,22 @@
 /// `Task.currentDeadline` is the deadline of the running task. Code that is about to start something expensive can compare ``remaining`` with
 /// the time that it needs.
 public struct Deadline: Sendable, CustomStringConvertible {
-    /// The time from the beginning of the process to a deadline of the continuous clock. Not its instant, whose layout is the runtime's: a value of that is
-    /// copied with a multiple of the instructions.
-    private let offset: Duration
+    /// The `continuousTime()` of a deadline of the continuous clock. Not its instant, whose layout is the runtime's: a value of that is copied with a
+    /// multiple of the instructions.
+    private let time: Duration
     /// A deadline of another clock; `nil`: of the continuous one.
-    private let other: InstantOfAnyClock?
+    private let other: (any InstantOfAnyClock)?
 
-    private static let beginning = ContinuousClock.now
+    /// An instant of the continuous clock, and its `continuousTime()`. Constant, so that one instant has one time.
+    ///
+    /// The closest of some pairs of readings, since the thread may be suspended between two. The time is the later one: no deadline is early.
+    private static let origin: (instant: ContinuousClock.Instant, time: Duration) = {
+        let readings = (0..<8).map { _ in
+            (before: continuousTime(), instant: ContinuousClock.now, after: continuousTime())
+        }
+        let closest = readings.min { $0.after - $0.before < $1.after - $1.before }!
+        return (closest.instant, closest.after)
+    }()
 
     /// Creates a deadline at an instant of a clock.
     ///
@@ -28,10 +37,10 @@ public struct Deadline: Sendable, CustomStringConvertible {
     ///   - clock: The clock of the instant.
     public init<C: Clock>(_ instant: C.Instant, clock: C) where C.Duration == Duration {
         if let instant = instant as? ContinuousClock.Instant, clock is ContinuousClock {
-            offset = Self.beginning.duration(to: instant)
+            time = Self.origin.time + Self.origin.instant.duration(to: instant)
             other = nil
         } else {
-            offset = .zero
+            time = .zero
             other = InstantOfClock(clock: clock, instant: instant)
         }
     }
@@ -42,11 +51,16 @@ public struct Deadline: Sendable, CustomStringConvertible {
     ///   - duration: The duration from now on. A duration of more than 100 years counts as 100 years.
     ///   - clock: The clock that measures the time.
     public init(in duration: Duration, clock: some Clock<Duration> = ContinuousClock()) {
-        self.init(clock.now.advanced(by: duration.saturated), clock: clock)
+        if clock is ContinuousClock {
+            time = continuousTime() + duration.saturated
+            other = nil
+        } else {
+            self.init(clock.now.advanced(by: duration.saturated), clock: clock)
+        }
     }
 
     /// The time until the deadline; negative after it.
-    public var remaining: Duration { other?.remaining ?? offset - Self.beginning.duration(to: .now) }
+    public var remaining: Duration { other?.remaining ?? time - continuousTime() }
 
     /// Whether the deadline is not in the future.
     public var hasPassed: Bool { remaining <= .zero }
@@ -63,7 +77,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
     }
 
     func isBefore(_ another: Deadline) -> Bool {
-        if other == nil, another.other == nil { return offset < another.offset }
+        if other == nil, another.other == nil { return time < another.time }
         return remaining < another.remaining
     }
 
@@ -104,14 +118,13 @@ extension Task where Success == Never, Failure == Never {
     public static var currentDeadline: Deadline? { Deadline.current }
 }
 
-/// An instant with its clock, which can tell how far away it is.
-private class InstantOfAnyClock: @unchecked Sendable {
-    // Sendable: its one subclass has constants that are.
-    var remaining: Duration { preconditionFailure("A subclass knows the clock.") }
-    var clock: any Clock<Duration> { preconditionFailure("A subclass knows the clock.") }
+/// An instant with its clock, which can tell how far away it is. A reference, so that a deadline is copied with few instructions.
+private protocol InstantOfAnyClock: AnyObject, Sendable {
+    var remaining: Duration { get }
+    var clock: any Clock<Duration> { get }
 }
 
-private final class InstantOfClock<C: Clock>: InstantOfAnyClock, @unchecked Sendable where C.Duration == Duration {
+private final class InstantOfClock<C: Clock>: InstantOfAnyClock where C.Duration == Duration {
     private let source: C
     private let instant: C.Instant
 
@@ -120,6 +133,6 @@ private final class InstantOfClock<C: Clock>: InstantOfAnyClock, @unchecked Send
         self.instant = instant
     }
 
-    override var remaining: Duration { source.now.duration(to: instant) }
-    override var clock: any Clock<Duration> { source }
+    var remaining: Duration { source.now.duration(to: instant) }
+    var clock: any Clock<Duration> { source }
 }

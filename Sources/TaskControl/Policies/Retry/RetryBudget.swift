@@ -28,7 +28,7 @@ public final class RetryBudget: Sendable {
 
     private let cost: Int
     private let throttledCost: Int
-    private let tokens: Locked<Int>
+    private let tokens: AtomicWord
     /// Whether anything is paid for at all. May call a clock of the client, so never while holding a lock.
     private let isOpen: (@Sendable () -> Bool)?
 
@@ -59,27 +59,26 @@ public final class RetryBudget: Sendable {
         self.cost = cost
         self.throttledCost = throttledCost
         self.isOpen = isOpen
-        tokens = Locked(capacity)
+        tokens = AtomicWord(Int64(capacity))
     }
 
+    deinit { tokens.deallocate() }
+
     /// How many tokens are left. It may have changed when the caller looks at it.
-    public var available: Int { tokens.withLock { $0 } }
+    public var available: Int { Int(tokens.value) }
 
     /// Takes the cost of a retry and returns it. `nil`: there is not enough, and nothing is taken.
     package func take(isThrottled: Bool) -> Int? {
         if let isOpen, !isOpen() { return nil }
         let cost = isThrottled ? throttledCost : cost
-        return tokens.withLock { tokens in
-            guard tokens >= cost else { return nil }
-            tokens -= cost
-            return cost
-        }
+        return tokens.replace { $0 >= cost ? $0 - Int64(cost) : nil } ? cost : nil
     }
 
     /// Takes tokens back, as many as there is room for.
     @usableFromInline
     package func _give(_ count: Int) {
-        // What is missing is compared, not what there would be: a cost may be as large as an integer can be.
-        tokens.withLock { $0 += min(count, capacity - $0) }
+        let capacity = Int64(capacity)
+        // What is missing is compared, not what there would be: a cost may be as large as an integer can be. A full bucket is not written.
+        _ = tokens.replace { $0 < capacity ? $0 + min(Int64(count), capacity - $0) : nil }
     }
 }

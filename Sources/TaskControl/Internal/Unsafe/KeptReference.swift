@@ -1,0 +1,19 @@
+/// A reference to an object that the holder of this value keeps alive by another reference.
+///
+/// To use an object of a constant property, Swift retains and releases it, which takes longer than what a part of a policy does in a call.
+/// (KeptReferenceTests.)
+@usableFromInline
+package struct KeptReference<Object: AnyObject>: @unchecked Sendable {
+    // Sendable where the object is: this is its address.
+    @usableFromInline let object: Unmanaged<Object>
+
+    @inlinable
+    package init(_ object: Object) where Object: Sendable { self.object = .passUnretained(object) }
+
+    /// Calls a function with the object, which must be alive.
+    @inlinable
+    @inline(__always)
+    package func with<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
+        try object._withUnsafeGuaranteedRef(body)
+    }
+}

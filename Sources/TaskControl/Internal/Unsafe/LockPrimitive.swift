@@ -1,0 +1,82 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#else
+#error("TaskControl needs os_unfair_lock or a pthread mutex; this platform's C library is not known to it.")
+#endif
+
+/// The lock of a `Locked`: that of the C library. Only used at the address where it was initialized.
+@usableFromInline
+struct _LockPrimitive {
+    #if canImport(Darwin)
+    private typealias Primitive = os_unfair_lock
+    #else
+    private typealias Primitive = pthread_mutex_t
+    #endif
+
+    private var primitive = Primitive()
+
+    /// The address of the only property, which is that of the lock. (`&` may be that of a copy.)
+    @inline(__always)
+    private static func primitive(_ lock: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<Primitive> {
+        UnsafeMutableRawPointer(lock).assumingMemoryBound(to: Primitive.self)
+    }
+
+    static func initialize(_ lock: UnsafeMutablePointer<Self>) {
+        lock.initialize(to: Self())
+        #if !canImport(Darwin)
+        #if DEBUG
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ERRORCHECK))
+        let status = pthread_mutex_init(primitive(lock), &attributes)
+        pthread_mutexattr_destroy(&attributes)
+        #elseif canImport(Glibc)
+        // What is done under these locks is shorter than going to sleep: spin a little first. As PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP.
+        primitive(lock).pointee.__data.__kind = CInt(PTHREAD_MUTEX_ADAPTIVE_NP)
+        let status: CInt = 0
+        #else
+        let status = pthread_mutex_init(primitive(lock), nil)
+        #endif
+        precondition(status == 0, "TaskControl could not make a lock: pthread_mutex_init returned \(status).")
+        #endif
+    }
+
+    static func destroy(_ lock: UnsafeMutablePointer<Self>) {
+        #if !canImport(Darwin)
+        let status = pthread_mutex_destroy(primitive(lock))
+        precondition(status == 0, "A lock was destroyed while it was held: pthread_mutex_destroy returned \(status).")
+        #endif
+        lock.deinitialize(count: 1)
+    }
+
+    @usableFromInline
+    @inline(__always)
+    static func _acquire(_ lock: UnsafeMutablePointer<Self>) {
+        #if canImport(Darwin)
+        os_unfair_lock_lock(primitive(lock))
+        #else
+        let status = pthread_mutex_lock(primitive(lock))
+        precondition(
+            status == 0,
+            "A lock was taken twice by one thread, which calls out while holding it: pthread_mutex_lock returned \(status)."
+        )
+        #endif
+    }
+
+    @usableFromInline
+    @inline(__always)
+    static func _release(_ lock: UnsafeMutablePointer<Self>) {
+        #if canImport(Darwin)
+        os_unfair_lock_unlock(primitive(lock))
+        #else
+        let status = pthread_mutex_unlock(primitive(lock))
+        precondition(status == 0, "A lock was released that was not held: pthread_mutex_unlock returned \(status).")
+        #endif
+    }
+}

@@ -1,0 +1,36 @@
+/// Admits the calls of a service, and counts how they end.
+@usableFromInline
+protocol _CallGate: Sendable {
+    associatedtype _Permit: Sendable
+
+    /// Admits a call, perhaps after a wait.
+    ///
+    /// - Throws: The error of a refused call; `CancellationError` if the caller is cancelled.
+    nonisolated(nonsending) func _admit() async throws -> _Permit
+
+    /// Ends a call that has returned a value.
+    func _succeeded(_ permit: _Permit)
+
+    /// Ends a call that has thrown an error.
+    ///
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
+    func _failed(_ permit: _Permit, _ error: any Error) -> any Error
+}
+
+extension _CallGate {
+    /// Runs an operation as one call.
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func _run<Value>(
+        _ operation: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        let permit = try await _admit()
+        do {
+            let value = try await operation()
+            _succeeded(permit)
+            return value
+        } catch {
+            throw _failed(permit, error)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Testing
+
+@testable import TaskControl
+
+/// The casts of a task to other types of task, and to its address.
+struct TaskHandleTests {
+    @Test func theAddressOfATaskIsThatOfTheRunningTask() async throws {
+        let plain = Task { TaskAddress.running }
+        #expect(await plain.value == plain.address)
+        let throwing = Task { () throws in TaskAddress.running }
+        #expect(try await throwing.value == throwing.address)
+        let large = Task.detached { (TaskAddress.running, [1, 2, 3], "text") }
+        #expect(await large.value.0 == large.address)
+    }
+
+    @Test func aHandleHasTheAddressOfItsTask() async throws {
+        let task = Task { () throws in "value" }
+        #expect(task.handle.address == task.address)
+        #expect(try await task.value == "value")
+    }
+
+    @Test func tasksThatLiveTogetherHaveDifferentAddresses() async {
+        let tasks = (0..<100).map { number in Task { number } }
+        #expect(Set(tasks.map(\.address)).count == tasks.count)
+        for task in tasks { _ = await task.value }
+    }
+}
