@@ -52,11 +52,15 @@ public struct Deadline: Sendable, CustomStringConvertible {
     ///   - clock: The clock that measures the time.
     public init(in duration: Duration, clock: some Clock<Duration> = ContinuousClock()) {
         if clock is ContinuousClock {
-            time = continuousTime() + duration.saturated
-            other = nil
+            self.init(time: continuousTime() + duration.saturated)
         } else {
             self.init(clock.now.advanced(by: duration.saturated), clock: clock)
         }
+    }
+
+    private init(time: Duration) {
+        self.time = time
+        other = nil
     }
 
     /// The time until the deadline; negative after it.
