@@ -33,7 +33,7 @@ class Jobs:
         try:
             succeeded = not job.is_skipped and job.work()
         except BaseException:
-            # Otherwise those who wait for it would wait forever.
+            # Otherwise jobs that wait for it would wait forever.
             traceback.print_exc()
             succeeded = False
             self.crashes += 1

@@ -8,7 +8,7 @@ import re
 LITERAL = re.compile(r"^  (%\d+) = integer_literal \$Builtin\.Int64, (-?\d+)")
 STRUCT = re.compile(r"^  %\d+ = struct \$(Int|UInt) \((%\d+)\)")
 PLACE = re.compile(r'loc (?:\* )?"([^"]+)":(\d+):(\d+)')
-# What `Int.max` and its like are folded into; there they have 32 bits too.
+# The values that `Int.max` and its like are folded into; there they have 32 bits too.
 BOUNDS = {"Int": (2**63 - 1, -(2**63)), "UInt": (2**64 - 1,)}
 RANGES = {"Int": range(-(2**31), 2**31), "UInt": range(2**32)}
 

@@ -53,7 +53,7 @@ PLATFORMS = [
 VISION = {"13.0": "1.0", "14.0": "1.0", "15.0": "1.0", "16.0": "1.0", "17.0": "1.0", "17.4": "1.1", "18.0": "2.0",
           "18.4": "2.4", "26.0": "26.0", "26.4": "26.4"}
 
-# Modules of Linux that Apple's platforms lack. In all binary modules they have other names, as long, so that `canImport` of
+# Modules of Linux that Apple's platforms lack. In all binary modules they have other names of the same length, so that `canImport` of
 # the package's code is false.
 RENAMED = {
     b"Glibc": b"LibcA",

@@ -1,13 +1,13 @@
 /// A declaration in the interface of a module, in one line, without the words that tell a caller nothing.
 struct Declaration {
     let text: String
-    /// What it is, as `func`.
+    /// The keyword of its kind, such as `func`.
     let keyword: String
     /// Its name, without type parameters and arguments; of an extension, that of the type.
     let name: String
     /// Its documentation, a line each.
     let comment: [String]
-    /// What stands in its braces.
+    /// The declarations in its braces.
     var members: [Declaration] = []
 
     /// `nil` for a line that is not known to be a declaration.
@@ -29,10 +29,10 @@ struct Declaration {
     var isType: Bool { ["class", "struct", "enum", "protocol", "actor"].contains(keyword) }
     var isExtension: Bool { keyword == "extension" }
 
-    /// What is asked of the type parameters of a type or an extension.
+    /// The requirements on the type parameters of a type or an extension.
     var requirements: String? { text.split(separator: " where ", maxSplits: 1).dropFirst().first.map(String.init) }
 
-    /// What a type or an extension says that the type is.
+    /// The conformances that a type or an extension declares.
     var conformances: [String] {
         let head = text.split(separator: " where ", maxSplits: 1)[0]
         return head.split(separator: " : ", maxSplits: 1).dropFirst().first?.split(separator: ", ").map(String.init)
@@ -54,7 +54,7 @@ struct Declaration {
 }
 
 extension String {
-    /// As it is, but for what stands in quotes, which may look like anything.
+    /// The text as it is, except string literals, which may look like anything.
     var withoutLiterals: String { replacing(/"[^"]*"/, with: "\"\"") }
 
     /// Whether each parenthesis is closed.

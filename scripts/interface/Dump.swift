@@ -1,7 +1,7 @@
 /// An interface as text that differs only where the interface does: types by name, a declaration a line under its type.
 ///
-/// What an extension adds to a type of the module stands with the type, as it is the same to a caller. It stands alone if it asks something
-/// of the type parameters, and if it extends a protocol: what is in the protocol is asked, what is in the extension is given.
+/// Members that an extension adds to a type of the module are listed with the type, as they are the same to a caller. It stands alone if it asks
+/// something of the type parameters, and if it extends a protocol: what is in the protocol is asked, what is in the extension is given.
 struct Dump: CustomStringConvertible {
     private struct Block {
         var type = ""
@@ -56,7 +56,7 @@ struct Dump: CustomStringConvertible {
             .joined(separator: "\n\n")
     }
 
-    /// What a type is made of comes before how it is made, and that before what it has and does.
+    /// The parts of a type come before its initializers, and those before its other members.
     private static func order(_ declaration: Declaration) -> (Int, String, String) {
         let kinds = [["associatedtype", "typealias"], ["case"], ["init"], ["let", "var", "subscript"], ["func"]]
         let kind = kinds.firstIndex { $0.contains(declaration.keyword) } ?? kinds.count

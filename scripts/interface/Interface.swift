@@ -11,7 +11,7 @@ struct Interface {
         declarations = try readBody()
     }
 
-    /// What cannot be read. It is not passed over, since a declaration might be lost with it.
+    /// A line that cannot be read. It is not skipped, since a declaration might be lost with it.
     struct UnknownLine: Error, CustomStringConvertible {
         let line: String
         var description: String { "not known to be a declaration: \(line)" }
@@ -48,7 +48,8 @@ struct Interface {
         lines.popFirst().map { String($0.drop(while: \.isWhitespace)) }
     }
 
-    /// What says nothing of itself, and what may wait and says nothing of cancellation, nor does its type: each with the type that it is in.
+    /// The declarations without documentation, and those that may wait and do not document cancellation, nor does their type: each with the type
+    /// that it is in.
     var undocumented: [String] {
         let told = Set(declarations.filter { $0.isType && $0.tellsOfCancellation }.map(\.name))
         func missing(in declarations: [Declaration], of type: String, isTold: Bool) -> [String] {

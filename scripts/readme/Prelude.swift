@@ -1,4 +1,4 @@
-// What the README's examples speak of.
+// The declarations that the README's examples use.
 import TaskControl
 
 struct Item: Sendable {}
