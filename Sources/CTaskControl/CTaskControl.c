@@ -10,7 +10,7 @@
 #include <unistd.h>
 #endif
 
-// Each in a line of the cache of its own: what everybody reads is not to be taken away by who takes a number.
+// On separate cache lines, so that taking a number does not invalidate the flag that every call reads.
 _Alignas(128) bool tc_observed = false;
 _Alignas(128) uint64_t tc_number = 0;
 

@@ -1,4 +1,4 @@
-// What the core needs of C: words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
+// The C part of the core: words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 extern bool tc_observed;
 extern uint64_t tc_number;
 
-/// Whether anybody is to be told what happens. This load is all that an event costs when nobody is.
+/// Whether any observer must be notified. This load is the whole cost of an event when none must be.
 static inline bool tc_isObserved(void) {
     return __atomic_load_n(&tc_observed, __ATOMIC_RELAXED);
 }
@@ -81,7 +81,7 @@ static inline void tc_countRecord(const void *task, bool isAdded) {
     __atomic_fetch_add(&tc_recordCounts[tc_recordPart(task)], isAdded ? 1u : -1u, __ATOMIC_RELAXED);
 }
 
-/// A number that nobody else is given in this process; never 0.
+/// A number that is unique in this process; never 0.
 static inline uint64_t tc_nextNumber(void) {
     return __atomic_add_fetch(&tc_number, 1, __ATOMIC_RELAXED);
 }

@@ -1,12 +1,12 @@
-/// How a callback API takes its result to a caller that waits in `withCancellableContinuation`.
+/// A continuation through which a callback API resumes a caller that waits in `withCancellableContinuation`.
 ///
 /// ```swift
 /// api.fetch { result in continuation.resume(with: result) }
 /// ```
 ///
-/// May be copied, kept, and resumed from any thread. The first to resume it wins. One that comes later does nothing, and is reported to
-/// diagnostics: as a mistake, unless it is the callback that answers a cancellation, of which only observers hear. When the last copy goes
-/// and none was resumed, the caller gets ``ContinuationDroppedError``.
+/// A continuation may be copied, stored, and resumed from any thread. The first call that resumes it wins. A later call does nothing, and is
+/// reported to diagnostics: as a mistake, unless it is the callback that answers a cancellation, which only observers receive. When the last copy
+/// is released and none was resumed, the caller receives ``ContinuationDroppedError``.
 public struct CancellableContinuation<Value>: Sendable {
     @usableFromInline let _token: _TypedBridgeToken<Value>
 
@@ -15,7 +15,7 @@ public struct CancellableContinuation<Value>: Sendable {
         _token = token
     }
 
-    /// Ends the wait with what the callback brings: a value, or an error.
+    /// Ends the wait with the result of the callback: a value, or an error.
     ///
     /// - Complexity: O(1).
     @inlinable
@@ -31,7 +31,7 @@ public struct CancellableContinuation<Value>: Sendable {
 
     /// Ends the wait with a value.
     ///
-    /// - Parameter value: Is sent to the caller; it need not be Sendable.
+    /// - Parameter value: The value, which is sent to the caller and need not be Sendable.
     /// - Complexity: O(1).
     @inlinable
     public func resume(returning value: sending Value) {
@@ -41,7 +41,7 @@ public struct CancellableContinuation<Value>: Sendable {
 
     /// Ends the wait with an error.
     ///
-    /// - Parameter error: Thrown to the caller, or, if that is cancelled, `CancellationError` in its place.
+    /// - Parameter error: The error that the caller throws; if the caller is cancelled, it throws `CancellationError` instead.
     /// - Complexity: O(1).
     @inlinable
     public func resume(throwing error: any Error) {
@@ -51,7 +51,7 @@ public struct CancellableContinuation<Value>: Sendable {
 }
 
 extension CancellableContinuation where Value == Void {
-    /// Ends the wait for something that has no value.
+    /// Ends a wait that has no value.
     ///
     /// - Complexity: O(1).
     @inlinable

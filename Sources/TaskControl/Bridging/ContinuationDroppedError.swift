@@ -1,14 +1,14 @@
-/// A callback API has let go of its callback without calling it: nobody was left who could have resumed the continuation.
+/// An error for a callback API that released its callback without calling it, so that the continuation could never be resumed.
 ///
-/// Thrown to the caller, who would otherwise have waited for ever, and reported to diagnostics, since it is a mistake: a path on which the
-/// completion handler is not called, or a delegate that went too early.
+/// Thrown to the caller, which would otherwise have waited forever, and reported to diagnostics, since it is a mistake: a path on which the
+/// completion handler is not called, or a delegate that was released too early.
 public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file of the call, as `#fileID`.
+    /// The file of the call, in the form of `#fileID`.
     public let fileID: String
     /// The line of the call.
     public let line: Int
 
-    /// The error of a call: by default of the line that makes it.
+    /// Creates the error of a call, by default of the line that creates the error.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call.
@@ -18,7 +18,7 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
         self.line = line
     }
 
-    /// Which call it was, and what to do.
+    /// A sentence that names the call, and states what to do.
     public var description: String {
         "The continuation of withCancellableContinuation at \(fileID):\(line) was dropped, and nobody is left who could resume it. Look for "
             + "a path on which the callback is not called, and for an owner of the callback, as a delegate, that went too early."

@@ -7,34 +7,36 @@
 /// }
 /// ```
 ///
-/// By hand that takes a continuation, a cancellation handler, and a box with a lock for the request; and still a cancellation that comes
+/// Written by hand, this takes a continuation, a cancellation handler, and a box with a lock for the request; and still a cancellation that comes
 /// while `load` runs finds the box empty, and is lost.
 ///
-/// A callback may come from any thread, and while `body` runs. Only the first counts: what a second one brings is ignored, and reported to
-/// diagnostics. An API that lets go of its callback without calling it does not hang the caller, who gets ``ContinuationDroppedError``.
-/// While the handle keeps the callback, as a request keeps its completion handler, it has not let go of it.
+/// A callback may come from any thread, and while `body` runs. Only the first callback counts: the result of a second one is ignored, and reported to
+/// diagnostics. An API that releases its callback without calling it does not hang the caller, which receives ``ContinuationDroppedError``.
+/// While the handle retains the callback, as a request retains its completion handler, the callback is not released.
 ///
-/// Siblings: `withCheckedThrowingContinuation` is for what can't be cancelled. `Task.cancellableValue` awaits a task, and cancels it.
+/// Related APIs: `withCheckedThrowingContinuation` is for work that can't be cancelled. `Task.cancellableValue` awaits a task, and cancels it.
 ///
 /// ## Cancellation
-/// A caller that is cancelled beforehand calls nothing. Later the handle is cancelled, once at most, by the thread that cancels the caller; if
-/// that was while `body` ran, then as soon as it has returned. It runs inside the cancellation handler of the caller's task: it must not wait
-/// for another task, nor resume or cancel a task that awaits or cancels the caller, or is its parent; do that in a `Task { }`. The caller then leaves at once, or waits for the callback:
-/// see ``CancelledContinuationBehavior``. In a tie between a callback and a cancellation the first to come wins: a value stays a value.
+/// A caller that was cancelled before the call does not call the API. Later the handle is cancelled, once at most, by the thread that cancels the
+/// caller; if that was while `body` ran, then as soon as `body` has returned. The `cancel()` of the handle runs inside the cancellation handler of
+/// the caller's task: it must not wait for another task, nor resume or cancel a task that awaits or cancels the caller, or is its parent; do that
+/// in a `Task { }`. The caller then leaves at once, or waits for the callback: see ``CancelledContinuationBehavior``. In a tie between a callback
+/// and a cancellation the first wins: a value stays a value.
 ///
 /// ## Ordering
-/// The handle is let go before the caller goes on. One that is returned when the callback has come is only let go.
+/// The handle is released before the caller continues. A handle that is returned when the callback has come is only released.
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
-///   - behavior: What the caller does when it is cancelled.
-///   - fileID: Stands in the reports.
-///   - line: Stands in the reports.
-///   - body: Calls the API, and returns what cancels it. Runs in the caller's task and isolation, so that it may use an actor's state, and
-///     does not escape. What it returns is called from any thread, and never under a lock.
-/// - Returns: What the continuation was resumed with.
-/// - Throws: What the continuation was resumed with, or what `body` throws; if the caller is cancelled, `CancellationError` in its place. A
-///   `CancellationError` of the API's own, without a cancellation, is an error like others. ``ContinuationDroppedError``.
+///   - behavior: The rule for a caller that is cancelled.
+///   - fileID: The file of the call, for reports.
+///   - line: The line of the call, for reports.
+///   - body: Calls the API, and returns the handle that cancels it. Runs in the caller's task and isolation, so that it may use an actor's state, and
+///     does not escape. The handle that it returns is called from any thread, and never under a lock.
+/// - Returns: The value that the continuation was resumed with.
+/// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled, `CancellationError` in its place. A
+///   `CancellationError` of the API itself, without a cancellation, is an error like others. ``ContinuationDroppedError`` if the API releases its
+///   callback.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value>(
@@ -59,7 +61,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
     return try unsafeDowncast(token, to: _TypedBridgeToken<Value>.self).take()
 }
 
-/// Calls a callback API that gives back what can be cancelled, and waits for its callback.
+/// Calls a callback API that returns a cancellable handle, and waits for its callback.
 ///
 /// ```swift
 /// let image = try await withCancellableContinuation { continuation in
@@ -67,17 +69,17 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 /// }
 /// ```
 ///
-/// All else is as for `withCancellableContinuation` with a closure as its handle, cancellation and order included.
+/// Otherwise the same as `withCancellableContinuation` with a closure as its handle, cancellation and order included.
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
-///   - behavior: What the caller does when it is cancelled.
-///   - fileID: Stands in the reports.
-///   - line: Stands in the reports.
-///   - body: Calls the API, and returns what cancels it. That need not be Sendable, if `body` keeps no part of it.
-/// - Returns: What the continuation was resumed with.
-/// - Throws: What the continuation was resumed with, or what `body` throws; if the caller is cancelled, `CancellationError` in its place.
-///   ``ContinuationDroppedError``.
+///   - behavior: The rule for a caller that is cancelled.
+///   - fileID: The file of the call, for reports.
+///   - line: The line of the call, for reports.
+///   - body: Calls the API, and returns the handle that cancels it. The handle need not be Sendable, if `body` keeps no part of it.
+/// - Returns: The value that the continuation was resumed with.
+/// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled, `CancellationError` in its place.
+///   ``ContinuationDroppedError`` if the API releases its callback.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: Cancellable>(
@@ -89,7 +91,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: C
 ) async throws -> sending Value {
     try await withCancellableContinuation(of: type, whenCancelled: behavior, fileID: fileID, line: line) {
         continuation in
-        // It was sent here, and is used once more, by whoever cancels.
+        // It was sent here, and is used once more, by the thread that cancels.
         nonisolated(unsafe) let handle = try body(continuation)
         return { handle.cancel() }
     }

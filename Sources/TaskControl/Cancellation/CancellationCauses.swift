@@ -1,6 +1,6 @@
 private import CTaskControl
 
-/// A cause as it is recorded. The text of a key calls code of others, so it is made when the cause is read.
+/// A cause as it is recorded. The text of a key calls foreign code, so it is made when the cause is read.
 enum RecordedCause: Sendable {
     case known(CancellationCause)
     case superseded(_ErasedKey)
@@ -30,9 +30,9 @@ package struct TaskAddress: Hashable, Sendable {
 
 /// The causes of the cancelled tasks that live, by the addresses of the tasks.
 ///
-/// Not in the tasks or in their owners' books, so that a task that is not cancelled pays one load for it. An engine records a cause while it holds the lock
-/// under which it knows that the task has its end before it, and before it cancels the task; the task forgets its cause at its end. The lock here is the
-/// innermost: nothing is called or released while it is held.
+/// Not in the tasks or in their owners' books, so that a task that is not cancelled pays one load for it. An engine records a cause while it holds
+/// the lock under which it knows that the task has its end before it, and before it cancels the task; the task forgets its cause at its end. The
+/// lock here is the innermost: nothing is called or released while it is held.
 package enum CancellationCauses {
     struct Record: Sendable {
         /// `nil`: not cancelled by this library.
@@ -51,7 +51,7 @@ package enum CancellationCauses {
 
     /// Records the cause of a cancellation that follows, unless there is one. That a cause is unknown is not recorded.
     ///
-    /// - Parameter isFirst: Whether nothing else has cancelled the task, though it may be cancelled already.
+    /// - Parameter isFirst: Whether no other code has cancelled the task, though it may be cancelled already.
     static func record(_ cause: RecordedCause, for task: TaskAddress, isFirst: Bool = false) {
         if case .known(.unknown) = cause { return }
         part(of: task).withLock { records in
@@ -74,7 +74,7 @@ package enum CancellationCauses {
         }
     }
 
-    /// Forgets what is recorded of a task that is about to end.
+    /// Removes the record of a task that is about to end.
     @inline(__always)
     package static func forget(_ task: TaskAddress) {
         if tc_mayHaveRecord(task.pointer) { remove(task) }

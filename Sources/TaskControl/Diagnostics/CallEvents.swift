@@ -1,4 +1,4 @@
-/// The events of one call that has no instance to belong to. Created only while somebody observes.
+/// The events of one call that has no instance to belong to. Created only while an observer is registered.
 package final class CallEvents: Sendable {
     private let primitive: TaskEvent.Primitive
     private let owner: TaskEvent.Identity?
@@ -15,7 +15,7 @@ package final class CallEvents: Sendable {
 
     /// Emits the beginning of a call.
     ///
-    /// - Returns: `nil` while nobody observes.
+    /// - Returns: `nil` while no observer is registered.
     @inline(__always)
     package static func begin(
         _ primitive: @autoclosure () -> TaskEvent.Primitive,
@@ -63,7 +63,7 @@ package final class CallEvents: Sendable {
     /// Emits an event of the call.
     ///
     /// - Parameters:
-    ///   - moment: When it was decided, if that was earlier.
+    ///   - moment: The moment of the decision, if that was earlier.
     ///   - isInside: Whether it happens in the task of the call.
     @inline(never)
     package func emit(

@@ -1,8 +1,8 @@
 internal import CTaskControl
 
-/// How primitives report what happens. Never called while holding a lock, except ``moment`` and ``open(_:)``.
+/// The interface through which primitives report events. Never called while holding a lock, except ``moment`` and ``open(_:)``.
 ///
-/// An engine states an event in one expression. The event is built only while somebody observes:
+/// An engine states an event in one expression. The event is built only while an observer is registered:
 ///
 /// ```swift
 /// Diagnostics.emit(source.event(.closed))
@@ -12,16 +12,16 @@ internal import CTaskControl
 /// takes the ``moment`` of the decision; a subject that others can see before its beginning is emitted, it opens: see ``open(_:)``.
 @usableFromInline
 package enum Diagnostics {
-    /// Whether anybody observes: one relaxed load.
+    /// Whether an observer is registered: one relaxed load.
     @inline(__always)
     private static var isOn: Bool { tc_isObserved() }
 
-    /// Returns a number that nothing else has in this process. Never 0.
+    /// Returns a number that is unique in this process. Never 0.
     package static func nextNumber() -> UInt64 { tc_nextNumber() }
 
     // MARK: Events
 
-    /// Emits an event. While nobody observes, this is one relaxed load, and `event` is not evaluated.
+    /// Emits an event. While no observer is registered, this is one relaxed load, and `event` is not evaluated.
     ///
     /// - Parameter isInside: Whether it happens in the task that it is about, which then provides the task name.
     @inline(__always)
@@ -29,7 +29,7 @@ package enum Diagnostics {
         if isOn { deliver(nil, isInside, event) }
     }
 
-    /// Emits the event of a decision that was made earlier, unless nobody observed then.
+    /// Emits the event of a decision that was made earlier, unless no observer was registered then.
     @inline(__always)
     package static func emit(at moment: Moment?, isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
         if let moment { deliver(moment, isInside, event) }
@@ -44,17 +44,17 @@ package enum Diagnostics {
     /// Holds back the events about a subject until `emitBeginning`, which must follow.
     ///
     /// Called where the subject is registered, before others can see it, perhaps while holding a lock. A subject that was registered while
-    /// nobody observed has no beginning.
+    /// no observer was registered has no beginning.
     @inline(__always)
     package static func open(_ subject: @autoclosure () -> TaskEvent.Identity) {
         if isOn { EventDelivery.open(subject()) }
     }
 
-    /// The moment of a decision; `nil` while nobody observes. May be taken while holding a lock.
+    /// The moment of a decision; `nil` while no observer is registered. May be taken while holding a lock.
     @inline(__always)
     package static var moment: EventMoment? { isOn ? EventMoment() : nil }
 
-    /// Returns a value that only observers need; `nil` while nobody observes.
+    /// Returns a value that only observers need; `nil` while no observer is registered.
     @inline(__always)
     package static func whileObserved<Value>(_ value: @autoclosure () -> Value) -> Value? { isOn ? value() : nil }
 
@@ -78,7 +78,7 @@ package enum Diagnostics {
     /// - Parameters:
     ///   - event: Its severity becomes ``TaskEvent/Severity/warning``.
     ///   - error: The error that it is about. Its text may contain data of the program.
-    ///   - advice: What happened and what to do about it, without data of the program.
+    ///   - advice: A sentence that states what happened and what to do about it, without data of the program.
     package static func report(_ event: TaskEvent, error: (any Error)? = nil, advice: String) {
         var event = event
         event.severity = .warning

@@ -3,7 +3,7 @@ package struct EventSource: Sendable {
     package let primitive: TaskEvent.Primitive
     /// The name that the instance was given.
     package let name: String?
-    /// What events know the instance by. Taken at creation, since an observer that comes later must see one number.
+    /// The number of the instance in events. Taken at creation, since an observer that comes later must see one number.
     package let number = Diagnostics.nextNumber()
 
     package init(_ primitive: TaskEvent.Primitive, name: String? = nil) {
@@ -50,7 +50,7 @@ package struct EventSource: Sendable {
 
     /// Emits that the current task waits until the instance is empty.
     ///
-    /// - Returns: What events know the wait by; `nil` while nobody observes.
+    /// - Returns: The identity of the wait in events; `nil` while no observer is registered.
     @inline(__always)
     package func emitDraining() -> TaskEvent.Identity? {
         guard let wait = Diagnostics.whileObserved(TaskEvent.Identity(Diagnostics.nextNumber())) else { return nil }

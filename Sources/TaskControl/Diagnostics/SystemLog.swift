@@ -22,7 +22,7 @@ struct SystemLog: TaskObserver {
     private let logger = Logger(subsystem: "TaskControl", category: "events")
 
     func receive(_ event: TaskEvent) {
-        // Public: who asks for these lines is to be able to read them, and says with `redact` what is not to be in them.
+        // Public: code that enables these lines must be able to read them, and removes with `redact` what must not be in them.
         if event.severity == .warning {
             logger.error("\(Self.line(of: event), privacy: .public)")
         } else {
@@ -38,9 +38,9 @@ struct SystemLog: TaskObserver {
     /// Writes a mistake as a line: to `os.Logger` at the level *error* where there is one, else to standard error.
     ///
     /// - Parameters:
-    ///   - error: May contain the program's data: on Apple platforms the unified log shows it only while a debugger is attached, or to those
+    ///   - error: May contain the program's data: on Apple platforms the unified log shows it only while a debugger is attached, or to users
     ///     who have enabled private data.
-    ///   - taskName: As `error`.
+    ///   - taskName: May contain the program's data, like `error`.
     static func report(_ text: String, error: String?, taskName: String?) {
         let details = (error.map { ": \($0)" } ?? "") + (taskName.map { " (task \($0))" } ?? "")
         #if canImport(os)

@@ -51,7 +51,8 @@ public enum TaskDiagnostics {
     ///
     /// The loop must not call this library for each event that it receives: it would receive its own events, and never end.
     ///
-    /// - Parameter limit: How many events are kept while the loop is busy. The oldest are dropped then, and counted in ``TaskEvents/droppedCount``.
+    /// - Parameter limit: The number of events that are kept while the loop is busy. The oldest are dropped then, and counted in
+    ///   ``TaskEvents/droppedCount``.
     public static func events(bufferingNewest limit: Int = 1_000) -> TaskEvents { TaskEvents(limit: limit) }
 
     /// The time that an event would have now, in terms of the configured clock; `nil` while nothing observes.

@@ -26,7 +26,7 @@ public struct TaskEvents: AsyncSequence, Sendable {
         continuation.onTermination = { _ in Observation.remove(number) }
     }
 
-    /// How many events were dropped so far because the loop did not receive them in time.
+    /// The number of events that were dropped so far because the loop did not receive them in time.
     public var droppedCount: Int { buffer.dropped.withLock { $0 } }
 
     /// Creates the iterator of the loop. If the task of the loop is cancelled, the loop ends, and so does the observation.

@@ -24,7 +24,7 @@ public protocol TaskObserver: Sendable {
     ///   delivers the beginning; ``TaskEvent/task`` names the task of the event.
     /// - The start of a turn, or of work that holds permits, is an event of that work, which delays what waits for it.
     ///
-    /// What this call causes on its own thread is not delivered to the same observer, only to the others. What a task does that was started
-    /// in this call is: an observer that starts tasks of this library must ignore the events of those tasks, or it never ends.
+    /// Events that this call causes on its own thread are not delivered to the same observer, only to the others. Events of a task that was started
+    /// in this call are delivered: an observer that starts tasks of this library must ignore the events of those tasks, or it never ends.
     func receive(_ event: TaskEvent)
 }

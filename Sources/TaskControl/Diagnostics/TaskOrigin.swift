@@ -1,4 +1,4 @@
-/// The call that started work whose error nobody receives.
+/// The call that started work whose error is not received.
 package struct TaskOrigin: Sendable {
     /// As it is spelled in code.
     package let name: String

@@ -1,17 +1,17 @@
-/// Arithmetic of waits that never traps, however absurd its input: what is too long is ``longestWait``.
+/// Arithmetic of waits that never traps, however absurd its input: a wait that is too long becomes ``longestWait``.
 extension Duration {
-    /// The longest that the library sleeps at one go: 100 years (of 365.25 days).
+    /// The longest time of a single sleep of the library: 100 years (of 365.25 days).
     ///
-    /// A clock adds what it is given to its time, and keeps the sum as nanoseconds in 64 bits: past 292 years that traps. Nobody will tell a
+    /// A clock adds what it is given to its time, and keeps the sum as nanoseconds in 64 bits: past 292 years that traps. No program can tell a
     /// century from longer. `Int64`, because `Int` has 32 bits on watches (arm64_32).
     package static var longestWait: Duration { .seconds(3_155_760_000 as Int64) }
 
-    /// This, or ``longestWait`` if that is shorter: what a clock can be asked to sleep.
+    /// This duration, or ``longestWait`` if that is shorter: a time that a clock can sleep.
     package var saturated: Duration { min(self, .longestWait) }
 
-    /// So many times this, or ``longestWait`` if that is shorter.
+    /// The given multiple of this duration, or ``longestWait`` if that is shorter.
     ///
-    /// To about 16 digits: what is a whole number of nanoseconds and of a usual size (1 s, 50 ms) stays exact when it is doubled.
+    /// Exact to about 16 digits: a whole number of nanoseconds of a usual size (1 s, 50 ms) stays exact when it is doubled.
     ///
     /// - Parameter factor: 0 or more; infinity is more than enough for anything but zero.
     package func saturatingMultiplied(by factor: Double) -> Duration {

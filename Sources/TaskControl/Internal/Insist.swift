@@ -1,6 +1,6 @@
-/// Stops the program, and says why, if its author has made a mistake: in release builds too, where `precondition` stops without a word.
+/// Stops the program, and says why, if its author has made a mistake: in release builds too, where `precondition` prints no message.
 ///
-/// What only a mistake of the library's own could break is a `precondition`.
+/// A condition that only a mistake of the library itself could break is a `precondition`.
 @inline(__always)
 package func insist(
     _ condition: Bool,

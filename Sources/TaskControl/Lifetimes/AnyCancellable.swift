@@ -7,13 +7,13 @@
 ///
 /// On Apple's platforms, `AnyCancellable` is Combine's own class. `import TaskControl` is enough to use it.
 ///
-/// Equal to itself only. Not Sendable, like Combine's: keep it, and the set that it is in, in the isolation that created it.
+/// An instance is equal to itself only. It is not Sendable, like Combine's: keep it, and the set that it is in, in the isolation that created it.
 public final class AnyCancellable: Hashable {
     private let action: Locked<(@Sendable () -> Void)?>
 
-    /// What cancels by calling a closure.
+    /// Creates a handle that cancels by calling a closure.
     ///
-    /// - Parameter cancel: Called at most once: by ``cancel()``, or when the last reference goes.
+    /// - Parameter cancel: Called at most once: by ``cancel()``, or when the last reference is released.
     public init(_ cancel: @escaping () -> Void) {
         // This class is not Sendable, so the closure stays where it was made; the cast only lets it into the lock.
         action = Locked(calledOnce(cancel))
@@ -23,25 +23,25 @@ public final class AnyCancellable: Hashable {
         cancel()
     }
 
-    /// Cancels, unless that has happened already.
+    /// Calls the closure, unless it was called already.
     public func cancel() {
         // Taken under the lock, called without it.
         action.withLock { $0.take() }?()
     }
 
-    /// Adds this to a set, which then keeps it alive.
+    /// Adds this handle to a set, which then retains it.
     public func store(in set: inout Set<AnyCancellable>) {
         set.insert(self)
     }
 
-    /// Adds this to the end of a collection, which then keeps it alive.
+    /// Adds this handle to the end of a collection, which then retains it.
     public func store<Cancellables: RangeReplaceableCollection>(
         in collection: inout Cancellables
     ) where Cancellables.Element == AnyCancellable {
         collection.append(self)
     }
 
-    /// Whether both are one and the same.
+    /// Returns whether both handles are the same instance.
     public static func == (one: AnyCancellable, other: AnyCancellable) -> Bool { one === other }
 
     /// Hashes the identity.
@@ -56,8 +56,8 @@ extension Set<AnyCancellable> {
     ///
     /// ## Cancellation
     /// Cancellation handlers run before this returns, and in no particular order. None of them may touch *this* set: the call has exclusive
-    /// access to it, so Swift stops the program, as for any value that is accessed while it is being changed. Where a handler must, let the
-    /// access end first:
+    /// access to it, so Swift stops the program, as for any value that is accessed while it is being changed. If a handler must touch the set, let
+    /// the access end first:
     ///
     /// ```swift
     /// let all = cancellables
@@ -75,10 +75,11 @@ extension Set<AnyCancellable> {
 
 // Here, and not with its siblings, so that this is the only file that knows of Combine.
 extension AsyncTask {
-    /// Adds a handle to the set, which cancels the task when the set lets go of it. A lifetime that the task is bound to keeps it too.
+    /// Adds a handle to the set, which cancels the task when the handle is removed from the set. A lifetime that the task is bound to retains the
+    /// task too.
     ///
-    /// Nothing takes the handle out again: the set keeps it when the task has finished, and cancels also a task that was ``detached()``
-    /// since. Where many tasks come and go, ``bind(to:)`` keeps nothing.
+    /// Nothing takes the handle out again: the set retains it when the task has finished, and cancels also a task that was ``detached()``
+    /// since. Where many tasks come and go, use ``bind(to:)``, which retains nothing.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.change { $0.decide() } }

@@ -1,6 +1,6 @@
 /// Work that does not keep its owner alive: see `_WeakOwner`.
 extension AsyncLifetime {
-    /// Does work that never sees its owner, then hands the result to the owner, if that is still there.
+    /// Does work that does not retain its owner, then passes the result to the owner, if the owner still exists.
     ///
     /// ```swift
     /// lifetime.run(for: self) { [api] in
@@ -12,23 +12,24 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// A body that captures its owner keeps it alive until the work is done, and with it the lifetime that was to cancel the work: the
-    /// best-known trap of unstructured tasks. Here the owner may go while the work is under way. If the lifetime goes with it, the work is
-    /// cancelled; if the lifetime lives elsewhere, the result is discarded.
+    /// A body that captures its owner retains it until the work is done, and with it the lifetime that should cancel the work: the
+    /// best-known trap of unstructured tasks. Here the owner may be deallocated while the work is in progress. If the lifetime is deallocated with
+    /// it, the work is cancelled; if the lifetime lives elsewhere, the result is discarded.
     ///
     /// ## Cancellation
-    /// The work sees it as any task does. Once the task is cancelled, neither `deliver` nor `onError` is begun.
+    /// The work sees a cancellation as any task does. Once the task is cancelled, neither `deliver` nor `onError` begins.
     ///
     /// - Parameters:
-    ///   - owner: Not kept alive.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
-    ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
-    ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
-    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///   - owner: Held weakly.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
+    ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
+    ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a task
     ///     that was not cancelled, it is in the outcome too.
-    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
     @inlinable
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -53,19 +54,20 @@ extension AsyncLifetime {
         return task
     }
 
-    /// Does work that never sees its owner, then hands the result to the owner, an actor, if that is still there.
+    /// Does work that does not retain its owner, an actor, then passes the result to the owner, if the owner still exists.
     ///
-    /// As `run(for:)` for an owner that is no actor, with `deliver` and `onError` running on the owner.
+    /// Otherwise the same as `run(for:)` for an owner that is no actor; `deliver` and `onError` run on the owner.
     ///
     /// - Parameters:
-    ///   - owner: Not kept alive.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - work: Runs on the global executor. Takes what it needs in its capture list.
-    ///   - deliver: Runs on the owner, and keeps it alive until it returns.
-    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///   - owner: Held weakly.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
+    ///   - deliver: Runs on the owner, and retains it until it returns.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a task
     ///     that was not cancelled, it is in the outcome too.
-    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         for owner: Owner,
@@ -78,7 +80,7 @@ extension AsyncLifetime {
         start(name: name, priority: priority, _WeakOwner(owner).work(work, deliver, onError, in: .lifetimeRun))
     }
 
-    /// Hands each element of a sequence to an owner, for as long as that is there.
+    /// Passes each element of a sequence to an owner, for as long as the owner exists.
     ///
     /// ```swift
     /// lifetime.forEach(updates, for: self) { model, update in
@@ -87,7 +89,8 @@ extension AsyncLifetime {
     /// ```
     ///
     /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends with the sequence, when
-    /// the task is cancelled, and, if the lifetime lives on without the owner, at the first element after the owner has gone. The outcome says which:
+    /// the task is cancelled, and, if the lifetime lives on without the owner, at the first element after the owner is deallocated. The outcome
+    /// shows which:
     ///
     /// ```swift
     /// let listening = lifetime.forEach(updates, for: self) { model, update in await model.apply(update) }
@@ -98,17 +101,18 @@ extension AsyncLifetime {
     /// One element after the other: the next is awaited when the last has been handled.
     ///
     /// ## Cancellation
-    /// The sequence sees it as in any task; no element is handed over once the task is cancelled.
+    /// The sequence sees the cancellation as in any task; no element is delivered once the task is cancelled.
     ///
     /// - Parameters:
     ///   - elements: Iterated by the task alone.
-    ///   - owner: Kept alive only as said.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - owner: Held weakly, and strongly only while it handles an element.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs in the isolation of the code that calls this.
-    ///   - onError: As `perform`, for an error that ended the sequence. Without it, or without an owner, the error goes to diagnostics. Of a task
-    ///     that was not cancelled, it is in the outcome too.
-    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Of
+    ///     a task that was not cancelled, it is in the outcome too.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,
@@ -135,19 +139,20 @@ extension AsyncLifetime {
         return start(name: name, priority: priority, work)
     }
 
-    /// Hands each element of a sequence to an owner, an actor, for as long as that is there.
+    /// Passes each element of a sequence to an owner, an actor, for as long as the owner exists.
     ///
-    /// As `forEach(_:for:)` for an owner that is no actor, with `perform` and `onError` running on the owner.
+    /// Otherwise the same as `forEach(_:for:)` for an owner that is no actor; `perform` and `onError` run on the owner.
     ///
     /// - Parameters:
     ///   - elements: Iterated by the task alone.
-    ///   - owner: Kept alive while it handles an element.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - owner: Held weakly, and strongly only while it handles an element.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs on the owner.
-    ///   - onError: As `perform`, for an error that ended the sequence. Without it, or without an owner, the error goes to diagnostics. Of a task
-    ///     that was not cancelled, it is in the outcome too.
-    /// - Returns: The task, whose value is how it has ended. If the lifetime is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Of
+    ///     a task that was not cancelled, it is in the outcome too.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: Actor, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,

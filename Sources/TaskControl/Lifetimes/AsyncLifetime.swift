@@ -15,18 +15,18 @@
 /// }   // no deinit: when the model goes, the lifetime goes, and what it still loads is cancelled
 /// ```
 ///
-/// That the model *can* go while it loads is the point of `run(for:)` and `forEach(_:for:)`: neither keeps its owner alive.
-/// ``AsyncTask/bind(to:)`` is for work that has no owner to touch, or that takes care of it with `[weak self]`.
+/// The model *can* be deallocated while it loads: neither `run(for:)` nor `forEach(_:for:)` retains its owner.
+/// ``AsyncTask/bind(to:)`` is for work that does not use its owner, or that captures the owner weakly (`[weak self]`).
 ///
-/// Safe to use from any thread and any isolation. What has finished is forgotten at once.
+/// Safe to use from any thread and any isolation. Finished tasks are removed at once.
 ///
-/// Siblings: ``TaskBag`` makes its tasks itself, or takes in those that were made elsewhere; ``TaskStore`` gives each task a key and decides what happens to
-/// those that have the same.
+/// Related types: ``TaskBag`` creates its tasks itself, or takes in tasks that were created elsewhere; ``TaskStore`` gives each task a key and
+/// decides what happens to tasks that have the same key.
 ///
 /// ## Cancellation
-/// ``TaskOwner/cancelAll()`` cancels the tasks that are bound, ``TaskOwner/close()`` also refuses later ones, and ``TaskOwner/shutdown(grace:clock:)``
-/// waits first. A lifetime that is deallocated is closed. On a closed lifetime, an ``AsyncTask`` that is bound is cancelled immediately, and `run(for:)` and
-/// `forEach(_:for:)` return a cancelled task that has done nothing.
+/// ``TaskOwner/cancelAll()`` cancels the tasks that are bound, ``TaskOwner/close()`` also refuses later ones, and
+/// ``TaskOwner/shutdown(grace:clock:)`` waits first. A lifetime that is deallocated is closed. On a closed lifetime, an ``AsyncTask`` that is bound
+/// is cancelled immediately, and `run(for:)` and `forEach(_:for:)` return a cancelled task that has done nothing.
 public final class AsyncLifetime: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 

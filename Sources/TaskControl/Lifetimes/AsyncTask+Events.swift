@@ -1,6 +1,6 @@
 /// The events of an `AsyncTask`.
 extension AsyncTask {
-    /// What events know the task by.
+    /// The identity of the task in events.
     static func identity(of life: Locked<Life>) -> TaskEvent.Identity { life.withLock { $0.subject() } }
 
     @inline(__always)

@@ -1,4 +1,4 @@
-/// A task that says at the line that starts it what it lives for.
+/// A task that must state its lifetime where it is created.
 ///
 /// ```swift
 /// AsyncTask { await model.load() }.bind(to: lifetime)          // as long as `lifetime`: the usual choice
@@ -6,33 +6,33 @@
 /// AsyncTask { await log(.screenViewed) }.detached()            // for itself, to its end
 /// ```
 ///
-/// It starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }` does. Leaving out the
-/// choice is a compiler warning; a task that is dropped all the same is cancelled by `deinit`, and diagnostics says so. A task that you
+/// The task starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }` does. Leaving out the
+/// choice is a compiler warning; a task that is dropped all the same is cancelled by `deinit`, and reported to diagnostics. A task that you
 /// keep in a variable of your own is yours: cancel it or await its ``value``.
 ///
-/// A body that uses its owner keeps the owner alive, and so the lifetime that should end with it: for such work use
+/// A body that uses its owner retains the owner, and so the lifetime that should end with the owner: for such work use
 /// `run(for:)` of an ``AsyncLifetime``.
 ///
 /// ## Ordering
-/// A task is enqueued where its body runs before its initializer returns, as `Task { }` is: those of one actor and one priority start in
-/// the order in which they were created. Those of no actor start in no order. A task that fails ends when its handler has returned: only
+/// A task is enqueued where its body runs before its initializer returns, as `Task { }` is: tasks of one actor and one priority start in
+/// the order in which they were created. Tasks of no actor start in no order. A task that fails ends when its handler has returned: only
 /// then does it leave its lifetime, and after that ``value`` returns.
 ///
 /// ## Cancellation
-/// ``cancel()``, or the end of what the task is bound to, cancels it. A task that is cancelled before it started does not start. What a
-/// cancelled task throws is taken for the form that its cancellation took, and reaches no handler.
+/// ``cancel()``, or the end of the lifetime that the task is bound to, cancels it. A task that is cancelled before it started does not start.
+/// Errors that a cancelled task throws are treated as part of its cancellation, and are not passed to a handler.
 public final class AsyncTask: Sendable {
     let task: Task<Void, Never>
     let life = Locked(Life())
-    /// Set once somebody has chosen what the task lives for, so that `deinit` need not ask.
+    /// Set once the holder has chosen what the task lives for, so that `deinit` need not ask.
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
 
     /// Starts a task.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Its isolation is that of the code that creates it. An error that it throws goes to diagnostics, unless it was cancelled.
     public init(
         name: String? = nil,
@@ -54,8 +54,8 @@ public final class AsyncTask: Sendable {
     /// Starts a task whose errors are handled.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Its isolation is that of the code that creates it.
     ///   - onError: Receives what the operation throws, in the isolation of the code that creates the task; not called for a task that was
     ///     cancelled. A `CancellationError` of a task that was not cancelled is an error like others.
@@ -91,7 +91,7 @@ public final class AsyncTask: Sendable {
 
     // MARK: What it lives for
 
-    /// Gives the task to a lifetime, which cancels it when it ends. It leaves the lifetime by itself when it has finished.
+    /// Gives the task to a lifetime, which cancels the task when the lifetime ends. A finished task leaves the lifetime by itself.
     ///
     /// A task has one lifetime at most: binding it again moves it. A lifetime that is closed cancels the task at once.
     ///
@@ -110,7 +110,7 @@ public final class AsyncTask: Sendable {
             defer { settled = life.settledSubject }
             return life.change { $0.bind(Binding(registry: lifetime.registry, id: id)) }
         }
-        // Earlier events, or the place that it has left, have settled what it is known by.
+        // Earlier events, or the place that it has left, have settled its identity.
         if subject == nil, let settled { lifetime.registry.setSubject(settled, of: id) }
         // If the task has ended meanwhile, it did not know that it had something to leave.
         if let obsolete { leave(obsolete) }
@@ -130,7 +130,7 @@ public final class AsyncTask: Sendable {
         return self
     }
 
-    /// Lets the task run to its end for itself. A lifetime that it was bound to forgets it; a set that it was stored in does not, and still
+    /// Lets the task run to its end without an owner. A lifetime that it was bound to removes it; a set that it was stored in does not, and still
     /// cancels it.
     @discardableResult
     public func detached() -> Self {
@@ -144,7 +144,7 @@ public final class AsyncTask: Sendable {
 
     /// Cancels the task. It has ended when ``value`` returns.
     public func cancel() {
-        // Whoever cancels has the task in hand: it may be dropped from here on without another word.
+        // A caller that cancels the task decides about it: dropping its handle afterwards is not reported.
         let binding = decide { $0.change { $0.decide() } }
         // Cancelled is not finished, but it no longer counts.
         if let binding {
@@ -158,10 +158,10 @@ public final class AsyncTask: Sendable {
     /// Whether the task was cancelled; it may still run.
     public var isCancelled: Bool { task.isCancelled }
 
-    /// Waits for the task to end. Never throws: what the body throws is for its handler.
+    /// The end of the task, to be awaited. Never throws: an error of the body goes to the handler of the task.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled goes on waiting, and the task goes on.
+    /// A cancelled caller continues to wait, and the task continues.
     public var value: Void {
         get async { await task.value }
     }

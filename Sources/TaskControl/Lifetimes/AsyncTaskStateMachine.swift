@@ -1,4 +1,4 @@
-/// What an `AsyncTask` lives for. Generic over the binding: a place in a lifetime's registry.
+/// The lifetime of an `AsyncTask`. Generic over the binding: a place in a lifetime's registry.
 ///
 ///     undecided ──bind──▶ bound ──bind──▶ bound (elsewhere)
 ///         │                 │
@@ -8,7 +8,7 @@
 ///
 ///     any ──finish──▶ finished
 ///
-/// Binding and finishing race; the second of them is handed the binding, and removes it from the registry.
+/// Binding and finishing race; the second of them receives the binding, and removes it from the registry.
 struct AsyncTaskStateMachine<Binding> {
     private enum State {
         case undecided
@@ -19,21 +19,21 @@ struct AsyncTaskStateMachine<Binding> {
 
     private var state = State.undecided
 
-    /// Where the task is registered.
+    /// The place where the task is registered.
     var binding: Binding? {
         if case .bound(let binding) = state { binding } else { nil }
     }
 
     /// The task has been registered with a lifetime.
     ///
-    /// - Returns: The binding that must be removed: the one before, or, if the task has ended meanwhile, the new one.
+    /// - Returns: The binding that must be removed: the previous one, or, if the task has ended meanwhile, the new one.
     mutating func bind(_ binding: Binding) -> Binding? {
         if case .finished = state { return binding }
         defer { state = .bound(binding) }
         return self.binding
     }
 
-    /// The task belongs to nobody, on purpose.
+    /// The task has no owner, on purpose.
     ///
     /// - Returns: The binding that must be removed.
     mutating func release() -> Binding? {
@@ -42,16 +42,16 @@ struct AsyncTaskStateMachine<Binding> {
         return binding
     }
 
-    /// The holder of the task has decided what becomes of it.
+    /// The holder of the task has decided how long the task lives.
     ///
-    /// - Returns: Where the task is registered, and remains so.
+    /// - Returns: The place where the task is registered, and remains registered.
     @discardableResult
     mutating func decide() -> Binding? {
         if case .undecided = state { state = .free }
         return binding
     }
 
-    /// Whether the task lives, and nobody has decided yet what it lives for.
+    /// Whether the task lives, and its lifetime is not decided yet.
     var isUndecided: Bool {
         if case .undecided = state { true } else { false }
     }

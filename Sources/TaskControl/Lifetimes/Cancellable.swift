@@ -1,4 +1,5 @@
-/// Something that can be cancelled: what a callback API gives back so that its work can be stopped, as a request, a subscription or a task.
+/// A handle that can be cancelled: the value that a callback API returns so that its work can be stopped, such as a request, a subscription or a
+/// task.
 ///
 /// ```swift
 /// extension Upload: Cancellable {}     // it has a `cancel()`: now `withCancellableContinuation` takes it
@@ -9,9 +10,9 @@
 /// Combine's `AnyCancellable` does.
 ///
 /// ## Cancellation
-/// `cancel()` requests, and does not wait. It may be called at any moment, from any thread, and for what has ended already.
+/// `cancel()` requests, and does not wait. It may be called at any moment, from any thread, and for work that has ended already.
 public protocol Cancellable: SendableMetatype {
-    /// Asks for the end of what this stands for.
+    /// Requests the cancellation of the work that this handle stands for.
     func cancel()
 }
 

@@ -1,4 +1,4 @@
-/// How a task handles an error; a type, so that the tasks without a handler, which are most of them, store none.
+/// The handling of a task's errors; a type, so that tasks without a handler, which are most tasks, store none.
 protocol ErrorHandling: Sendable {
     /// - Returns: Whether the error was received.
     nonisolated(nonsending) func handle(_ error: any Error) async -> Bool

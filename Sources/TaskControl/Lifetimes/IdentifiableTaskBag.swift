@@ -1,4 +1,4 @@
-/// Owns tasks by ID, at most one a time for each: a duplicate is ignored until the first has ended.
+/// Owns tasks by ID, at most one per ID at a time: a duplicate is ignored until the first task has ended.
 ///
 /// ```swift
 /// let downloads = IdentifiableTaskBag<URL>()
@@ -8,17 +8,17 @@
 /// ```
 ///
 /// An ID is free as soon as its task has ended *or was cancelled*. A cancelled task that is slow to end does not get in the way of the
-/// new one, and its end takes nothing from it. Where a duplicate is to do something else than to be ignored, see ``TaskStore``.
+/// new one, and its end takes nothing from it. To do something else with a duplicate than to ignore it, see ``TaskStore``.
 ///
-/// A task whose body uses the bag's owner keeps that owner alive, and so the bag: capture it weakly.
+/// A task whose body uses the bag's owner retains the owner, and so the bag: capture the owner weakly.
 ///
 /// Comparing IDs must not call the bag: it happens under its lock.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
-/// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is
-/// closed. A closed bag starts and takes in nothing: each function that adds a task returns `false`.
+/// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses later ones. A bag that is
+/// deallocated is closed. A closed bag starts and takes in nothing: each function that adds a task returns `false`.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -33,7 +33,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         registry.release()
     }
 
-    /// Whether a task that has neither finished nor been cancelled has this ID.
+    /// Returns whether a task that has neither finished nor been cancelled has this ID.
     public func contains(_ id: ID) -> Bool { registry.isLive(_ErasedKey(id)) }
 
     /// Cancels the task with this ID, if there is one. The ID is free at once.
@@ -41,12 +41,12 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         registry.cancel(key: _ErasedKey(id))
     }
 
-    /// Starts a task, unless one with this ID is there.
+    /// Starts a task, unless a task with this ID exists.
     ///
     /// - Parameters:
     ///   - id: Free again when the task has ended or was cancelled.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
@@ -72,7 +72,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         registry.addUnique(key, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Starts a task, unless one with this ID is there, and handles its error.
+    /// Starts a task, unless a task with this ID exists, and handles its error.
     ///
     /// - Parameters:
     ///   - id: Free again when the task has ended or was cancelled.
@@ -96,12 +96,12 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         return registry.addUnique(_ErasedKey(id), name, priority, work)
     }
 
-    /// Starts a task that has nothing of its caller, neither isolation nor priority nor task-locals, unless one with this ID is there.
+    /// Starts a task that inherits nothing from its caller, neither isolation nor priority nor task-locals, unless a task with this ID exists.
     ///
     /// - Parameters:
     ///   - id: Free again when the task has ended or was cancelled.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the system's default.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for the default of the system.
     ///   - operation: Runs on the global executor, unless its type says otherwise.
     /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
@@ -121,10 +121,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         )
     }
 
-    /// Takes in a task that has been started elsewhere, unless one with this ID is there; the ID is free again when it ends.
+    /// Takes in a task that has been started elsewhere, unless a task with this ID exists; the ID is free again when the task ends.
     ///
-    /// A task that is not taken in goes on, without this bag. To see the end of one that is, the bag awaits it at utility priority, which
-    /// raises a task that has less. One that its maker cancels counts until it has ended; its ID is free at once all the same.
+    /// A task that the bag does not take in continues without the bag. To notice the end of a task that it takes in, the bag awaits the task at
+    /// utility priority, which raises a task that has less. A task that its creator cancels counts until it has ended; its ID is free at once all
+    /// the same.
     ///
     /// - Returns: Whether the task was taken in: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
@@ -135,7 +136,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Gives this task to a bag, unless one with this ID is there: see ``IdentifiableTaskBag/add(_:id:)``.
+    /// Gives this task to a bag, unless a task with this ID exists: see ``IdentifiableTaskBag/add(_:id:)``.
     ///
     /// - Returns: Whether the task was taken in.
     @discardableResult

@@ -9,7 +9,7 @@ extension Task where Failure == Never {
     ///
     /// ## Cancellation
     /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, which a task that respects
-    /// its cancellation does soon. `value`, by contrast, lets the task go on.
+    /// its cancellation does soon. `value`, by contrast, does not cancel the task.
     @_disfavoredOverload
     public var cancellableValue: Success {
         get async {
@@ -26,10 +26,10 @@ extension Task where Failure == any Error {
     /// Awaits the task's value, and cancels the task if its caller is cancelled.
     ///
     /// ## Cancellation
-    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, and gets what it ends with: a value, if it has one in spite of its cancellation.
-    /// `value`, by contrast, lets the task go on.
+    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, and receives its result: a
+    /// value, if the task returns one in spite of its cancellation. `value`, by contrast, does not cancel the task.
     ///
-    /// - Throws: What the task throws; `CancellationError` if the caller is cancelled, in whatever words the task failed.
+    /// - Throws: The error of the task; `CancellationError` if the caller is cancelled, regardless of the error of the task.
     @_disfavoredOverload
     public var cancellableValue: Success {
         get async throws {

@@ -5,7 +5,7 @@ extension Task {
     /// Task { await model.load() }.bind(to: lifetime)
     /// ```
     ///
-    /// The task leaves the lifetime when it ends. To see the end, the lifetime awaits the task at utility priority, which raises a task that has a
+    /// The task leaves the lifetime when it ends. To notice the end, the lifetime awaits the task at utility priority, which raises a task that has a
     /// lower priority; a task of ``AsyncLifetime/addTask(name:priority:operation:)`` needs no such wait. A closed lifetime cancels the task at once.
     ///
     /// - Complexity: O(1).

@@ -1,4 +1,4 @@
-/// Owns tasks that need no name: cancels them when it goes, or when it is told to.
+/// Owns tasks that need no name, and cancels them on request or when the bag is deallocated.
 ///
 /// ```swift
 /// let bag = TaskBag()
@@ -7,14 +7,14 @@
 /// bag.cancel()
 /// ```
 ///
-/// A task whose body uses the bag's owner keeps that owner alive, and so the bag: capture it weakly, as above, or see
+/// A task whose body uses the bag's owner retains the owner, and so the bag: capture the owner weakly, as above, or see
 /// `run(for:)` of an ``AsyncLifetime``, which does so for you.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
-/// ``TaskOwner/cancelAll()`` cancels every task in the bag, ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is closed. A closed bag
-/// does not start operations, and cancels tasks that it is given.
+/// ``TaskOwner/cancelAll()`` cancels every task in the bag, ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is closed. A
+/// closed bag does not start operations, and cancels tasks that it is given.
 public final class TaskBag: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -35,8 +35,8 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     /// Starts a task that belongs to the bag. If the bag is closed, nothing is started.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     /// - Complexity: O(1).
     public func addTask(
@@ -67,12 +67,12 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         _ = registry.add(name: name, priority: priority, work)
     }
 
-    /// Starts a task that belongs to the bag and has nothing of its caller: neither isolation nor priority nor task-locals.
+    /// Starts a task that belongs to the bag and inherits nothing from its caller: neither isolation nor priority nor task-locals.
     /// If the bag is closed, nothing is started.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the system's default.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for the default of the system.
     ///   - operation: Runs on the global executor, unless its type says otherwise.
     /// - Complexity: O(1).
     public func addDetachedTask(
@@ -83,9 +83,9 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         registry.addDetached(name: name, priority: priority, OwnedOperation(received(operation)))
     }
 
-    /// Takes in a task that has been started elsewhere, and lets go of it when it ends.
+    /// Takes in a task that has been started elsewhere, and removes it when it ends.
     ///
-    /// To see its end the bag awaits it at utility priority, which raises a task that has less. One that its maker cancels
+    /// To notice the end of the task, the bag awaits it at utility priority, which raises a task that has less. A task that its creator cancels
     /// counts until it has ended. If the bag is closed, the task is cancelled.
     ///
     /// - Complexity: O(1).

@@ -1,7 +1,7 @@
 /// Owns tasks: counts them, cancels them, and waits for them to end.
 ///
-/// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue`` conform. They differ in how a task is added,
-/// and share how their tasks end. So a list of owners of different types can be shut down in order:
+/// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue`` conform. They differ in how a task
+/// is added, and share how their tasks end. So a list of owners of different types can be shut down in order:
 ///
 /// ```swift
 /// let owners: [any TaskOwner] = [requests, uploads, log]
@@ -18,8 +18,8 @@
 /// Tasks are cancelled in no particular order.
 ///
 /// ## Cancellation
-/// ``cancelAll()`` and ``close()`` return when the cancellation handlers of the tasks have run, not when the tasks have ended. The handlers run without
-/// a lock, so a handler may call the owner that triggered it. A cancelled task no longer counts, but may still run: ``drain()`` waits for it.
+/// ``cancelAll()`` and ``close()`` return when the cancellation handlers of the tasks have run, not when the tasks have ended. The handlers run
+/// without a lock, so a handler may call the owner that triggered it. A cancelled task no longer counts, but may still run: ``drain()`` waits for it.
 public protocol TaskOwner: AnyObject, Sendable {
     /// The name shown in diagnostics.
     var name: String? { get }
@@ -30,13 +30,14 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// Cancels every task. The owner stays open: tasks added later are not affected.
     ///
     /// A task that the owner created and that has not started never runs its operation, except in a ``CancellableQueue`` where the operation does not
-    /// throw. ``count`` is zero when this call returns, unless a task was added meanwhile. May be called from a cancellation handler that it triggers.
+    /// throw. ``count`` is zero when this call returns, unless a task was added meanwhile. May be called from a cancellation handler that it
+    /// triggers.
     ///
     /// - Complexity: O(*n*) in the number of tasks.
     func cancelAll()
 
-    /// Cancels every task for a reason, which `Task.cancellationCause` returns inside the tasks. Otherwise the same as ``cancelAll()``, which is what the
-    /// default implementation calls: the reason is then lost.
+    /// Cancels every task for a reason, which `Task.cancellationCause` returns inside the tasks. Otherwise the same as ``cancelAll()``, which is
+    /// what the default implementation calls: the reason is then lost.
     ///
     /// - Parameter reason: The reason, for people.
     /// - Complexity: O(*n*) in the number of tasks.
@@ -52,13 +53,13 @@ public protocol TaskOwner: AnyObject, Sendable {
 
     /// Waits until the owner has no tasks: those present, those added meanwhile, and those that were cancelled and still run have all ended.
     ///
-    /// A task that drains its own owner waits for itself, until it is cancelled. The values that a task has captured are released with the task, which
-    /// may be a moment after this call returns.
+    /// A task that drains its own owner waits for itself, until it is cancelled. The values that a task has captured are released with the task,
+    /// which may be a moment after this call returns.
     ///
     /// The tasks present when the wait begins are escalated to the caller's priority, where the system supports it (macOS 26, Linux).
     ///
     /// ## Cancellation
-    /// A cancelled caller returns immediately. The tasks go on.
+    /// A cancelled caller returns immediately. The tasks continue.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     func drain() async throws(CancellationError)
@@ -68,30 +69,30 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// Never call this function from a task of this owner: it would wait for itself forever.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end. When it returns, the owner has no tasks and accepts
-    /// none.
+    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end. When it returns, the owner has no tasks and
+    /// accepts none.
     ///
     /// - Parameters:
-    ///   - grace: How long the present tasks may go on. If zero or negative, they are cancelled at once.
-    ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires: otherwise the call lasts as long
-    ///     as `grace`, even if all tasks have ended before.
+    ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
+    ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires: otherwise the call lasts as
+    ///     long as `grace`, even if all tasks have ended before.
     func shutdown(grace: Duration, clock: any Clock<Duration>) async
 }
 
 extension TaskOwner {
-    /// Cancels every task, for an owner that does not pass reasons on.
+    /// Cancels every task, for an owner that does not pass the reason on.
     public func cancelAll(because reason: String) { cancelAll() }
 
     /// Whether ``count`` is zero. Cancelled tasks may still run: ``drain()`` waits for them.
     public var isEmpty: Bool { count == 0 }
 
-    /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end: as ``shutdown(grace:clock:)`` on the
-    /// continuous clock.
+    /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end: as ``shutdown(grace:clock:)`` on
+    /// the continuous clock.
     ///
     /// ## Cancellation
     /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end.
     ///
-    /// - Parameter grace: How long the present tasks may go on. If zero or negative, they are cancelled at once.
+    /// - Parameter grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
     public func shutdown(grace: Duration) async {
         await shutdown(grace: grace, clock: ContinuousClock())
     }

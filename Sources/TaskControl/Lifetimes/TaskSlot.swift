@@ -1,5 +1,5 @@
-/// Owns the tasks of one purpose, such as the search of a screen, and decides what happens when a new task comes while another runs: a ``TaskStore`` with
-/// one key.
+/// Owns the tasks of one purpose, such as the search of a screen, and decides what happens when a new task comes while another runs: a
+/// ``TaskStore`` with one key.
 ///
 /// ```swift
 /// @MainActor @Observable final class SearchModel {
@@ -19,7 +19,8 @@
 /// Safe to use from any thread and any isolation. Finished tasks are removed immediately.
 ///
 /// ## Cancellation
-/// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones. A slot that is deallocated is closed.
+/// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones. A slot that is deallocated
+/// is closed.
 public final class TaskSlot: TaskOwner, RegistryOwner {
     /// The key of the only tasks.
     private enum Purpose { case only }
@@ -36,7 +37,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - behavior: What happens to a new task and to those that run or wait. By default the new task starts at once and the others are cancelled.
+    ///   - behavior: The rule for a new task and for the running and waiting ones. By default the new task starts at once and the others are
+    ///     cancelled.
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``.
     public init(
         name: String? = nil,
@@ -50,13 +52,13 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// Whether a task runs or waits that was not cancelled. Observable.
     public var isRunning: Bool { store.taskIsRunning(forKey: .only) }
 
-    /// Adds a task, in the way that the slot's behavior says. Cancellation is as for a ``TaskStore``.
+    /// Adds a task, in the way that the slot's behavior says. Cancellation works in the same way as in a ``TaskStore``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
     ///   `run` created that, a task that ends with it and cancels it. If the slot is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -68,7 +70,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         registry.addTask(Self.key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Adds a task that may throw, in the way that the slot's behavior says, and handles its error. Cancellation is as for a ``TaskStore``.
+    /// Adds a task that may throw, in the way that the slot's behavior says, and handles its error. Cancellation works in the same way as in a
+    /// ``TaskStore``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -76,7 +79,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
     ///   `run` created that, a task that ends with it and cancels it. If the slot is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -91,8 +94,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
-    /// Does work that does not retain its owner, in the way that the slot's behavior says, and passes the result to the owner, if that still exists: see
-    /// `run(forKey:for:)` of a ``TaskStore``.
+    /// Does work that does not retain its owner, in the way that the slot's behavior says, and passes the result to the owner, if that still
+    /// exists: see `run(forKey:for:)` of a ``TaskStore``.
     ///
     /// ## Cancellation
     /// Once the task is cancelled, also by a newer one, neither `deliver` nor `onError` begins.
@@ -105,8 +108,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
     ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a
     ///     task that was not cancelled, it is in the outcome too.
-    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
-    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if
+    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
+    ///   ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -121,8 +125,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
-    /// Does work that does not retain its owner, an actor, in the way that the slot's behavior says, and passes the result to the owner, if that still
-    /// exists. `deliver` and `onError` run on the owner.
+    /// Does work that does not retain its owner, an actor, in the way that the slot's behavior says, and passes the result to the owner, if that
+    /// still exists. `deliver` and `onError` run on the owner.
     ///
     /// - Parameters:
     ///   - owner: Held weakly.
@@ -132,8 +136,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - deliver: Runs on the owner, and retains it until it returns.
     ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a
     ///     task that was not cancelled, it is in the outcome too.
-    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
-    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if
+    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
+    ///   ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

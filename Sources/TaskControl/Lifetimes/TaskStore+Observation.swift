@@ -1,6 +1,6 @@
 internal import Observation
 
-/// What a store shows of itself is observable: a view that reads it is told when it changes.
+/// The state of a store is observable: a view that reads it is notified when it changes.
 extension TaskStore {
     /// The number of tasks under all keys that run or wait and were not cancelled. Observable.
     public var count: Int {
@@ -16,7 +16,7 @@ extension TaskStore {
         return Set(registry.liveKeys.map { $0.unwrapped(as: Key.self) })
     }
 
-    /// Whether a key has a task that runs or waits and was not cancelled. Observable.
+    /// Returns whether a key has a task that runs or waits and was not cancelled. Observable.
     ///
     /// A waiting task counts as running here, as in ``runningKeys``: both names mean that the key is not free.
     public func taskIsRunning(forKey key: Key) -> Bool {
@@ -25,10 +25,10 @@ extension TaskStore {
     }
 }
 
-/// What observers of a store watch. An object of its own, since tasks report their end also when the store is gone.
+/// The object that observers of a store watch. It is separate, since tasks report their end also when the store is deallocated.
 ///
-/// Observers are told *after* a change: the store may change on any thread, and an observer that looked again between an announcement
-/// and its change would see the old state and not be told again.
+/// Observers are notified *after* a change: the store may change on any thread, and an observer that looked again between an announcement
+/// and its change would see the old state and not be notified again.
 final class TaskStoreObservation: Sendable {
     /// An `ObservationRegistrar`, where the platform has it (macOS 14, iOS 17).
     private let registrar: (any Sendable)?

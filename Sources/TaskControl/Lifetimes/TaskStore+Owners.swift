@@ -1,6 +1,6 @@
 /// Work that does not keep its owner alive: see `_WeakOwner`.
 extension TaskStore {
-    /// Does work that never sees its owner, under a key, then hands the result to the owner, if that is still there.
+    /// Does work under a key that does not retain its owner, then passes the result to the owner, if the owner still exists.
     ///
     /// ```swift
     /// tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300)), for: self) { [api] in
@@ -12,27 +12,28 @@ extension TaskStore {
     /// }
     /// ```
     ///
-    /// As ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)`` for the key, and as `run(for:)` of an ``AsyncLifetime`` for the
-    /// owner: that may go while the work is under way, and then the result is discarded.
+    /// The key has the same effect as in ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``, and the owner as in `run(for:)` of an
+    /// ``AsyncLifetime``: the owner may be deallocated while the work is in progress, and then the result is discarded.
     ///
     /// ## Cancellation
-    /// Once the task is cancelled, by a newer one of its key too, neither `deliver` nor `onError` is begun. So where they are of an actor, and use
-    /// what they are handed before they wait for anything, an old result never comes after a new one. The work sees the cancellation as any
+    /// Once the task is cancelled, by a newer one of its key too, neither `deliver` nor `onError` begins. So if they are isolated to an actor, and
+    /// use their argument before they suspend, an old result never comes after a new one. The work sees the cancellation as any
     /// task does.
     ///
     /// - Parameters:
-    ///   - key: May have any number of tasks.
-    ///   - duplicateKeyBehavior: What happens to them and to this one; see ``TaskStoreDuplicateKeyBehavior``.
-    ///   - owner: Not kept alive.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - work: Runs on the global executor, not on the owner's actor. Takes what it needs in its capture list. To mention the owner here
-    ///     keeps it alive: where that is `self`, the compiler refuses it unless it is written, and what it then proposes is not what is meant.
-    ///   - deliver: Runs in the isolation of the code that calls this. Keeps the owner alive until it returns, so the waiting belongs in `work`.
-    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - owner: Held weakly.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
+    ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
+    ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a task
     ///     that was not cancelled, it is in the outcome too.
-    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
-    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that
+    ///   is there, if there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
+    ///   ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -49,22 +50,23 @@ extension TaskStore {
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
-    /// Does work that never sees its owner, under a key, then hands the result to the owner, an actor, if that is still there.
+    /// Does work under a key that does not retain its owner, an actor, then passes the result to the owner, if the owner still exists.
     ///
-    /// As `run(forKey:for:)` for an owner that is no actor, with `deliver` and `onError` running on the owner.
+    /// Otherwise the same as `run(forKey:for:)` for an owner that is no actor; `deliver` and `onError` run on the owner.
     ///
     /// - Parameters:
-    ///   - key: May have any number of tasks.
-    ///   - duplicateKeyBehavior: What happens to them and to this one; see ``TaskStoreDuplicateKeyBehavior``.
-    ///   - owner: Not kept alive.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - work: Runs on the global executor. Takes what it needs in its capture list.
-    ///   - deliver: Runs on the owner, and keeps it alive until it returns.
-    ///   - onError: As `deliver`, for an error that the work threw. Without it, or without an owner, the error goes to diagnostics. Of a task
+    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - owner: Held weakly.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
+    ///   - deliver: Runs on the owner, and retains it until it returns.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a task
     ///     that was not cancelled, it is in the outcome too.
-    /// - Returns: The new task, whose value is how it has ended; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if
-    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that
+    ///   is there, if there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
+    ///   ``DeliveryOutcome/duplicate``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

@@ -15,21 +15,22 @@
 /// }
 /// ```
 ///
-/// A key stands for a *set* of tasks: all that run, and all that wait for their turn. They are counted, observed and cancelled together.
+/// A key stands for a *set* of tasks: all running tasks, and all tasks that wait for their turn. They are counted, observed and cancelled together.
 /// Comparing keys must not call the store: it happens under its lock.
 ///
-/// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store goes, it cancels the rest.
-/// The body of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)`` keeps alive what it uses: if that owns the store, the store
-/// can't go before it has ended. `run(forKey:for:)`, as above, keeps its owner alive only while it is handed a result.
+/// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store is deallocated, it cancels the rest.
+/// The body of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)`` retains its captures: if one of them owns the store, the store
+/// can't be deallocated before the body has ended. `run(forKey:for:)`, as above, retains its owner only while a result is delivered.
 ///
 /// ## Ordering
-/// Tasks that wait under one key start in the order of the calls, whatever their priorities. A task that awaits one that waits behind it
-/// under its own key waits for itself, until that one is cancelled.
+/// Tasks that wait under one key start in the order of the calls, whatever their priorities. A task that awaits a task that waits behind it
+/// under its own key waits for itself, until the awaited task is cancelled.
 ///
 /// ## Cancellation
-/// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every key, and ``TaskOwner/close()`` also
-/// refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until they have ended. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation. In the grace period of
-/// ``TaskOwner/shutdown(grace:clock:)`` waiting tasks still get their turn.
+/// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every key, and ``TaskOwner/close()``
+/// also refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until they have ended. A store that is deallocated is closed. Waiting
+/// tasks that are cancelled never run their operation. In the grace period of ``TaskOwner/shutdown(grace:clock:)`` waiting tasks still get their
+/// turn.
 public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
     let observation: TaskStoreObservation
@@ -38,8 +39,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled,
-    ///     as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end of it.
+    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its
+    ///     `sleep` must end when its task is cancelled, as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end
+    ///     of it.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
         self.observation = observation
@@ -50,22 +52,21 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         registry.release()
     }
 
-    /// Adds a task to a key, in the way that the behavior says.
+    /// Adds a task to a key, according to the behavior for duplicate keys.
     ///
     /// ## Cancellation
-    /// Cancelling the task that is returned cancels that one alone, whatever is there beside or before it. A task that is cancelled before
-    /// its turn never runs its operation, and whoever awaits it goes on at once. One that
-    /// is cancelled so while it runs is counted until it has ended, and is not taken for running by
-    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``.
+    /// Cancelling the returned task cancels only that task, and none of the others of its key. A task that is cancelled before
+    /// its turn never runs its operation, and code that awaits it continues at once. A task that is cancelled in this way while it runs counts
+    /// until it has ended, but is not a running task for ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``.
     ///
     /// - Parameters:
-    ///   - key: May have any number of tasks.
-    ///   - duplicateKeyBehavior: What happens to them and to this one; see ``TaskStoreDuplicateKeyBehavior``.
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this. What may throw is for `run(forKey:for:)`, which hands
-    ///     the error to its owner.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this. For an operation that may throw, use `run(forKey:for:)`,
+    ///     which passes the error to its owner.
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
     ///   `run` created that, a task that ends with it and cancels it. If the store is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -92,18 +93,18 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         registry.addTask(key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Adds a task that may throw to a key, in the way that the behavior says, and handles its error. Otherwise like the form for operations that
-    /// cannot throw, cancellation included.
+    /// Adds a task that may throw to a key, according to the behavior for duplicate keys, and handles its error. Otherwise like the form for
+    /// operations that cannot throw, cancellation included.
     ///
     /// - Parameters:
-    ///   - key: May have any number of tasks.
-    ///   - duplicateKeyBehavior: What happens to them and to this one; see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that is there, if there is one, or, if
+    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
     ///   `run` created that, a task that ends with it and cancels it. If the store is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
@@ -137,8 +138,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         addTask(forKey: key, duplicateKeyBehavior: duplicateKeyBehavior, priority: priority) { await operation() }
     }
 
-    /// Cancels what runs and what waits under a key. The key is free at once, except for tasks that are to wait: those still wait for
-    /// what was cancelled to end.
+    /// Cancels the running and waiting tasks of a key. The key is free at once, except for new tasks whose behavior waits: they still wait for
+    /// the cancelled tasks to end.
     ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func cancelTask(forKey key: Key) {
@@ -151,7 +152,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// priority, where the system supports it (macOS 26, Linux).
     ///
     /// ## Cancellation
-    /// A cancelled caller returns immediately. The tasks go on.
+    /// A cancelled caller returns immediately. The tasks continue.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1), and O(*n*) in the number of tasks under the key where the system escalates them.

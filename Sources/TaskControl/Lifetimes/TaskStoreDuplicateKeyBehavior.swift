@@ -1,18 +1,18 @@
-/// What a `TaskStore` does with a new task whose key has tasks already.
+/// The rule by which a `TaskStore` treats a new task whose key already has tasks.
 ///
-/// | | what is there | the new task |
+/// | | the present task | the new task |
 /// |---|---|---|
 /// | ``cancelPrevious(wait:)`` | is cancelled | starts at once, or when it has ended |
-/// | ``wait`` | goes on | starts when it has ended |
-/// | ``runConcurrently`` | goes on | starts at once |
-/// | ``preferPrevious-type.property`` | goes on | is not made |
-/// | ``keepLatest`` | what runs goes on, what waits is cancelled | starts when what runs has ended |
-/// | ``debounce(for:)`` | goes on until the new one starts, and is cancelled then | starts after a quiet time |
-/// | ``throttle(for:)`` | goes on until the new one starts, and is cancelled then | starts at once, or when an interval has passed since the last start |
+/// | ``wait`` | continues | starts when it has ended |
+/// | ``runConcurrently`` | continues | starts at once |
+/// | ``preferPrevious-type.property`` | continues | is not created |
+/// | ``keepLatest`` | a running task continues, a waiting one is cancelled | starts when the running task has ended |
+/// | ``debounce(for:)`` | continues until the new one starts, then is cancelled | starts after a quiet time |
+/// | ``throttle(for:)`` | continues until the new one starts, then is cancelled | starts at once, or an interval after the last start |
 ///
 /// A task that was cancelled but has not ended yet neither stands for its key nor keeps a new task from starting, except under the
-/// behaviors that wait for what is there to end: those wait also for cancelled tasks that have begun. A task that was cancelled before it began
-/// never runs, and holds up no other.
+/// behaviors that wait for the present tasks to end: these behaviors wait also for cancelled tasks that have begun. A task that was cancelled
+/// before it began never runs, and holds up no other.
 public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case cancelPrevious(wait: Bool)
@@ -26,44 +26,46 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     let kind: Kind
 
-    /// Cancels what runs and what waits under the key, and starts the new task.
+    /// Cancels the running and waiting tasks of the key, and starts the new task.
     ///
-    /// - Parameter wait: Whether the new task starts only when all that was cancelled has ended. Otherwise they may overlap.
+    /// - Parameter wait: Whether the new task starts only when all cancelled tasks have ended. Otherwise they may overlap.
     public static func cancelPrevious(wait: Bool) -> Self { Self(kind: .cancelPrevious(wait: wait)) }
 
-    /// Starts the new task when all that is there has ended, in the order of the calls. Cancels nothing.
+    /// Starts the new task when all present tasks have ended, in the order of the calls. Cancels nothing.
     ///
-    /// What it waits for is raised to its priority, also when that rises later, where the system can (macOS 26, Linux). A task of the
+    /// The tasks that it waits for are raised to its priority, also when that rises later, where the system can (macOS 26, Linux). A task of the
     /// key must not await the new one: it would wait for itself, until the new one is cancelled.
     public static var wait: Self { Self(kind: .wait) }
 
-    /// Starts the new task at once, beside what is there. All of them belong to the key: they are counted and cancelled together.
+    /// Starts the new task at once, beside the present tasks. All of them belong to the key: they are counted and cancelled together.
     public static var runConcurrently: Self { Self(kind: .runConcurrently) }
 
-    /// Keeps what is there and makes no new task; the call returns the task that is there.
+    /// Keeps the present task and creates no new one; the call returns the present task.
     ///
-    /// Of several that is the newest that runs, or, if none does, the newest that waits. One that another thread is adding at this very
-    /// moment is stood for by a task that ends when it ends and, if cancelled, cancels it; the two are not equal.
+    /// Of several tasks, the newest running one is returned, or, if none runs, the newest waiting one. If another thread is adding the task
+    /// concurrently, the returned task is a proxy: it ends with the original, and cancelling the proxy cancels the original, but the two are not
+    /// equal.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
-    /// Lets what runs go on; of those that wait, only the newest stays, and the others are cancelled.
+    /// Lets running tasks continue; of the waiting tasks, only the newest stays, and the others are cancelled.
     ///
     /// For work that must see the latest state without being interrupted, such as saving a document.
     public static var keepLatest: Self { Self(kind: .keepLatest) }
 
     /// Starts the new task after a quiet time, in which no other call with this behavior has come for the key.
     ///
-    /// A newer call restarts the time, and the task of the older one is cancelled without having run. What runs goes on until the quiet
+    /// A newer call restarts the time, and the task of the older one is cancelled without having run. A running task continues until the quiet
     /// time is over and is cancelled when the new task starts.
     ///
-    /// - Parameter quietTime: Measured by the store's clock. Not positive: the task starts as soon as it is scheduled.
+    /// - Parameter quietTime: Measured by the store's clock. If zero or negative, the task starts as soon as it is scheduled.
     public static func debounce(for quietTime: Duration) -> Self { Self(kind: .debounce(quietTime)) }
 
     /// Starts the new task at once, or, if a task with this behavior has started under the key within the interval, when the interval has passed.
     ///
-    /// Of the calls within an interval, only the task of the latest one starts, at the end of it; the others are cancelled without having run. A running task
-    /// goes on until the new one starts, and is cancelled then. The interval begins when a task starts, and has the length that was given for that task.
-    /// Combine's `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have stopped, use ``debounce(for:)``.
+    /// Of the calls within an interval, only the task of the latest one starts, at the end of it; the others are cancelled without having run. A
+    /// running task continues until the new one starts, then is cancelled. The interval begins when a task starts, and has the length that was
+    /// given for that task. Combine's `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have stopped, use
+    /// ``debounce(for:)``.
     ///
     /// - Parameter interval: Measured by the store's clock. If zero or negative, the next task need not wait.
     public static func throttle(for interval: Duration) -> Self { Self(kind: .throttle(interval)) }

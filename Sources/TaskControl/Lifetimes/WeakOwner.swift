@@ -1,4 +1,4 @@
-/// An owner that work is done for and that it does not keep alive: held weakly, and strongly only while a closure is handed it.
+/// An owner that the work for it does not retain: held weakly, and strongly only while a closure receives it.
 @usableFromInline
 struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     @usableFromInline weak let owner: Owner?
@@ -8,7 +8,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         self.owner = owner
     }
 
-    /// What a task does for an owner: works without it, and hands it what comes of that.
+    /// The work of a task for an owner: the task works without the owner, and passes it the result.
     func work<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
@@ -18,7 +18,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         DeliveryWork { await perform(work, deliver, onError, in: origin) }
     }
 
-    /// Works without the owner, and hands it what comes of that.
+    /// Works without the owner, and passes it the result.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func perform<Value: Sendable>(
@@ -35,8 +35,8 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// - Returns: `.delivered`, or why the receiver was not called. Cancellation and owner are checked in the isolation of the receiver: a change there
-    ///   before the receiver is called counts.
+    /// - Returns: `.delivered`, or why the receiver was not called. Cancellation and owner are checked in the isolation of the receiver: a change
+    ///   there before the receiver is called counts.
     @inlinable
     func hand<Value: Sendable>(
         _ value: Value,
@@ -63,7 +63,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     }
 }
 
-// The same for owners that are actors, whose closures run on them.
+// The work for owners that are actors, whose closures run on them.
 extension _WeakOwner where Owner: Actor {
     func work<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,

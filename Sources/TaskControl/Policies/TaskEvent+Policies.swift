@@ -18,7 +18,7 @@ extension TaskEvent.Kind {
     public static var gaveUp: Self { Self("gaveUp") }
     /// A time limit was exceeded.
     public static var timedOut: Self { Self("timedOut") }
-    /// Work has ended that its caller has abandoned, as at a time limit.
+    /// Abandoned work has ended, for example after a time limit.
     public static var abandonedWorkEnded: Self { Self("abandonedWorkEnded") }
     /// Permits were acquired.
     public static var acquired: Self { Self("acquired") }

@@ -1,4 +1,4 @@
-/// Sends tasks to an actor from anywhere, synchronously, and in order: they begin there in the order of the calls.
+/// Sends tasks to an actor from any context, synchronously and in order: the tasks begin on the actor in the order of the calls.
 ///
 /// ```swift
 /// actor Log {
@@ -13,30 +13,32 @@
 /// }
 /// ```
 ///
-/// A bare `Task { await log.append(line) }` keeps no order. Here each task starts on the actor at once, without a hop, up to its first
-/// suspension; then the next one may begin, as actors are used to. So a task may await others of its own queue.
+/// A bare `Task { await log.append(line) }` keeps no order. With this queue, each task starts on the actor directly, without a hop, and runs up to
+/// its first suspension; then the next one may begin, as usual for actors. So a task may await other tasks of its own queue.
 ///
-/// The operation is handed the actor, since it is the actor's code although it was written outside it. `await Task(on: queue) { _ in }.value`
-/// returns when all that was sent before has begun.
+/// The operation receives the actor as its argument, since it is isolated to the actor although it is written outside it.
+/// `await Task(on: queue) { _ in }.value` returns when all tasks that were sent before have begun.
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// What has begun has left the queue, which so can't be drained: a ``CancellableQueue`` over it can.
+/// Tasks leave the queue when they begin, so the queue can't be drained: a ``CancellableQueue`` over it can.
 ///
-/// Siblings: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(isolatedTo: actor)` needs no queue, and keeps the order among tasks of
-/// equal priority.
+/// Related types: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(isolatedTo: actor)` needs no queue, and keeps the order among
+/// tasks of equal priority.
 ///
 /// ## Ordering
-/// The place of a task is that of the call that makes it, also when priorities differ, and when the actor is busy with other work. Up to
-/// its first suspension it runs before any later one begins. Calls from several threads that overlap take place in one order or the other.
+/// Tasks take their places in the order of the calls that create them, also when priorities differ, and when the actor is busy with other work. Up to
+/// its first suspension, a task runs before any later task begins. Calls from several threads that overlap have no defined order.
 ///
 /// ## Priorities
-/// What has not begun yet and is before a task with a higher priority is raised to it, where the system can (macOS 26, Linux).
+/// Tasks that have not begun and are before a task with a higher priority are raised to that priority, where the system supports it (macOS 26,
+/// Linux).
 ///
 /// ## Cancellation
-/// As for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, the others run.
+/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, and other
+/// tasks run.
 public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
-    /// What messages and diagnostics know it by.
+    /// The name shown in messages and diagnostics.
     public let name: String?
 
     let _turns: _TurnStorage
@@ -47,7 +49,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         var hasHappened = false
     }
 
-    /// Creates a queue. It is to adopt an actor before anything is sent to it.
+    /// Creates a queue, which must adopt an actor before a task is sent to it.
     ///
     /// - Parameter name: Shown by messages and diagnostics.
     public convenience init(name: String? = nil) {
@@ -59,9 +61,9 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         _turns = _TurnStorage(.actorQueue, name: name, capacity: nil, emitsCreation: emitsCreation)
     }
 
-    /// Says on which actor the tasks of this queue run: once, best in the actor's `init`, with the queue a `private let` of the actor.
+    /// Sets the actor that the tasks of this queue run on: once, best in the actor's `init`, with the queue a `private let` of the actor.
     ///
-    /// The queue does not keep the actor alive; tasks that were sent do. Adopting a second time is a mistake, and traps.
+    /// The queue does not retain the actor; tasks that were sent do. A second call is a mistake, and traps.
     public func adoptExecutionContext(of actor: ActorType) {
         let isFirst = adoption.withLock { adoption in
             if adoption.hasHappened { return false }
@@ -82,7 +84,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         turn(name: name, priority: priority, group: nil)
     }
 
-    /// - Returns: `nil` if the actor is gone.
+    /// - Returns: `nil` if the actor has been deallocated.
     func turn(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (turn: _Turn, actor: ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
         insist(

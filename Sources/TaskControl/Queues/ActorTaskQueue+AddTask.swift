@@ -60,7 +60,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: As for other actors.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
@@ -81,7 +81,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: As for other actors.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(

@@ -1,6 +1,6 @@
-/// A queue that `Task(on:)` sends operations to, and that runs them on an actor: ``ActorQueue``, or a ``CancellableQueue`` over one.
+/// A queue that runs the operations of `Task(on:)` on an actor: ``ActorQueue``, or a ``CancellableQueue`` over one.
 ///
-/// For functions that accept either. The requirements are not for use: only the queues of this library can conform.
+/// The protocol is for functions that accept either. Its requirements are not for use: only the queues of this library can conform.
 public protocol ActorTaskQueue<ActorType>: Sendable {
     /// The type of the actor that the operations run on.
     associatedtype ActorType: Actor

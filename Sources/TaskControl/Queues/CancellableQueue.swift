@@ -1,4 +1,4 @@
-/// A group of tasks within a queue that can be cancelled all together: those that run, and those that wait.
+/// A group of tasks within a queue that can be cancelled together: the running and the waiting tasks.
 ///
 /// ```swift
 /// let uploads = CancellableQueue(underlyingQueue: FIFOQueue())
@@ -8,19 +8,20 @@
 /// uploads.cancelAll()
 /// ```
 ///
-/// It cancels what was sent through it. What others send to the underlying queue takes its turn in the same line, and is not concerned;
-/// so one line can have several groups.
+/// It cancels the tasks that were sent through it. Tasks that are sent to the underlying queue directly take their turn in the same line, and are
+/// not affected; so one line can have several groups.
 ///
-/// Safe to use from any thread and any isolation. Releasing it cancels nothing: what was sent still runs.
+/// Safe to use from any thread and any isolation. Releasing the group cancels nothing: tasks that were sent still run.
 ///
 /// ## Ordering
-/// That of the underlying queue.
+/// Tasks run in the order of the underlying queue.
 ///
 /// ## Cancellation
-/// As for each task's own handle. Once ``TaskOwner/cancelAll()`` has begun, no *throwing* operation begins that was sent before.
+/// Each task is cancelled as by its own handle. Once ``TaskOwner/cancelAll()`` has begun, no *throwing* operation begins that was sent before.
 ///
-/// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing operation never begins: its task
-/// throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with `Task.isCancelled` true.
+/// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing operation never begins: its
+/// task throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with
+/// `Task.isCancelled` true.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, RegistryOwner {
     /// The tasks that were sent through this queue. Has the name of the underlying queue.
     ///
@@ -28,7 +29,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
     let registry: TaskRegistry
     @usableFromInline let _underlyingQueue: UnderlyingQueue
 
-    /// Creates a queue that can cancel what is sent through it to a ``FIFOQueue``.
+    /// Creates a queue that can cancel the tasks that are added through it to a ``FIFOQueue``.
     public init(underlyingQueue: FIFOQueue) where UnderlyingQueue == FIFOQueue {
         _underlyingQueue = underlyingQueue
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
@@ -40,7 +41,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
-    /// Creates a queue that can cancel what is sent through it to an ``ActorQueue``, which may adopt its actor later.
+    /// Creates a queue that can cancel the tasks that are added through it to an ``ActorQueue``, which may adopt its actor later.
     public init<ActorType: Actor>(
         underlyingQueue: ActorQueue<ActorType>
     ) where UnderlyingQueue == ActorQueue<ActorType> {
@@ -84,11 +85,11 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
 }
 
 extension CancellableQueue {
-    /// Makes a place in the underlying queue one of this group.
+    /// Adds a place in the underlying queue to this group.
     @usableFromInline
     func _grouped(_ turn: _Turn) -> _Turn { turn.joining(registry) }
 
-    // Knows the type of the queue: a client is specialised down to this call.
+    // The type of the queue is known: a client is specialized down to this call.
     @usableFromInline
     func _turn<A: Actor>(
         in queue: ActorQueue<A>,

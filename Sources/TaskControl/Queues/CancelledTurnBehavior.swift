@@ -1,4 +1,4 @@
-/// What becomes of an operation whose task is cancelled while it waits in a queue.
+/// The rule for an operation whose task is cancelled while it waits in a queue.
 @nonexhaustive
 public enum CancelledTurnBehavior: Sendable {
     /// The operation never runs, and its place in the queue is free at once. If the operation may throw, its task throws `CancellationError`.

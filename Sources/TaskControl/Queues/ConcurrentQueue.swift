@@ -13,22 +13,22 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Siblings: ``FIFOQueue`` runs one task at a time. ``CancellableQueue`` cancels all tasks that were added through it. ``AsyncSemaphore`` limits code that
-/// already runs in a task, and takes more than one permit for larger work.
+/// Related types: ``FIFOQueue`` runs one task at a time. ``CancellableQueue`` cancels all tasks that were added through it. ``AsyncSemaphore``
+/// limits code that already runs in a task, and takes more than one permit for larger work.
 ///
 /// ## Ordering
-/// The place of a task is that of the call that adds it, regardless of priorities; the same applies to ``run(_:)``. Calls from several threads that
-/// overlap take place in one order or the other.
+/// Tasks take their places in the order of the calls that add them, regardless of priorities; the same applies to ``run(_:)``. Calls from several
+/// threads that overlap have no defined order.
 ///
-/// Tasks that await later tasks of their own queue can wait for themselves forever, when they hold all of its turns. (``run(_:)`` and ``drain()`` detect that
-/// and throw.)
+/// Tasks that await later tasks of their own queue can wait for themselves forever, when they hold all of its turns. (``run(_:)`` and ``drain()``
+/// detect this and throw.)
 ///
 /// ## Priorities
 /// While a task waits, the tasks of the queue that are before it are raised to its priority, where the system supports it (macOS 26, Linux).
 ///
 /// ## Cancellation
-/// As for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, and a task that cannot throw runs in its turn, unless
-/// `addTask(whenCancelledWaiting:)` says otherwise. Releasing the queue cancels nothing.
+/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, and a
+/// task that cannot throw runs in its turn, unless `addTask(whenCancelledWaiting:)` says otherwise. Releasing the queue cancels nothing.
 public final class ConcurrentQueue: TaskQueue {
     /// The name shown in errors and diagnostics.
     public let name: String?
@@ -70,8 +70,8 @@ public final class ConcurrentQueue: TaskQueue {
     /// ```
     ///
     /// ## Ordering
-    /// Its place is that of the moment of the call: `Task { try await queue.run { … } }` and `async let` call it only when their task runs, behind all that was
-    /// added meanwhile. `addTask` takes its place immediately.
+    /// The call takes its place when it begins: `Task { try await queue.run { … } }` and `async let` call it only when their task runs, behind all
+    /// that was added meanwhile. `addTask` takes its place immediately.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before its turn leaves at once, without running `body`. After that, `body` decides.
@@ -81,9 +81,9 @@ public final class ConcurrentQueue: TaskQueue {
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn; ``QueueReentrancyError`` if the caller
-    ///   is inside a turn of this queue: if all turns were held by such callers, each would wait forever. Child tasks, unstructured tasks created during
-    ///   the turn (while it lasts), and turns of other queues inside it all count as inside.
+    /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn; ``QueueReentrancyError`` if the
+    ///   caller is inside a turn of this queue: if all turns were held by such callers, each would wait forever. Child tasks, unstructured tasks
+    ///   created during the turn (while it lasts), and turns of other queues inside it all count as inside.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func run<Value>(
@@ -99,7 +99,8 @@ public final class ConcurrentQueue: TaskQueue {
     /// ## Cancellation
     /// A caller that is cancelled leaves at once. The queue continues.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for ``run(_:)``.
+    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for
+    ///   ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be created.

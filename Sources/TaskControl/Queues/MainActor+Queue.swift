@@ -6,7 +6,7 @@ extension MainActor {
     /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
     /// ```
     ///
-    /// There is one in a process: tests that run beside each other share its line. A simulation is better off with an `ActorQueue<MainActor>`
+    /// A process has one such queue: tests that run beside each other share its line. In a simulation, use an `ActorQueue<MainActor>`
     /// of its own.
     public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
 }

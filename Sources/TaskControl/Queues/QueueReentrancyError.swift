@@ -1,18 +1,18 @@
 /// The error of a caller that holds a turn of a queue and requests another one, for which it would wait forever.
 ///
-/// Fix it by doing the work in the turn that is there, or by sending it with `Task(on:)`, without awaiting it inside.
+/// To fix the mistake, do the work in the present turn, or send it with `Task(on:)`, without awaiting it inside.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name that the queue was made with.
+    /// The name of the queue.
     public let queueName: String?
 
-    /// The error of a queue: also for queues of your own, and for tests.
+    /// Creates the error of a queue, also of a queue of your own, and for tests.
     ///
     /// - Parameter queueName: The name of the queue, if it has one.
     public init(queueName: String?) {
         self.queueName = queueName
     }
 
-    /// Which queue it was, and what to do.
+    /// A sentence that names the queue, and states what to do.
     public var description: String {
         "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside a turn of "
             + "its own: that would wait for itself for ever. Do the work in the turn that is there, or send it with Task(on:) and do not "

@@ -1,21 +1,21 @@
 extension Task where Failure == Never {
-    /// Runs an operation on an actor, from wherever this is called, in order among those of equal priority.
+    /// Creates a task that runs an operation on an actor, from any context, in the order of the calls among tasks of equal priority.
     ///
     /// ```swift
     /// Task(isolatedTo: log) { log in log.append(line) }
     /// ```
     ///
-    /// There is no queue to declare, and nothing to adopt.
+    /// No queue must be declared, and no actor adopted.
     ///
     /// ## Ordering
-    /// Tasks of equal priority begin in the order of the calls. Where priorities differ, or calls and other tasks of the actor are to keep
+    /// Tasks of equal priority begin in the order of the calls. If priorities differ, or if calls and other tasks of the actor must keep
     /// an order, use an ``ActorQueue``.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - actor: Kept alive until the task has ended.
-    ///   - operation: Begins on the actor, which it is handed, without a hop. Task-locals are the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - actor: The actor to run on, which is retained until the task has ended.
+    ///   - operation: Begins on the actor, which is its argument, without a hop. Task-locals are the caller's.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(
@@ -30,19 +30,19 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Runs an operation that may fail on an actor, from wherever this is called, in order among those of equal priority.
+    /// Creates a task that runs an operation that may throw on an actor, from any context, in the order of the calls among tasks of equal priority.
     ///
-    /// There is no queue to declare, and nothing to adopt.
+    /// No queue must be declared, and no actor adopted.
     ///
     /// ## Ordering
-    /// Tasks of equal priority begin in the order of the calls. Where priorities differ, or calls and other tasks of the actor are to keep
+    /// Tasks of equal priority begin in the order of the calls. If priorities differ, or if calls and other tasks of the actor must keep
     /// an order, use an ``ActorQueue``.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - actor: Kept alive until the task has ended.
-    ///   - operation: Begins on the actor, which it is handed, without a hop. Task-locals are the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - actor: The actor to run on, which is retained until the task has ended.
+    ///   - operation: Begins on the actor, which is its argument, without a hop. Task-locals are the caller's.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(

@@ -1,16 +1,16 @@
 extension Task where Failure == Never {
-    /// Sends an operation to an actor, through its queue.
+    /// Creates a task that runs an operation on an actor, in the order of the actor's queue.
     ///
-    /// Traps if the queue's actor is gone: the task owes a value, and has nowhere to run. One that may throw is told with an error.
+    /// Traps if the actor has been deallocated: the task must return a value, and has nowhere to run. A task that may throw throws an error instead.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it owes a value.
+    /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - queue: Has adopted an actor, which is kept alive until the task has ended. See ``ActorQueue`` and ``CancellableQueue``.
-    ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. See ``ActorQueue`` and ``CancellableQueue``.
+    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
@@ -24,17 +24,17 @@ extension Task where Failure == Never {
         self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
     }
 
-    /// Sends an operation to the main actor, through its queue.
+    /// Creates a task that runs an operation on the main actor, in the order of its queue.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it owes a value.
+    /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
     ///   - operation: Runs on the main actor. Task-locals are the caller's.
-    /// - Complexity: As for other actors.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
     public init(
@@ -50,17 +50,17 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Sends an operation that may fail to an actor, through its queue.
+    /// Creates a task that runs an operation that may throw on an actor, in the order of the actor's queue.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun leaves at once with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
-    ///   - queue: Has adopted an actor, which is kept alive until the task has ended. If it is gone already, the task throws
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. If the actor has been deallocated, the task throws
     ///     `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
-    ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
+    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
@@ -78,17 +78,17 @@ extension Task where Failure == any Error {
         self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
     }
 
-    /// Sends an operation that may fail to the main actor, through its queue.
+    /// Creates a task that runs an operation that may throw on the main actor, in the order of its queue.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun leaves at once with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the caller's.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
     ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
     ///   - operation: Runs on the main actor. Task-locals are the caller's.
-    /// - Complexity: As for other actors.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
     public init(

@@ -1,13 +1,13 @@
 extension Task where Failure == Never {
-    /// Sends an operation to a queue, which runs it when it is its turn.
+    /// Creates a task that runs an operation when its turn in a queue comes.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before its turn still runs, with `Task.isCancelled` true: it owes a value.
+    /// A task that is cancelled before its turn still runs, with `Task.isCancelled` true: it must return a value.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - operation: Its isolation and task-locals are those of the code that sends it.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -29,18 +29,18 @@ extension Task where Failure == Never {
         )
     }
 
-    /// Sends an operation to a queue, which runs it on an actor when it is its turn.
+    /// Creates a task that runs an operation on an actor when its turn in a queue comes.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before its turn still runs, with `Task.isCancelled` true: it owes a value.
+    /// A task that is cancelled before its turn still runs, with `Task.isCancelled` true: it must return a value.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
-    ///   - isolatedActor: Kept alive until the task has ended.
-    ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
-    /// - Complexity: As without an actor.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
+    ///   - isolatedActor: The actor to run on, which is retained until the task has ended.
+    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(
@@ -63,15 +63,15 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Sends an operation that may fail to a queue, which runs it when it is its turn.
+    /// Creates a task that runs an operation that may throw when its turn in a queue comes.
     ///
     /// ## Cancellation
     /// A task that is cancelled before its turn leaves at once with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - operation: Its isolation and task-locals are those of the code that sends it.
     /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
@@ -94,18 +94,18 @@ extension Task where Failure == any Error {
         )
     }
 
-    /// Sends an operation that may fail to a queue, which runs it on an actor when it is its turn.
+    /// Creates a task that runs an operation that may throw on an actor when its turn in a queue comes.
     ///
     /// ## Cancellation
     /// A task that is cancelled before its turn leaves at once with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
-    ///   - name: Shown by debuggers and diagnostics.
-    ///   - priority: `nil`: the queue's, else the caller's.
-    ///   - queue: Decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
-    ///   - isolatedActor: Kept alive until the task has ended.
-    ///   - operation: Runs on the actor, which it is handed. Task-locals are the caller's.
-    /// - Complexity: As without an actor.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
+    ///   - isolatedActor: The actor to run on, which is retained until the task has ended.
+    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
+    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(

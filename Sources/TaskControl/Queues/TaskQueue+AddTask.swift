@@ -24,7 +24,7 @@ extension TaskQueue {
         Task(name: name, priority: priority, on: self, operation: operation)
     }
 
-    /// Adds a task without a value, and states what becomes of the operation if the task is cancelled before its turn.
+    /// Adds a task without a value, and states whether the operation runs if the task is cancelled before its turn.
     ///
     /// ```swift
     /// previews.addTask(whenCancelledWaiting: .skip) { await render(page) }

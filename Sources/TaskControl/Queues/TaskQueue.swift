@@ -1,7 +1,7 @@
-/// A queue that `Task(on:)` sends operations to, and that runs each in the isolation that it was formed in: ``FIFOQueue``, ``ConcurrentQueue``, or a
+/// A queue that runs each operation of `Task(on:)` in the isolation that the operation was formed in: ``FIFOQueue``, ``ConcurrentQueue``, or a
 /// ``CancellableQueue`` over one of them.
 ///
-/// For functions that accept either. The requirements are not for use: only the queues of this library can conform.
+/// The protocol is for functions that accept either. Its requirements are not for use: only the queues of this library can conform.
 public protocol TaskQueue: Sendable {
     /// The priority of the tasks that are sent without one; `nil`: that of their caller.
     var _priority: TaskPriority? { get }

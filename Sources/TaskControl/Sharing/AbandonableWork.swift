@@ -1,4 +1,5 @@
-/// Runs operations that their callers may abandon: each in a task of its own, which is cancelled when its caller leaves, and whose end is reported then.
+/// Runs operations that their callers may abandon: each in a task of its own, which is cancelled when its caller leaves, and whose end is reported
+/// then.
 package struct AbandonableWork: Sendable {
     private let flights: _FlightTable
 
@@ -8,8 +9,8 @@ package struct AbandonableWork: Sendable {
 
     /// Runs an operation, and waits for it.
     ///
-    /// - Parameter name: The name of the task. `nil`: that of the caller's.
-    /// - Throws: The error of the operation; `CancellationError` if the caller is cancelled, who leaves at once.
+    /// - Parameter name: The name of the task. `nil` for that of the caller's task.
+    /// - Throws: The error of the operation; `CancellationError` if the caller is cancelled, which leaves at once.
     package nonisolated(nonsending) func run<Value: Sendable>(
         name: String?,
         _ operation: @escaping @Sendable @isolated(any) () async throws -> Value

@@ -1,4 +1,4 @@
-/// Runs work once for all who ask for it at the same time.
+/// Runs work once for all callers that ask for it at the same time.
 ///
 /// ```swift
 /// let profiles = SingleFlight<UserID, Profile>()
@@ -8,23 +8,24 @@
 /// }
 /// ```
 ///
-/// The first caller of a key begins a *flight*: the operation, in a task of its own. Those who come before it has ended join it, and all get
-/// the same value, or the same error. Nothing is kept: who comes after the end begins anew. It is not a cache.
+/// The first caller of a key begins a *flight*: the operation, in a task of its own. Callers that come before it has ended join it, and all receive
+/// the same value, or the same error. Nothing is kept: a caller that comes after the end begins a new flight. It is not a cache.
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Its flights outlive it: what is in the air goes on when it is released.
+/// Its flights outlive it: a flight in progress continues when the group is released.
 ///
-/// Siblings: ``withSingleFlight(key:operation:)`` needs no object: its flights are shared by the whole process. A ``TaskStore`` with
+/// Related APIs: ``withSingleFlight(key:operation:)`` needs no object: its flights are shared by the whole process. A ``TaskStore`` with
 /// `.preferPrevious` starts work once too, and gives its callers a task instead of a value.
 ///
 /// ## Cancellation
-/// Every caller can leave, the first one too: one that is cancelled gets `CancellationError` at once, and the others and the work go on. The
-/// last one to leave cancels the work (see ``AbandonedFlightBehavior``). From that moment on the flight is nobody's: who comes then begins a new one,
-/// even while the old one is still on its way out. In a tie between a result and a cancellation, the result counts.
+/// Every caller can leave, the first one too: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
+/// last one to leave cancels the work (see ``AbandonedFlightBehavior``). From that moment on no caller joins the flight: a later caller begins a
+/// new one, even while the cancelled work still runs. In a tie between a result and a cancellation, the result counts.
 ///
 /// ## Priorities
-/// A flight has its first caller's priority, and is raised to that of a caller who has more, where the system can (macOS 26, Linux).
+/// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (macOS 26,
+/// Linux).
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let _flights: _FlightTable
 
@@ -32,7 +33,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - behavior: What happens to the work when its last caller has left.
+    ///   - behavior: The rule for the work when its last caller has left.
     public init(name: String? = nil, whenAbandoned behavior: AbandonedFlightBehavior = .cancel) {
         _flights = _FlightTable(
             origin: .singleFlight,
@@ -46,20 +47,21 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         Diagnostics.emit(_flights.source.event(.deallocated))
     }
 
-    /// What diagnostics know it by.
+    /// The name shown in diagnostics.
     public var name: String? { _flights.name }
 
-    /// Gets the value of a key: from the flight that is in the air, or from a new one.
+    /// Returns the value of a key, from the current flight or from a new one.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once. The last one to leave cancels the work. One that is cancelled before it calls begins nothing.
+    /// A cancelled caller leaves at once. The last one to leave cancels the work. A caller that is cancelled before the call begins nothing.
     ///
     /// - Parameters:
-    ///   - key: Its `==` is called under a lock, when hashes are alike; as in a dictionary it must not come back here.
-    ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task name. Not
-    ///     called if there is a flight to join. Not begun if everybody has left before.
-    /// - Returns: What the flight returns.
-    /// - Throws: What the flight throws, to all of its callers; `CancellationError` if the caller is cancelled, or by ``cancelAll()``;
+    ///   - key: The key of the flight. Its `==` is called under a lock, when hashes are equal: like that of a dictionary's key, it must not call
+    ///     this object.
+    ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task
+    ///     name. Not called if there is a flight to join. Not begun if all callers have left before.
+    /// - Returns: The value of the flight.
+    /// - Throws: The error of the flight, to all of its callers; `CancellationError` if the caller is cancelled, or by ``cancelAll()``;
     ///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
     /// - Complexity: O(1).
     @inlinable
@@ -73,17 +75,17 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         return try await caller.value()
     }
 
-    /// Lets the next caller of a key begin a new flight, as when what the old one fetches is known to be out of date.
+    /// Lets the next caller of a key begin a new flight, for example when the old flight fetches a value that is known to be out of date.
     ///
-    /// Those who are on the old one keep it.
+    /// Callers on the old flight stay on it.
     public func forget(_ key: Key) {
         _flights.forget(_ErasedKey(key))
     }
 
-    /// How many flights are in the air, forgotten ones included and cancelled ones not. It may have changed when the caller looks at it.
+    /// The number of flights in progress, forgotten ones included and cancelled ones not. It may have changed when the caller looks at it.
     public var inFlightCount: Int { _flights.count }
 
-    /// Cancels all flights, also those that are to run to their completion. Their callers get `CancellationError` at once.
+    /// Cancels all flights, also those that continue without callers. Their callers receive `CancellationError` at once.
     public func cancelAll() { _flights.cancelAll(because: nil) }
 
     /// Cancels all flights for a reason, which `Task.cancellationCause` returns inside their operations. Otherwise the same as ``cancelAll()``.

@@ -1,4 +1,4 @@
-/// Runs work once for all in this process who ask for it at the same time.
+/// Runs work once for all callers in this process that ask for it at the same time.
 ///
 /// ```swift
 /// let token = try await withSingleFlight(key: "token-refresh") {
@@ -6,22 +6,23 @@
 /// }
 /// ```
 ///
-/// The first caller begins a *flight*: the operation, in a task of its own. Those who come before it has ended join it, and all get
-/// the same value, or the same error. Nothing is kept: who comes after the end begins anew.
+/// The first caller begins a *flight*: the operation, in a task of its own. Callers that come before it has ended join it, and all receive
+/// the same value, or the same error. Nothing is kept: a caller that comes after the end begins a new flight.
 ///
-/// Flights are told apart by the key, its type, and the type of the value: `1` and `1.0` are two keys. In a large program, and wherever two servers or
-/// two users can be in play, give the keys a type of their own, or use a ``SingleFlight``, which shares with nobody.
+/// Flights are distinguished by the key, its type, and the type of the value: `1` and `1.0` are two keys. In a large program, and wherever two
+/// servers or two users can be in play, give the keys a type of their own, or use a ``SingleFlight``, which shares only with its own callers.
 ///
 /// ## Cancellation
-/// Every caller can leave, the first one too: one that is cancelled gets `CancellationError` at once, and the others and the work go on. The
-/// last one to leave cancels the work; who comes then begins a new flight. In a tie between a result and a cancellation, the result counts.
+/// Every caller can leave, the first one too: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
+/// last one to leave cancels the work; a later caller begins a new flight. In a tie between a result and a cancellation, the result counts.
 ///
 /// - Parameters:
-///   - key: Its `==` is called under a lock, when hashes are alike; as in a dictionary it must not come back here.
-///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task name. Not
-///     called if there is a flight to join. Not begun if everybody has left before.
-/// - Returns: What the flight returns.
-/// - Throws: What the flight throws, to all of its callers; `CancellationError` if the caller is cancelled;
+///   - key: The key of the flight. Its `==` is called under a lock, when hashes are equal: like that of a dictionary's key, it must not call this
+///     function.
+///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task name.
+///     Not called if there is a flight to join. Not begun if all callers have left before.
+/// - Returns: The value of the flight.
+/// - Throws: The error of the flight, to all of its callers; `CancellationError` if the caller is cancelled;
 ///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
 /// - Complexity: O(1).
 @inlinable
@@ -36,16 +37,16 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     return try await caller.value()
 }
 
-/// What ``withSingleFlight(key:operation:)`` has in the air: for tests, and for a look at a running program.
+/// The flights of ``withSingleFlight(key:operation:)`` that are in progress: for tests, and for a look at a running program.
 public final class SingleFlightRegistry: Sendable {
-    /// The one of this process.
+    /// The registry of this process.
     public static let shared = SingleFlightRegistry()
 
     @usableFromInline let _flights = _FlightTable(origin: .withSingleFlight)
 
     private init() {}
 
-    /// How many flights are in the air, cancelled ones not included. It may have changed when the caller looks at it.
+    /// Returns the number of flights in progress, cancelled ones not included. It may have changed when the caller looks at it.
     public func inFlightCount() -> Int { _flights.count }
 }
 

@@ -1,6 +1,6 @@
 /// The engine under all bridges: locks, asks the state machine, unlocks, and only then acts.
 ///
-/// Held by the caller while it waits, and by the continuation for as long as somebody keeps that.
+/// The caller retains it while it waits, and so does the continuation.
 @usableFromInline
 struct _Bridge: Sendable {
     typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, _BridgeToken>
@@ -10,7 +10,7 @@ struct _Bridge: Sendable {
 
     private struct Contents {
         var machine = Machine()
-        /// Its events, if somebody observed when it began. In here, so that a task that waits does not have them in its frame.
+        /// Its events, if an observer was registered when it began. In here, so that a task that waits does not have them in its frame.
         var events: CallEvents?
         /// A cancellation that observers have not been notified of yet.
         var owesCancellation = false
@@ -22,22 +22,22 @@ struct _Bridge: Sendable {
         state = Locked(Contents(events: events))
     }
 
-    /// `nil` if nobody observed when it began.
+    /// `nil` if no observer was registered when it began.
     var events: CallEvents? { Diagnostics.whileObserved(state.withLock { $0.events }) ?? nil }
 
     // MARK: The caller
 
-    /// The body has returned how to cancel.
+    /// Begins the wait: the body has returned the handle to cancel.
     ///
-    /// - Returns: What has called back already. That needs no continuation, and nobody who listens to a cancellation.
+    /// - Returns: The result of a callback that has come already: it needs no continuation, and no handler for a cancellation.
     @usableFromInline
     func begin(_ handle: @escaping Handle) -> _BridgeToken? {
         state.withLock { $0.machine.begin(handle) }
     }
 
-    /// The body threw.
+    /// Ends the bridge with the error of the body.
     ///
-    /// - Returns: What had called back before: then that counts.
+    /// - Returns: The result of a callback that had come before, which then counts.
     @usableFromInline
     func fail(_ error: any Error) throws -> _BridgeToken {
         guard let token = state.withLock({ $0.machine.fail() }) else {
@@ -50,9 +50,9 @@ struct _Bridge: Sendable {
         return token
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the bridge.
     ///
-    /// - Returns: What holds the result.
+    /// - Returns: The token that holds the result.
     /// - Throws: `CancellationError`, ``ContinuationDroppedError``.
     @usableFromInline
     nonisolated(nonsending) func wait(
@@ -91,11 +91,11 @@ struct _Bridge: Sendable {
             return handle
         }
         guard handle != nil else { return }
-        // A caller that leaves now says so itself.
+        // A caller that leaves now reports that itself.
         if !isLeaving, Diagnostics.whileObserved(true) != nil { performOutsideHandler { emitCancelled() } }
         insideHandler {
             handle?()
-            // Before the caller goes on.
+            // Before the caller continues.
             handle = nil
         }
         state.withLock { $0.machine.cancelled() }?.resume()
@@ -128,7 +128,7 @@ struct _Bridge: Sendable {
     // MARK: The callback
 
     /// - Parameter store: Keeps the result in the token. Called under the lock, if this is the first.
-    /// - Returns: What this callback is, if it is not the first.
+    /// - Returns: The meaning of this callback, if it is not the first.
     func finish(_ token: _BridgeToken, _ store: () -> Void) -> ExcessCallback? {
         var waking = Machine.Waking()
         let excess: ExcessCallback? = state.withLock { contents in
@@ -145,13 +145,13 @@ struct _Bridge: Sendable {
         return excess
     }
 
-    /// The last copy of the continuation has gone.
+    /// The last copy of the continuation has been released.
     func drop() {
         var waking = state.withLock { $0.machine.drop() }
         Self.wake(&waking)
     }
 
-    /// The handle goes first: the caller finds it gone. In place, since a copy would keep it.
+    /// The handle is released first: the caller finds it released. In place, since a copy would retain it.
     private static func wake(_ waking: inout Machine.Waking) {
         waking.handle = nil
         waking.waiter?.resume()

@@ -2,21 +2,21 @@
 ///
 ///     calling ──begin──▶ waiting ──park──▶ waiting (parked) ──cancel──▶ cancelling
 ///        │                  │                  │                           │
-///        │ finish, drop     │ finish, drop: the handle and the waiter      │ cancelled: the waiter is handed out,
-///        ▼                  ▼               are handed out                 ▼          if it has ended
+///        │ finish, drop     │ finish, drop: the handle and the waiter      │ cancelled: the waiter is returned,
+///        ▼                  ▼               are returned                   ▼          if it has ended
 ///        └───────────────▶ ended ◀─────────────┴───────────────────────────┴──▶ waiting (without a handle)
-///                           │ begin, fail, collect: the caller hears of it
+///                           │ begin, fail, collect: the caller receives it
 ///                           ▼
 ///     calling ──fail──▶   over
 ///
-/// The first to end it wins. The handle is handed out once: to be cancelled, or to be released. While it is being cancelled the caller is not
-/// resumed, so the handle is always released before the caller goes on. The caller begins with the handle in its hand, and its cancellation
-/// is listened to from then on: one that came before is noticed then, since a cancelled task stays cancelled.
+/// The first event that ends the bridge wins. The handle is returned once: to be cancelled, or to be released. While it is being cancelled the
+/// caller is not resumed, so the handle is always released before the caller continues. The caller begins with the handle in its hand, and its
+/// cancellation is listened to from then on: an earlier cancellation is noticed then, since a cancelled task stays cancelled.
 struct BridgeStateMachine<Handle, Waiter, Outcome> {
-    /// What the caller is to hear.
+    /// The result for the caller.
     enum Ending {
         case finished(Outcome)
-        /// Nobody is left who could call back.
+        /// No copy of the callback is left.
         case dropped
         /// The caller was cancelled, and does not wait for more.
         case left
@@ -27,27 +27,27 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         /// The API is being called. It may call back already.
         case calling
         case waiting
-        /// The handle is being cancelled. What ends the wait meanwhile is kept until that has returned.
+        /// The handle is being cancelled. A result that comes meanwhile is kept until `cancel()` has returned.
         case cancelling
         case ended
         case over
     }
 
     private var phase = Phase.calling
-    /// There until it is handed out.
+    /// Present until it is returned.
     private var handle: Handle?
-    /// There from when the caller has parked until it is handed out.
+    /// Present from when the caller has parked until it is returned.
     private var waiter: Waiter?
     private var ending: Ending?
 
-    /// What a callback is, if one comes after the end. The one that answers a cancellation may come, and is the last to be excused.
+    /// The meaning of a callback after the end. The first callback after a cancellation is expected; every later one is a mistake.
     private var excess = ExcessCallback.again
 
     // MARK: The caller
 
-    /// The API has been called, and has given its handle.
+    /// The API has been called, and has returned its handle.
     ///
-    /// - Returns: What has called back already; the handle is to be let go then. `nil`: the caller is to park.
+    /// - Returns: The result of a callback that has come already; the caller must release the handle then. `nil`: the caller must park.
     mutating func begin(_ handle: Handle) -> Outcome? {
         switch phase {
         case .calling:
@@ -63,7 +63,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
 
     /// The API could not be called.
     ///
-    /// - Returns: What has called back all the same. `nil`: the failure counts.
+    /// - Returns: The result of a callback that has come all the same. `nil`: the failure counts.
     mutating func fail() -> Outcome? {
         switch phase {
         case .calling:
@@ -71,7 +71,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
             phase = .over
             return nil
         case .ended:
-            // That nobody is left to call back is no surprise.
+            // After a cancellation, it is no mistake to drop the callback.
             let outcome = takeOutcome()
             phase = .over
             return outcome
@@ -80,7 +80,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// What called back before the API had returned.
+    /// The result of a callback that came before the API had returned.
     private mutating func takeOutcome() -> Outcome? {
         guard case .finished(let outcome) = ending else { return nil }
         phase = .over
@@ -88,7 +88,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         return outcome
     }
 
-    /// - Returns: Whether the waiter is to wait. If not, it has ended already.
+    /// - Returns: Whether the waiter must wait. If not, the bridge has ended already.
     mutating func park(_ waiter: Waiter) -> Bool {
         switch phase {
         case .waiting, .cancelling:
@@ -102,7 +102,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// The caller goes on.
+    /// The caller continues.
     mutating func collect() -> Ending {
         guard phase == .ended, let ending else { preconditionFailure("The caller is woken at the end.") }
         phase = .over
@@ -113,7 +113,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     // MARK: What happens to it
 
     struct Waking {
-        /// To be released, before the waiter is resumed.
+        /// The handle to release before the waiter is resumed.
         var handle: Handle?
         var waiter: Waiter?
     }
@@ -130,10 +130,10 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         return .excess(excess)
     }
 
-    /// The API lets go of its callback, perhaps when it has called it.
+    /// The API releases its callback, perhaps after it has called it.
     mutating func drop() -> Waking { end(.dropped) ?? Waking() }
 
-    /// - Returns: `nil`: it had ended before.
+    /// - Returns: `nil`: the bridge had ended before.
     private mutating func end(_ ending: Ending) -> Waking? {
         switch phase {
         case .calling, .waiting:
@@ -150,9 +150,9 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// The caller has been cancelled; perhaps more than once, and perhaps when all is over.
+    /// The caller has been cancelled; perhaps more than once, and perhaps after the end.
     ///
-    /// - Parameter isLeaving: It does not wait for the callback.
+    /// - Parameter isLeaving: Whether the caller does not wait for the callback.
     /// - Returns: The handle, for the caller to cancel and release, and then to report with `cancelled`.
     mutating func cancel(isLeaving: Bool) -> Handle? {
         switch phase {
@@ -187,13 +187,13 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     }
 }
 
-/// What a callback is that comes after the end.
+/// The meaning of a callback that comes after the end.
 enum ExcessCallback: Hashable, Sendable, CustomStringConvertible {
-    /// The wait had a result.
+    /// The callback came after the wait had a result.
     case again
-    /// The first to come since the caller left.
+    /// The first callback since the caller left.
     case afterCancellation
-    /// The first to come since the call failed.
+    /// The first callback since the call failed.
     case afterFailure
 
     var description: String {

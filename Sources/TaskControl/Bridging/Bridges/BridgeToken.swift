@@ -1,8 +1,8 @@
-/// What the copies of one continuation share: it goes when the last of them goes, and says so.
+/// The object that the copies of one continuation share: it is deallocated with the last copy, and reports that.
 ///
-/// Its end is not the bridge's: that is also the caller's, who waits, and so would keep it for ever.
+/// Separate from the bridge: the waiting caller keeps the bridge alive, so the `deinit` of the bridge could never report a dropped callback.
 ///
-/// Sendable: what it has is constant; what its subclass has is under the bridge's lock.
+/// Sendable: its properties are constant; those of its subclass are protected by the bridge's lock.
 @usableFromInline
 class _BridgeToken: @unchecked Sendable {
     fileprivate let bridge: _Bridge
@@ -19,7 +19,7 @@ class _BridgeToken: @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - callback: What it brings, for those who look for a mistake.
+    ///   - callback: The result that it brings, for diagnostics.
     ///   - store: Keeps the result. Called under the lock, if this is the first.
     @usableFromInline
     final func finish(_ callback: @autoclosure () -> _CallbackContent, _ store: () -> Void) {
@@ -29,14 +29,14 @@ class _BridgeToken: @unchecked Sendable {
 }
 
 extension _BridgeToken {
-    /// The caller takes what was brought.
+    /// Passes the result to the caller.
     @usableFromInline
     final func emitEnd(_ error: (any Error)?) {
         guard let events = bridge.events else { return }
         if let error { events.end(.failed, .failed, error: error) } else { events.end(.completed, .completed) }
     }
 
-    /// Reports a callback that was ignored. One that comes after a cancellation usually responds to that, and is no mistake.
+    /// Reports a callback that was ignored. A callback after a cancellation usually responds to it, and is no mistake.
     private func report(_ excess: ExcessCallback, _ content: _CallbackContent) {
         func event() -> TaskEvent {
             TaskEvent(
@@ -67,10 +67,10 @@ final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
         super.init(bridge, place)
     }
 
-    /// Hands the value to the caller, whose it is alone: it was sent.
+    /// Passes the value to the caller, which alone has it: it was sent.
     @inlinable
     func take() throws -> sending Value {
-        // Taken out: nobody else has it, since the caller takes it once, after the end.
+        // Taken out: no other code has it, since the caller takes it once, after the end.
         nonisolated(unsafe) let result = result.take()
         switch result {
         case .success(let value):
@@ -82,12 +82,12 @@ final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
             try Task.checkCancellation()
             throw error
         case nil:
-            preconditionFailure("Whoever finishes has brought a result.")
+            preconditionFailure("A callback that finishes the bridge has a result.")
         }
     }
 }
 
-/// What a callback brings.
+/// The content of a callback.
 @usableFromInline
 enum _CallbackContent: Sendable, CustomStringConvertible {
     case value(Any.Type)
@@ -101,7 +101,7 @@ enum _CallbackContent: Sendable, CustomStringConvertible {
     }
 }
 
-/// Which call it is, for those who look for a mistake.
+/// The location of the call, for diagnostics.
 @usableFromInline
 struct _BridgePlace: Sendable {
     let fileID: StaticString

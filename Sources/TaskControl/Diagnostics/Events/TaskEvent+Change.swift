@@ -1,5 +1,5 @@
 extension TaskEvent {
-    /// What an event means for the life of its subject, stated by the emitter.
+    /// The effect of an event on the life of its subject, stated by the emitter.
     ///
     /// Each subject begins once and ends once. The events of one subject are delivered to an observer beginning first.
     public enum Change: Hashable, Sendable {
@@ -7,13 +7,13 @@ extension TaskEvent {
         case began(Phase)
         /// The subject is in this phase from now on.
         case entered(Phase)
-        /// Something that changes neither; or an event about no subject.
+        /// An event that changes neither, or is about no subject.
         case noted
         /// The last event of the subject, except for what others have done to it and report a moment later.
         case ended(Outcome)
     }
 
-    /// What a subject does between two of its events.
+    /// The state of a subject between two of its events.
     @nonexhaustive
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The subject has not started, or waits: for its turn, permits, a callback, a delay.
@@ -22,7 +22,7 @@ extension TaskEvent {
         case running
     }
 
-    /// How a subject has ended.
+    /// The way in which a subject has ended.
     @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
         /// The work returned, or the wait got what it waited for.
@@ -37,7 +37,7 @@ extension TaskEvent {
         case skipped
     }
 
-    /// How much attention an event deserves.
+    /// The attention that an event deserves.
     @nonexhaustive
     public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
         /// Ordinary operation.
@@ -54,7 +54,7 @@ extension TaskEvent {
         }
     }
 
-    /// How the subject ended; `nil` if this is not its end.
+    /// The outcome of the subject; `nil` if the event is not its end.
     public var outcome: Outcome? {
         if case .ended(let outcome) = change { outcome } else { nil }
     }

@@ -1,5 +1,5 @@
 extension TaskEvent: CustomStringConvertible {
-    /// What happened in what: `AsyncTask.created`.
+    /// The primitive and the kind of the event, such as `AsyncTask.created`.
     public var name: String { "\(primitive.rawValue).\(kind.rawValue)" }
 
     /// One line: the name, and the fields that there are, as in `retry.failed attempt=1 error=ConnectionLost()`.
@@ -7,7 +7,7 @@ extension TaskEvent: CustomStringConvertible {
         var line = name
         func add(_ field: String, _ value: (some Any)?) {
             guard let value else { return }
-            // What is text comes from anywhere; a line stays a line.
+            // Texts come from anywhere; a line stays a line.
             line += " \(field)=" + String(describing: value).split(whereSeparator: \.isNewline).joined(separator: " ")
         }
         add("name", ownerName)

@@ -12,7 +12,7 @@ extension TaskEvent {
             self.number = number
         }
 
-        /// For example `#7`, or `#7.12` for a subject that an instance numbers.
+        /// The text form, such as `#7`, or `#7.12` for a subject that an instance numbers.
         public var description: String { owner == 0 ? "#\(number)" : "#\(owner).\(number)" }
     }
 

@@ -2,7 +2,7 @@ extension TaskEvent {
     /// The name of what happened.
     ///
     /// The kinds here are shared by several primitives; the others are declared beside the primitive that emits them. A later version may have
-    /// more, so a `switch` over them needs a `default`. What an event means for its subject is in ``change``, not in its name.
+    /// more, so a `switch` over them needs a `default`. The meaning of an event for its subject is in ``change``, not in its name.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The name, as in the name of the event.
         public let rawValue: String

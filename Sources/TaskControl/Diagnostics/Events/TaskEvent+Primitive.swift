@@ -5,7 +5,7 @@ extension TaskEvent {
     public struct Primitive: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The name as it is spelled in code, such as `FIFOQueue`.
         public let rawValue: String
-        /// How the subjects of this primitive relate to tasks and to each other. Empty if it was made of a name.
+        /// The relations of the subjects of this primitive to tasks and to each other. Empty if the primitive was created from a name.
         public let traits: Traits
 
         /// Refers to a primitive by its name.
@@ -27,7 +27,7 @@ extension TaskEvent {
         /// Hashes the name.
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-        /// How the subjects of a primitive relate to tasks and to each other. Without any, a subject is a task of its owner.
+        /// The relations of the subjects of a primitive to tasks and to each other. Without any trait, a subject is a task of its owner.
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8

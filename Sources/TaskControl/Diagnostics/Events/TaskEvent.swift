@@ -1,4 +1,4 @@
-/// Something that happened in a primitive of this library, as a ``TaskObserver`` receives it.
+/// A record of something that happened in a primitive of this library, as a ``TaskObserver`` receives it.
 ///
 /// ```swift
 /// struct Failures: TaskObserver {
@@ -14,18 +14,18 @@
 /// ## Ordering
 /// ``sequence`` is the order in which the library decided: a queue's task has ended before the next one started, and its event has the
 /// lower number. Effects come first and events after them, so events of different tasks may be delivered in another order than their
-/// numbers. Of one subject, the beginning is always delivered first. What others do to a subject, such as ``Kind/cancelled`` or
-/// ``Kind/joined``, is reported by them and may be delivered after its end: usually such an event should be ignored.
+/// numbers. Of one subject, the beginning is always delivered first. Events that other tasks cause, such as ``Kind/cancelled`` or
+/// ``Kind/joined``, are emitted by those tasks and may be delivered after the end of the subject: usually such an event should be ignored.
 ///
-/// What a field holds depends on the event; `Documentation/Events.md` lists them all.
+/// The content of a field depends on the event; `Documentation/Events.md` lists them all.
 public struct TaskEvent: Sendable {
-    /// The construct that it happened in.
+    /// The primitive that the event happened in.
     public let primitive: Primitive
     /// The name of what happened.
     public let kind: Kind
-    /// What it means for the life of the subject.
+    /// The effect of the event on the life of the subject.
     public package(set) var change: Change
-    /// How much attention it deserves.
+    /// The attention that the event deserves.
     public package(set) var severity = Severity.debug
     /// The order in which the library decided, process-wide. Higher is later.
     public internal(set) var sequence: UInt64 = 0
@@ -52,15 +52,15 @@ public struct TaskEvent: Sendable {
     public internal(set) var detail: String?
     /// The number of cancelled tasks, or of requested permits.
     public internal(set) var count: Int?
-    /// Which attempt, counted from 1.
+    /// The number of the attempt, counted from 1.
     public internal(set) var attempt: Int?
     /// The status of a response.
     public internal(set) var status: Int?
     /// The duration of the wait that begins now, or the limit that was set.
     public internal(set) var delay: Duration?
-    /// At the end of a call, such as `retry` or a request: how long it took.
+    /// The duration of a call, such as `retry` or a request, at its end.
     public internal(set) var age: Duration?
-    /// At an end: whether the task was cancelled by then.
+    /// Whether the task was cancelled by the end, at an end.
     public internal(set) var isCancelled = false
 
     /// Creates an event from what its emitter knows. Diagnostics add the time and the task, and redact the texts.

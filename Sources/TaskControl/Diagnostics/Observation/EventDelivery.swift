@@ -14,7 +14,7 @@ enum EventDelivery {
     /// The beginning of a subject that has been decided and not delivered yet.
     private struct Opening {
         let moment: EventMoment
-        /// What has happened to the subject since.
+        /// The later events of the subject.
         var held: [HeldEvent] = []
     }
 
@@ -22,7 +22,7 @@ enum EventDelivery {
         var observation = Observation()
         var openings: [TaskEvent.Identity: Opening] = [:]
 
-        /// Called after each change of either, while holding the lock: an opening is closed even if nobody observes any more.
+        /// Called after each change of either, while holding the lock: an opening is closed even if no observer is registered any more.
         func setFlag() { tc_setObserved(!observation.observers.isEmpty || !openings.isEmpty) }
     }
 
@@ -55,7 +55,7 @@ enum EventDelivery {
         }
     }
 
-    /// Delivers a beginning to those who observed when it was decided, and then what has been held back.
+    /// Delivers a beginning to the observers that were registered when it was decided, and then the events that were held back.
     static func deliverBeginning(_ event: consuming TaskEvent, _ isInside: Bool) {
         guard let subject = event.subject,
             let moment = state.withLock({ $0.openings[subject]?.moment })
@@ -87,9 +87,9 @@ enum EventDelivery {
         }
     }
 
-    /// - Returns: What has come since; `nil`: nothing, and the events of the subject are delivered at once from now on.
+    /// - Returns: The events that have come since; `nil`: none, and the events of the subject are delivered at once from now on.
     private static func takeHeld(_ subject: TaskEvent.Identity) -> [HeldEvent]? {
-        // What is released is released without the lock.
+        // Objects are released without the lock.
         var opening: Opening?
         let held: [HeldEvent]? = state.withLock { state in
             if let held = state.openings[subject]?.held, !held.isEmpty {
@@ -132,7 +132,7 @@ enum EventDelivery {
 
     // MARK: Steps
 
-    /// Adds what is known at the place of the event, without a call of anybody's code.
+    /// Adds what is known at the place of the event, without a call of foreign code.
     private static func complete(_ event: inout TaskEvent, _ moment: EventMoment, _ isInside: Bool) {
         event.sequence = moment.sequence
         event.task = .current
@@ -146,7 +146,7 @@ enum EventDelivery {
 
     /// Adds the time, and redacts.
     ///
-    /// - Returns: `nil` if nobody is to receive it.
+    /// - Returns: `nil` if no observer must receive it.
     private static func prepare(_ event: TaskEvent, _ observation: Observation, _ call: ObserverCall?) -> TaskEvent? {
         if observation.observers.allSatisfy({ call?.excludes($0.number) ?? false }) { return nil }
         var event = event
@@ -158,8 +158,8 @@ enum EventDelivery {
         return event
     }
 
-    /// Calls those who observed when the event was decided, and still do: observers are numbered from the same counter as events. So what is held
-    /// back keeps no observer alive.
+    /// Calls the observers that were registered when the event was decided, and still are: observers are numbered from the same counter as events.
+    /// So an event that is held back keeps no observer alive.
     private static func hand(_ event: TaskEvent, _ call: ObserverCall?) {
         for observer in current.observers
         where observer.number < event.sequence && !(call?.excludes(observer.number) ?? false) {

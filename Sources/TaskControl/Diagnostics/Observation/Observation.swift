@@ -1,4 +1,4 @@
-/// Who observes, and how. Immutable, so that a reference is all that an event takes under the lock.
+/// The observers and their configuration. Immutable, so that a reference is all that an event takes under the lock.
 final class Observation: Sendable {
     struct Observer: Sendable {
         let number = Diagnostics.nextNumber()
@@ -41,7 +41,7 @@ final class Observation: Sendable {
         return time
     }
 
-    /// Whether mistakes are written to the system's log; otherwise they are in a log of this library, or nobody wants them.
+    /// Whether mistakes are written to the system's log; otherwise they are in a log of this library, or disabled.
     var writesMistakes: Bool { !isQuiet && log == nil && configuration?.reportsMistakes ?? true }
 
     private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {

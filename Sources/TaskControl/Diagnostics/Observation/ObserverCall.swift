@@ -1,6 +1,6 @@
 internal import CTaskControl
 
-/// A call of an observer on the current thread. What the code in it causes, on this thread, is not delivered to that observer.
+/// A call of an observer on the current thread. Events that the code in it causes on this thread are not delivered to that observer.
 ///
 /// Kept per thread: a task-local takes ten times as long, and the runtime's lock of its task.
 final class ObserverCall: Sendable {
@@ -23,10 +23,10 @@ final class ObserverCall: Sendable {
         ObserverCall(observer, within: outer)
     }
 
-    /// For the redaction and the clock, whose own events no observer receives.
+    /// A call for the redaction and the clock, whose own events no observer receives.
     static let excludingEverybody = ObserverCall(nil, within: nil)
 
-    /// Whether the observer is not to receive what happens in this call.
+    /// Whether the observer must not receive the events of this call.
     func excludes(_ observer: UInt64) -> Bool {
         guard let number else { return true }
         return number == observer || outer?.excludes(observer) ?? false

@@ -1,8 +1,8 @@
 /// A key of any type, so that the engine is compiled once, for all of them, instead of being interpreted for each.
 ///
 /// Keys of two types are never equal, whatever they say themselves (`1 as Int` is not `1.0`). The user's `hash(into:)` runs when a key is
-/// made, before the lock is taken. `==`, of keys that hash alike, runs under it: the one piece of code of others that does, and as in a
-/// dictionary it must not come back.
+/// created, before the lock is taken. `==`, of keys with equal hashes, runs under the lock: it is the only foreign code that does, and as in a
+/// dictionary it must not call the owner.
 @usableFromInline
 struct _ErasedKey: Hashable, Sendable {
     /// Computed once, when the key is made.
@@ -26,14 +26,14 @@ struct _ErasedKey: Hashable, Sendable {
         }
     }
 
-    /// The key that this was made of.
+    /// The key that this was created from.
     func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
         guard type == self.type else { preconditionFailure("A key is asked for as what it was made of.") }
         guard let box else { return bytes.key(as: type) }
         return unsafeDowncast(box, to: TypedBox<Key>.self).key
     }
 
-    /// The key in words: what it says of itself.
+    /// The key in words: its description.
     var text: String {
         func text<Key>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
         return box?.text ?? _openExistential(type, do: text)

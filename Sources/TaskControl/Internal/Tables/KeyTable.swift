@@ -11,8 +11,8 @@ protocol Keyed {
 
 /// Elements at stable indexes, as in a ``SlotTable``, that are found by their keys. Pure.
 ///
-/// A hash table whose buckets are chains through the elements: it stores a key once, and hashes it once per insertion, search and removal. A dictionary from keys
-/// to indexes stores each key twice and hashes the hash of a key that stores its own.
+/// A hash table whose buckets are chains through the elements: it stores a key once, and hashes it once per insertion, search and removal. A
+/// dictionary from keys to indexes stores each key twice and hashes the hash of a key that stores its own.
 struct KeyTable<Element: Keyed> {
     typealias Index = SlotTable<Element>.Index
 
@@ -27,7 +27,7 @@ struct KeyTable<Element: Keyed> {
     /// Every occupied index is below this; so may vacant ones be.
     var extent: Index { elements.extent }
 
-    /// What it holds memory for, in elements and buckets.
+    /// The number of elements or buckets that it holds memory for.
     var capacity: Int { max(elements.capacity, buckets.capacity) }
 
     func isOccupied(_ index: Index) -> Bool { elements.isOccupied(index) }

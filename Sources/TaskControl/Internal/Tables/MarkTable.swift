@@ -17,15 +17,15 @@ package struct MarkTable<Mark: Comparable, Waiter> {
     private var waiters = WaiterTable<Waiter, WaitOutcome>()
     private var heap: ContiguousArray<Place> = []
     private var nextOrder: UInt64 = 0
-    /// How many of the heap have left.
+    /// The number of elements of the heap that have left.
     private var staleCount = 0
 
     package init() {}
 
-    /// How many wait: parked or about to.
+    /// The number of waiters: parked or about to park.
     package var count: Int { heap.count - staleCount }
 
-    /// What it holds memory for.
+    /// The number of elements that it holds memory for.
     package var capacity: Int { max(heap.capacity, waiters.capacity) }
 
     package var lowest: Mark? { heap.first?.mark }
@@ -65,7 +65,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         var woken: [Waiter] = []
         while let first = heap.first, first.mark <= value {
             let id = removeFirst().id
-            // Tidied after each: who is first has not left.
+            // Tidied after each: the first has not left.
             if let waiter = waiters.leave(id, with: .reached) { woken.append(waiter) }
             tidy()
         }
@@ -74,7 +74,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
 
     // MARK: The heap
 
-    /// Sees to it that the first has not left, and that most have not.
+    /// Removes elements until the first has not left, and most have not.
     private mutating func tidy() {
         if staleCount > heap.count / 2 {
             heap.removeAll { !waiters.isWaiting($0.id) }

@@ -1,5 +1,5 @@
-// A burst leaves nothing behind: what is mostly empty is moved to a smaller buffer. What shrinks at an eighth or a quarter, and to twice what is
-// in it, does so after a number of removals that pays for the move.
+// A burst leaves nothing behind: a buffer that is mostly empty is replaced by a smaller one. A buffer that shrinks at an eighth or a quarter, and
+// to twice what is in it, does so after a number of removals that pays for the move.
 
 extension ContiguousArray {
     /// - Parameter smallest: A capacity that is kept.

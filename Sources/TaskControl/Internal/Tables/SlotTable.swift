@@ -1,7 +1,7 @@
 /// Elements at stable indexes: O(1) to insert, find and remove, and memory that follows what is in it.
 ///
-/// Indexes are reused, so whoever keeps one keeps a generation beside it. Vacant slots at the end are given back at once,
-/// others are filled first, and the buffer is halved when it is mostly empty: a burst leaves nothing behind. What can remain
+/// Indexes are reused, so code that keeps an index keeps a generation beside it. Vacant slots at the end are released at once,
+/// others are filled first, and the buffer is halved when it is mostly empty: a burst leaves nothing behind. All that can remain
 /// is vacancies before an element that was inserted at the height of the burst and still lives.
 struct SlotTable<Element> {
     typealias Index = Int32
@@ -16,7 +16,7 @@ struct SlotTable<Element> {
     /// Every occupied index is below this; so may vacant ones be.
     var extent: Index { Index(truncatingIfNeeded: slots.count) }
 
-    /// What it holds memory for, in slots and vacancies.
+    /// The number of slots or vacancies that it holds memory for.
     var capacity: Int { max(slots.capacity, vacancies.capacity) }
 
     func isOccupied(_ index: Index) -> Bool {
@@ -54,7 +54,7 @@ struct SlotTable<Element> {
         return removed!
     }
 
-    /// Removes an element that nobody has a use for, and that nothing happens to when it goes.
+    /// Removes an element that has no further use, and whose release has no effect.
     ///
     /// - Complexity: O(1), amortized.
     mutating func discard(_ index: Index) {
@@ -69,7 +69,7 @@ struct SlotTable<Element> {
         if slots.capacity > Self.smallest || vacancies.capacity > Self.smallest { shrinkIfMostlyEmpty() }
     }
 
-    /// Gives back the vacant slots at the end.
+    /// Releases the vacant slots at the end.
     private mutating func trim() {
         var end = slots.count - 1
         while end > 0, slots[end - 1] == nil { end -= 1 }

@@ -1,7 +1,7 @@
 /// Identifies an element of a table: its slot, and its serial there. An element that has left is not found again: a serial is reused only after
 /// 2³⁸ others.
 ///
-/// In one word, since every frame of a task that waits has a copy, and such a task is to fit into the memory that every task has.
+/// In one word, since every frame of a task that waits has a copy, and such a task must fit into the memory that every task has.
 struct Ticket: Hashable, Sendable {
     typealias Slot = Int32
 
@@ -13,7 +13,7 @@ struct Ticket: Hashable, Sendable {
         bits = serial << Self.slotBits | UInt64(slot)
     }
 
-    /// What events know it by: what its serial is, as far as it can be told from others.
+    /// The number that identifies it in events: its serial, as far as that is distinct from others.
     var number: UInt64 { bits >> Self.slotBits }
 
     var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }

@@ -1,6 +1,6 @@
 /// An element of a table that a ``Ticket`` names.
 protocol Ticketed {
-    /// Not used again before 2³⁸ others in the same slot.
+    /// The serial of the element, not used again before 2³⁸ others in the same slot.
     var serial: UInt64 { get }
 }
 

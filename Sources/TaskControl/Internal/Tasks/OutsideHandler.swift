@@ -24,10 +24,10 @@ package func performHandlerActionsInTasks(_ isSimulated: Bool) {
     tc_setSimulated(isSimulated)
 }
 
-/// Whether this thread calls code of others inside a handler, whose events are reported outside it.
+/// Whether this thread calls foreign code inside a handler, whose events are reported outside the handler.
 var isInsideHandler: Bool { tc_isInsideHandler() }
 
-/// Calls code of others inside a handler.
+/// Calls foreign code inside a handler.
 func insideHandler(_ body: () -> Void) {
     let outer = tc_isInsideHandler()
     tc_setInsideHandler(true)

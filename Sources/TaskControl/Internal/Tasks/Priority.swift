@@ -2,7 +2,7 @@
 ///
 /// Before macOS 26 and its siblings the system offers no way to escalate a task except to await it.
 ///
-/// - Parameter raise: Is passed the priority, at the start and whenever it rises; outside the escalation handler, on any thread, and
+/// - Parameter raise: Receives the priority, at the start and whenever it rises; outside the escalation handler, on any thread, and
 ///   perhaps after the wait has ended. Escaping, so that what it captures is not in a frame of the waiting task (see `_TurnBody`).
 nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
@@ -18,13 +18,13 @@ nonisolated(nonsending) func raising<Value: Sendable>(
     }
 }
 
-/// Raises tasks that have less to a priority, where the system can.
+/// Raises tasks that have less to a priority, where the system supports it.
 func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     for job in jobs { job.escalatePriority(to: priority) }
 }
 
-/// What a task has that is made here without a priority: the base priority of the task that makes it, whatever that has been raised to, and
+/// The priority of a task that is created here without one: the base priority of the task that makes it, whatever that has been raised to, and
 /// not that of the user interface, which is not passed on.
 var inheritedPriority: TaskPriority {
     min(Task.basePriority ?? Task.currentPriority, .userInitiated)

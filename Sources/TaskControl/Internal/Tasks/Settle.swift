@@ -1,13 +1,13 @@
-/// Takes an error that an unstructured task's work threw to whoever is to know of it: its handler, or diagnostics.
+/// Passes an error that an unstructured task's work threw to the task's handler, or to diagnostics.
 ///
-/// A cancellation has one error: a cancelled task fails in the words of whatever it was waiting for, `URLError.cancelled` and the like.
-/// Nobody wants an alert for that, so in a cancelled task no handler is called, and only observers hear of another error than
+/// A cancellation has one error: a cancelled task fails with the error of the API that it was waiting for, such as `URLError.cancelled`.
+/// Such an error must not cause an alert, so in a cancelled task no handler is called, and only observers receive another error than
 /// `CancellationError`. A `CancellationError` that comes without a cancellation is an error like others.
 ///
 /// - Parameters:
 ///   - isCancelled: Whether the work was cancelled.
 ///   - handler: Called from inside the task; returns whether it has received the error.
-/// - Returns: Where the error went.
+/// - Returns: The receiver of the error.
 @discardableResult
 package nonisolated(nonsending) func settle(
     _ error: any Error,
@@ -24,7 +24,7 @@ package nonisolated(nonsending) func settle(
         return .unhandled
     }
     if !(error is CancellationError) {
-        // Nearly always what a cancellation looks like from below, so it is no mistake.
+        // Nearly always the error of an API that was cancelled, so it is no mistake.
         Diagnostics.emit(
             isInside: true,
             TaskEvent(origin.primitive, .errorAfterCancellation, error: error, detail: origin.name)
@@ -33,11 +33,11 @@ package nonisolated(nonsending) func settle(
     return .partOfCancellation
 }
 
-/// Where an error went.
+/// The receiver of an error.
 package enum Settlement {
     /// Its handler has received it.
     case received
-    /// Nobody has received it: it is reported.
+    /// No handler has received it: it is reported.
     case unhandled
     /// The task was cancelled.
     case partOfCancellation

@@ -7,8 +7,8 @@
 
 /// An operation that a caller hands over, as the library keeps it.
 ///
-/// Parameters are spelled `sending`, like those of `Task.init`, so that a closure may carry values that are not Sendable. The operation is called once,
-/// by the task that it was sent to; `@Sendable` here says only that the compiler need not follow it there.
+/// Parameters are spelled `sending`, like those of `Task.init`, so that a closure may carry values that are not Sendable. The operation is called
+/// once, by the task that it was sent to; `@Sendable` here says only that the compiler need not follow it there.
 typealias Operation = @Sendable @isolated(any) () async -> Void
 typealias ThrowingOperation = @Sendable @isolated(any) () async throws -> Void
 
@@ -107,7 +107,7 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
 }
 
 /// Drops `@Sendable` from the operation of a function that uses it in a child task of the caller, in the caller's isolation, while the caller
-/// waits, and returns the result to nobody else.
+/// waits, and returns the result only to the caller.
 @inlinable
 @inline(__always)
 func borrowing<Value, C: Clock>(_ function: _LentRun<Value, C>) -> _BorrowingRun<Value, C>
@@ -117,7 +117,7 @@ where C.Duration == Duration {
 
 // MARK: Closures that are called under a lock of their own
 
-/// Adds `@Sendable` to a closure that is called once at most, by whoever takes it out of a lock.
+/// Adds `@Sendable` to a closure that is called once at most, by the code that takes it out of a lock.
 func calledOnce(_ action: @escaping () -> Void) -> @Sendable () -> Void {
     unsafeBitCast(action, to: (@Sendable () -> Void).self)
 }

@@ -37,7 +37,7 @@ struct _LockPrimitive {
         let status = pthread_mutex_init(primitive(lock), &attributes)
         pthread_mutexattr_destroy(&attributes)
         #elseif canImport(Glibc)
-        // What is done under these locks is shorter than going to sleep: spin a little first. As PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP.
+        // The sections under these locks are shorter than going to sleep: spin a little first. As PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP.
         primitive(lock).pointee.__data.__kind = CInt(PTHREAD_MUTEX_ADAPTIVE_NP)
         let status: CInt = 0
         #else

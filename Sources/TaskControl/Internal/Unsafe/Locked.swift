@@ -3,8 +3,8 @@
 /// The lock is the C library's, not `Synchronization.Mutex`: that one needs macOS 15 and iOS 18, takes three times as long
 /// when it is free on Linux, and ThreadSanitizer reports false races inside it.
 ///
-/// The call sites keep the rule that nothing is called out while holding a lock: the closure decides and returns what to do; its caller acts on that once the lock is free.
-/// Objects that the state lets go are returned too, so that nobody's `deinit` runs in here.
+/// The call sites keep the rule that nothing is called out while holding a lock: the closure decides and returns what to do; its caller acts on
+/// that once the lock is free. Objects that the state no longer needs are returned too, so that no `deinit` runs in here.
 ///
 /// `withLock` is inlined in the other products as well, where its generic form takes as long as the lock.
 @usableFromInline

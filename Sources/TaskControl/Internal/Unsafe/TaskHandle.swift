@@ -1,10 +1,10 @@
-/// A task of whatever type, as books keep it: to be cancelled, and to be raised.
+/// A task of any type, as registries keep it: to cancel it, and to raise it.
 @usableFromInline typealias _TaskHandle = Task<Void, Never>
 
 extension Task {
     /// This task, in a type that many have. Only for what can be done to every task: its value must not be asked for.
     @inlinable var handle: _TaskHandle {
-        // A task is a reference to an object, whatever it is to return.
+        // A task is a reference to an object, whatever it returns.
         unsafeBitCast(self, to: _TaskHandle.self)
     }
 }
@@ -33,9 +33,9 @@ extension _TaskHandle {
         unsafeBitCast(self, to: Task<Value, Never>.self)
     }
 
-    /// A task that is not kept alive: to be used only while it is known to live.
+    /// A task that is not retained: use it only while it is known to live.
     struct Unowned: @unchecked Sendable {
-        // Sendable, as the task is: this is its address, and whoever makes an owned handle of it holds the lock under which the task is
+        // Sendable, as the task is: this is its address, and code that makes an owned handle of it holds the lock under which the task is
         // known to live. The casts are between references to one object: a task, and a struct of nothing but that reference.
         private let task: Unmanaged<AnyObject>
 

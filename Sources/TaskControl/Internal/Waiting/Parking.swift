@@ -1,7 +1,7 @@
 /// A waiter that may be settled before it has parked. Pure.
 ///
-///     expected ──park──▶ parked ──settle──▶ settled       the waiter is handed out
-///        └────settle──▶ settled ──park──▶ settled         the outcome is handed out
+///     expected ──park──▶ parked ──settle──▶ settled       the waiter is returned
+///        └────settle──▶ settled ──park──▶ settled         the outcome is returned
 ///
 /// The first outcome counts. A waiter parks once.
 enum Parking<Waiter, Outcome> {
@@ -17,7 +17,7 @@ enum Parking<Waiter, Outcome> {
         }
     }
 
-    /// - Returns: With what the waiter is to be resumed at once; `nil`: it waits.
+    /// - Returns: The result with which the waiter must be resumed at once; `nil`: it waits.
     mutating func park(_ waiter: Waiter) -> Outcome? {
         switch self {
         case .expected:

@@ -3,7 +3,7 @@
 
 /// Suspends the caller until it is resumed with an outcome.
 ///
-/// - Parameter park: Keeps the waiter, or returns with what it is to be resumed at once.
+/// - Parameter park: Keeps the waiter, or returns the result with which it must be resumed at once.
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?

@@ -1,6 +1,6 @@
 /// How a wait ends.
 package enum WaitOutcome: Sendable {
-    /// What the waiter waited for has happened.
+    /// The event that the waiter waited for has happened.
     case reached
     /// The waiter was cancelled, and has left.
     case left

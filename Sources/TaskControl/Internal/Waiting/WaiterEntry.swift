@@ -13,7 +13,7 @@ extension SlotTable where Element: WaiterEntry {
 
     /// Parks a waiter.
     ///
-    /// - Returns: With what it is to be resumed at once; `nil`: it waits.
+    /// - Returns: The result with which it must be resumed at once; `nil`: it waits.
     mutating func park(_ ticket: Ticket, _ waiter: Element.Waiter) -> Element.Outcome? {
         guard contains(ticket) else { preconditionFailure("A waiter enrolls, and then parks once.") }
         let outcome = self[ticket.slot].parking.park(waiter)
@@ -23,7 +23,7 @@ extension SlotTable where Element: WaiterEntry {
 
     /// Settles a waiter that waits in a chain, and removes it from there.
     ///
-    /// - Returns: The waiter, if it has parked. If not, it is told when it parks.
+    /// - Returns: The waiter, if it has parked. If not, it receives the result when it parks.
     mutating func settle(
         _ slot: Index,
         of chain: inout Chain,

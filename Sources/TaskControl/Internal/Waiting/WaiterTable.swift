@@ -14,7 +14,7 @@ package struct WaiterTable<Waiter, Outcome> {
     }
 
     private var entries = SlotTable<Entry>()
-    /// Those that have not been settled, in the order of enrolling; without those in lines of their own.
+    /// The waiters that have not been settled, in the order of enrolling; without the waiters in lines of their own.
     private var waiting = Chain()
     private var nextSerial: UInt64 = 0
 
@@ -22,7 +22,7 @@ package struct WaiterTable<Waiter, Outcome> {
 
     package var count: Int { entries.count }
 
-    /// What it holds memory for.
+    /// The number of entries that it holds memory for.
     package var capacity: Int { entries.capacity }
 
     /// Whether a waiter has neither been woken nor left.
@@ -43,21 +43,21 @@ package struct WaiterTable<Waiter, Outcome> {
         return ID(ticket: entries.ticket(at: slot))
     }
 
-    /// Parks the waiter, or returns with what it is to be resumed at once.
+    /// Parks the waiter, or returns the result with which it must be resumed at once.
     package mutating func park(_ id: ID, _ waiter: Waiter) -> Outcome? {
         entries.park(id.ticket, waiter)
     }
 
-    /// One waiter leaves.
+    /// Removes one waiter.
     ///
-    /// - Returns: The waiter, if it was parked; it may be gone already.
+    /// - Returns: The waiter, if it was parked; it may have left already.
     package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
         var line = waiting
         defer { waiting = line }
         return leave(id, in: &line, with: outcome)
     }
 
-    /// One waiter of a line leaves.
+    /// Removes one waiter of a line.
     mutating func leave(_ id: ID, in line: inout Chain, with outcome: Outcome) -> Waiter? {
         isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
@@ -75,7 +75,7 @@ package struct WaiterTable<Waiter, Outcome> {
         return entries.settle(line.first, of: &line, with: outcome)
     }
 
-    /// The event has happened: hands out all that are parked, and settles those that are about to park.
+    /// Settles all waiters, since the event has happened: returns the parked ones, and the others receive the outcome when they park.
     ///
     /// - Complexity: O(*n*) in the number of waiters; O(1) when there are none.
     package mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
@@ -84,7 +84,7 @@ package struct WaiterTable<Waiter, Outcome> {
         return wakeAll(in: &line, with: outcome)
     }
 
-    /// The event of a line has happened.
+    /// Settles all waiters of a line, since its event has happened.
     mutating func wakeAll(in line: inout Chain, with outcome: Outcome) -> [Waiter] {
         var woken: [Waiter] = []
         while !line.isEmpty {

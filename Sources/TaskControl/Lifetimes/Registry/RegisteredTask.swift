@@ -24,7 +24,7 @@ struct RegisteredTask: Hashable, Sendable {
 
     /// Waits for the end of a task that the registry has created.
     ///
-    /// - Returns: How its work has ended; `nil` if it delivers to no owner.
+    /// - Returns: The outcome of its work; `nil` if it delivers to no owner.
     func waitForEnd() async -> DeliveryOutcome? {
         if let delivery { return await delivery.value }
         await handle.value
@@ -33,8 +33,8 @@ struct RegisteredTask: Hashable, Sendable {
 
     /// A registered task as the books of a registry keep it: not retained, in one word.
     ///
-    /// An entry leaves the books before its task ends: the task removes it itself, or an object that retains the task does. So whatever reads the books
-    /// makes an owned handle while it holds their lock.
+    /// An entry leaves the books before its task ends: the task removes it itself, or an object that retains the task does. So whatever reads the
+    /// books makes an owned handle while it holds their lock.
     struct Unowned: Sendable {
         private let task: _TaskHandle.Unowned
         private let isDelivery: Bool

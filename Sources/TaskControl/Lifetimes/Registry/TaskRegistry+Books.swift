@@ -2,9 +2,9 @@ extension TaskRegistry {
     /// The state under the lock: the machine, and what only the storage needs.
     struct Books {
         var machine = Machine()
-        /// Whether anybody has ever asked what is live. Until then nobody needs to know of changes.
+        /// Whether the live tasks have ever been read. Until then changes need not be reported.
         var isWatched = false
-        /// What events know tasks by that are not known by their place here: those of `AsyncTask` and of queues.
+        /// The identities in events of tasks that are not identified by their place here: those of `AsyncTask` and of queues.
         private(set) var subjects: [ID: TaskEvent.Identity] = [:]
         /// The causes of entries that were cancelled before the handles of their tasks were there.
         private(set) var earlyCauses: [ID: RecordedCause] = [:]

@@ -19,7 +19,7 @@ extension TaskRegistry {
         }
     }
 
-    /// Refuses later tasks. The tasks that are there go on.
+    /// Refuses later tasks. The present tasks continue.
     func refuse() {
         let moment = state.withLock { books in
             books.machine.close()

@@ -1,26 +1,26 @@
 /// How a registry decides about an event under the lock, and acts when that is free.
 extension TaskRegistry {
-    /// What must be done about an event, with what is known only under the lock.
+    /// The actions that an event entails, with the data that is known only under the lock.
     struct Outcome: ~Copyable {
-        /// Whether the live count has changed, and anybody has ever asked for it.
+        /// Whether the live count has changed, and has ever been read.
         var isNews = false
         /// The priority to which the task that was attached must be raised; 0: none.
         var raisingTo: UInt8 = 0
-        /// What concerns other tasks; `nil` for most events.
+        /// The consequences for other tasks; `nil` for most events.
         var consequences: Consequences?
     }
 
-    /// What concerns other tasks.
+    /// The consequences of an event for other tasks.
     final class Consequences {
         let waking: [Waiter]
         /// Owned: a task that has left the books may end.
         let cancelling: [Job]
-        /// Timers, which nobody asks for a cause.
+        /// Timers, which have no cause.
         let stopping: [Job]
         let interval: (id: Machine.IntervalID, time: Duration)?
         /// The number of tasks that were cancelled.
         let retiredCount: Int
-        /// The tasks that were cancelled; `nil` if nobody observes.
+        /// The tasks that were cancelled; `nil` if no observer is registered.
         let retired: Retired?
 
         /// To be made under the lock.
@@ -79,7 +79,7 @@ extension TaskRegistry {
         guard let moment = Diagnostics.moment else { return nil }
         let tasks = ids.compactMap { id -> (ID, TaskEvent.Identity)? in
             if let subject = books.subjects[id] { return (id, subject) }
-            // A task that was sent through a group while nobody observed has no subject here: its queue has named it.
+            // A task that was sent through a group while no observer was registered has no subject here: its queue has named it.
             return source.primitive == .cancellableQueue ? nil : (id, subject(id))
         }
         return Retired(moment: moment, tasks: tasks, cause: cause)
@@ -88,7 +88,7 @@ extension TaskRegistry {
     /// Carries the effects out with the lock free: resumes, cancels, calls the watcher of the live count, which may do anything, and last the
     /// observers.
     ///
-    /// - Parameter follow: What else the decision entails. It emits the events of the decision itself, before those of the tasks that were
+    /// - Parameter follow: Carries out the rest of the decision. It emits the events of the decision itself, before those of the tasks that were
     ///   cancelled.
     @inline(__always)
     func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
@@ -98,14 +98,14 @@ extension TaskRegistry {
         return result
     }
 
-    /// What comes before the rest of what the decision entails.
+    /// Carries out the actions that come before the rest of the decision's actions.
     @inline(__always)
     func carryOutFirst(_ outcome: borrowing Outcome) {
         if let consequences = outcome.consequences { carryOut(consequences) }
         if outcome.isNews { onChange?() }
     }
 
-    /// What comes after the rest of what the decision entails.
+    /// Carries out the actions that come after the rest of the decision's actions.
     @inline(__always)
     func carryOutLast(_ outcome: borrowing Outcome) {
         if let retired = outcome.consequences?.retired { emitCancelled(retired) }

@@ -1,6 +1,6 @@
 /// The events of a registry and its tasks.
 extension TaskRegistry {
-    /// What events know a task by that is known by its place here.
+    /// The identity in events of a task that is identified by its place here.
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
     /// Emits an event of a task, from inside it.

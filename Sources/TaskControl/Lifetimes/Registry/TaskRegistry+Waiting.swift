@@ -48,7 +48,7 @@ extension TaskRegistry {
         _ = await suspend { waiter in
             state.withLock { $0.machine.park(id, waiter) } ? nil : .reached
         } onCancel: {
-            // A handler resumes its own task only, and calls nobody else. The task itself reports that it was cancelled.
+            // A handler resumes its own task only, and calls no other code. The task itself reports that it was cancelled.
             var outcome = Outcome()
             decide(&outcome) { $0.machine.leave(id, &$1) }
             for waiter in outcome.consequences?.waking ?? [] { waiter.resume(returning: .reached) }
@@ -143,7 +143,8 @@ extension TaskRegistry {
         }
     }
 
-    /// Returns when nothing is registered under a key, which includes tasks that were cancelled and still run. They are raised to the caller's priority.
+    /// Returns when nothing is registered under a key, which includes tasks that were cancelled and still run. They are raised to the caller's
+    /// priority.
     ///
     /// A cancelled caller leaves at once with `CancellationError`. Nothing else is thrown.
     func drain(_ key: Key) async throws(CancellationError) {

@@ -12,7 +12,7 @@ final class TaskRegistry: Sendable {
     let state = Locked(Books())
     /// The machine's `suspectSerial`, written under the lock.
     let suspectSerial = AtomicWord(0)
-    /// Called, without the lock, after the live count has changed, if anybody has ever asked what is live.
+    /// Called, without the lock, after the live count has changed, if the live tasks have ever been read.
     let onChange: (@Sendable () -> Void)?
 
     /// Measures quiet times.
@@ -90,7 +90,7 @@ final class TaskRegistry: Sendable {
     /// Registers a new task under a key, then creates it.
     ///
     /// - Parameters:
-    ///   - behavior: What happens to it and to the tasks of its key.
+    ///   - behavior: The rule for the task and for the other tasks of its key.
     ///   - isDetached: Whether it inherits nothing from its creator.
     @inline(__always)
     func add<Work: OwnedWork>(
@@ -147,7 +147,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// What has become of a task that was to be registered: as the machine says it, with handles that are owned.
+    /// The outcome of registering a task: the answer of the machine, with handles that are owned.
     enum Registration<Added> {
         case added(Added)
         case existing(ID, Job?)
@@ -175,7 +175,7 @@ final class TaskRegistry: Sendable {
 
     /// Registers a task that the caller is about to create. The caller attaches its handle, decides when it begins, and calls `finish`.
     ///
-    /// - Parameter subject: What events know the task by, if not by its place here.
+    /// - Parameter subject: The identity of the task in events, if that is not its place here.
     /// - Returns: `nil` if the registry is closed.
     func reserve(subject: TaskEvent.Identity? = nil) -> ID? {
         change { books, effects in
@@ -188,8 +188,8 @@ final class TaskRegistry: Sendable {
     /// Registers a task that has started already, and whose end its maker will report, before the task is released.
     ///
     /// - Parameters:
-    ///   - subject: What events know the task by, if not by its place here.
-    ///   - opens: Whether the caller goes on to emit the beginning of the task.
+    ///   - subject: The identity of the task in events, if that is not its place here.
+    ///   - opens: Whether the caller emits the beginning of the task afterwards.
     ///   - refuse: Called if the registry is closed.
     /// - Returns: `nil` if the registry is closed, or another task has the key.
     func insert(
@@ -255,7 +255,7 @@ final class TaskRegistry: Sendable {
         return true
     }
 
-    /// Sets what events know a task by that has been inserted, if it has not finished.
+    /// Sets the identity in events of a task that has been inserted, if it has not finished.
     func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
         state.withLock { $0.setSubject(subject, of: id) }
     }

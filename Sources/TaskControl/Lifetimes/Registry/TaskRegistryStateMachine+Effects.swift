@@ -1,9 +1,9 @@
 extension TaskRegistryStateMachine {
-    /// What the storage must do when the lock is free. Each event adds its effects to those that the caller passes.
+    /// The actions for the storage when the lock is free. Each event adds its effects to those that the caller passes.
     ///
     /// Not copyable, because a copy retains whatever is in it, and there is one for each event.
     struct Effects: ~Copyable {
-        /// What concerns other tasks, and cancellation. An object, since most events have none: a reference that is `nil` costs next to nothing.
+        /// The effects on other tasks, and of cancellation. An object, since most events have none: a reference that is `nil` costs next to nothing.
         final class Lists {
             /// Waiters to resume.
             fileprivate(set) var waking: [Waiter] = []

@@ -7,7 +7,7 @@ extension TaskRegistryStateMachine {
         case leaving
         /// Free to start; its task has not asked `begin` yet.
         case starting
-        /// The same, of a task that begins an interval.
+        /// The body of a task that begins an interval may run.
         case admitted
         case running, cancelled, skipped
         /// Skipped by the cancellation of its own task, which reports that when it is resumed.

@@ -21,7 +21,7 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// The task that goes on when a new one of the key prefers what is there.
+    /// The task that continues when a new task of the key prefers the present one.
     ///
     /// Tasks that were cancelled through their own handle do not stand for their key: they are cancelled here too.
     mutating func standing(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) -> ID? {
@@ -53,7 +53,7 @@ extension TaskRegistryStateMachine {
 
     /// - Complexity: O(*n*) in the number of tasks, and of the slots left empty before the last of them.
     mutating func cancelAll(_ effects: inout Effects) {
-        // Their tasks go on, and end them.
+        // Their tasks continue, and end them.
         if isClosed { for interval in intervals.values { effects.stop(interval.timer) } }
         guard liveCount > 0 else { return }
         for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
@@ -187,7 +187,7 @@ extension TaskRegistryStateMachine {
         if lane != Chain.none { lanes[lane].chain.remove(slot, in: &entries) }
     }
 
-    /// An entry has been removed. The last of a lane takes that along.
+    /// An entry has been removed. The lane is removed with its last entry.
     ///
     /// - Returns: The key of a lane that is removed.
     mutating func leaveLane(_ lane: Slot) -> Key? {

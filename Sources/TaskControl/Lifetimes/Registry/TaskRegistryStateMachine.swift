@@ -15,8 +15,8 @@
 ///
 /// An entry is registered before its task is created. `attach` brings the task's handle, at any moment of that life, or after it. Each task
 /// asks `begin` before its body runs: a task that is cancelled before that never runs its body, and leaves its lane at once. A task without a key
-/// asks only if it may have been cancelled: its serial is below `suspectSerial`, or its own handle was cancelled. If it does not ask, it stays `starting`
-/// while it runs, which nothing distinguishes: it has no lane in which another task could wait for it.
+/// asks only if it may have been cancelled: its serial is below `suspectSerial`, or its own handle was cancelled. If it does not ask, it stays
+/// `starting` while it runs, which nothing distinguishes: it has no lane in which another task could wait for it.
 ///
 /// A *lane* links the entries of one key, oldest first, except those that are `skipped`. A `waiting` entry waits until all entries before it in
 /// its lane have left it. An entry without a key has no lane; a registry of those is a plain bag.
@@ -56,7 +56,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     enum Registration<Added> {
         case added(Added)
-        /// A task with the same key goes on in place of the new one. Without a job, it is being created at this moment.
+        /// A task with the same key continues in place of the new one. Without a job, it is being created at this moment.
         case existing(ID, Job?)
         /// The registry is closed.
         case refused
@@ -164,7 +164,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         effects.wake(followers)
     }
 
-    /// A caller was handed a task that is being created, and waits for its handle.
+    /// A caller has received a task that is being created, and waits for its handle.
     ///
     /// - Returns: Whether the waiter is parked; if not, the handle is there, or the task has ended.
     mutating func follow(_ id: ID, _ waiter: Waiter) -> Bool {
@@ -186,7 +186,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case wait
         /// Sleep for that time, then `quietTimeEnded`.
         case quiet(Duration)
-        /// Park until woken, then begin again: an interval goes on, of that length if it is the task's own.
+        /// Park until woken, then begin again: an interval has not ended yet, which has that length if it is the task's own.
         case throttle(Duration)
         case skip
     }
@@ -229,8 +229,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
     }
 
-    /// The task was cancelled, perhaps while it was parked. The only waiter that this wakes is its own: a waiting task is never the first of its lane, so
-    /// no other becomes the first, and a task that waits for an interval stays in its lane until it goes on.
+    /// The task was cancelled, perhaps while it was parked. The only waiter that this wakes is its own: a waiting task is never the first of its
+    /// lane, so no other becomes the first, and a task that waits for an interval stays in its lane until it continues.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         let phase = phase(of: id)
         if phase == .waiting {
@@ -262,7 +262,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .skip
     }
 
-    /// A task that was cancelled before its body ran goes on without it.
+    /// A task that was cancelled before its body ran continues without the body.
     private mutating func skip(_ slot: Slot, _ effects: inout Effects) {
         retire(slot, &effects)
         promote(entries[slot].lane, &effects)
@@ -274,7 +274,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     mutating func finish(_ id: ID, _ effects: inout Effects) -> Key? {
         guard let phase = phase(of: id) else { return nil }
         let lane = entries[id.slot].lane
-        // The only entry of a lane takes that along.
+        // The lane is removed with its only entry.
         if lane != Chain.none, phase.isLinked, lanes[lane].entryCount > 1 || !intervals.isEmpty {
             givePlaceUp(id.slot)
             unlink(id.slot)

@@ -5,6 +5,6 @@ public struct DeadlineExceededError: Error, Hashable, Sendable, CustomStringConv
     /// Creates the error, for tests and for deadlines of your own.
     public init() {}
 
-    /// One sentence.
+    /// A sentence that states that the deadline has passed.
     public var description: String { "the deadline has passed" }
 }

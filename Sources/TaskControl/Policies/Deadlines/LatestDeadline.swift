@@ -1,13 +1,13 @@
-/// The deadline of a flight: the latest of those of its callers, which a later caller may move.
+/// The deadline of a flight: the latest deadline of its callers, which a later caller may move.
 @usableFromInline
 final class _LatestDeadline: Sendable {
     private struct State {
-        /// A caller has none.
+        /// Whether a caller has no deadline.
         var isUnlimited = false
-        /// The latest of those that do not move.
+        /// The latest of the deadlines that do not move.
         var fixed: Deadline?
         var version = 0
-        /// Those of callers that are inside other flights.
+        /// The deadlines of callers that are inside other flights.
         var moving: [Deadline.Inherited] = []
     }
 
@@ -24,7 +24,7 @@ final class _LatestDeadline: Sendable {
         return deadline
     }
 
-    /// The deadline as it is now; `nil`: there is none any more.
+    /// The deadline as it is now; `nil`: the flight has no deadline any more.
     var current: Deadline? {
         let (isUnlimited, fixed, moving) = state.withLock { ($0.isUnlimited, $0.fixed, $0.moving) }
         if isUnlimited { return nil }
@@ -36,7 +36,7 @@ final class _LatestDeadline: Sendable {
         return latest
     }
 
-    /// The current task waits for the flight, too.
+    /// Adds the deadline of the current task, which waits for the flight too.
     @usableFromInline
     func joinCurrentTask() {
         guard let joining = Deadline.local, joining.current != nil else {
@@ -55,7 +55,7 @@ final class _LatestDeadline: Sendable {
                 state.fixed = deadline
                 return true
             }
-            // What was replaced is released here, where the lock is free.
+            // The replaced object is released here, where the lock is free.
             if isReplaced { return withExtendedLifetime(fixed) {} }
         }
     }

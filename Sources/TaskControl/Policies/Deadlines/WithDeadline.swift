@@ -1,4 +1,4 @@
-/// Runs an operation with a deadline: see ``withDeadline(_:operation:)``.
+/// Runs an operation with a deadline after a duration: see ``withDeadline(_:operation:)``.
 ///
 /// ```swift
 /// let page = try await withDeadline(in: .seconds(2)) {
@@ -7,7 +7,7 @@
 /// ```
 ///
 /// ## Cancellation
-/// As for ``withDeadline(_:operation:)``.
+/// The same as for ``withDeadline(_:operation:)``.
 ///
 /// - Parameters:
 ///   - duration: The time from now to the deadline. With zero or less, the operation does not begin. A duration of more than 100 years counts as 100
@@ -15,7 +15,7 @@
 ///   - clock: The clock that measures the time.
 ///   - operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.
-/// - Throws: As ``withDeadline(_:operation:)``.
+/// - Throws: The same errors as ``withDeadline(_:operation:)``.
 public nonisolated(nonsending) func withDeadline<Value>(
     in duration: Duration,
     clock: some Clock<Duration> = ContinuousClock(),
@@ -27,14 +27,14 @@ public nonisolated(nonsending) func withDeadline<Value>(
 /// Runs an operation with a deadline at an instant of a clock: see ``withDeadline(_:operation:)``.
 ///
 /// ## Cancellation
-/// As for ``withDeadline(_:operation:)``.
+/// The same as for ``withDeadline(_:operation:)``.
 ///
 /// - Parameters:
 ///   - instant: The instant of the deadline.
 ///   - clock: The clock of the instant.
 ///   - operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.
-/// - Throws: As ``withDeadline(_:operation:)``.
+/// - Throws: The same errors as ``withDeadline(_:operation:)``.
 public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
     _ instant: C.Instant,
     clock: C,
@@ -50,26 +50,27 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// try await withDeadline(Deadline(in: remaining)) { try await answer(request) }
 /// ```
 ///
-/// At the deadline the operation is cancelled, and awaited. `Task.currentDeadline` is the deadline inside the operation, in its child tasks and
-/// in the tasks that it creates; those that it does not await are not cancelled at the deadline.
+/// At the deadline, the operation is cancelled and awaited. `Task.currentDeadline` is the deadline inside the operation, in its child tasks and
+/// in the tasks that it creates; tasks that it does not await are not cancelled at the deadline.
 ///
-/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has the latest deadline of its callers, and none if one of them has none. Each caller
-/// leaves the flight at its own deadline, and the last one to leave cancels it. A flight that goes on without callers
+/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has the latest deadline of its callers, and none if one of them has none.
+/// Each caller leaves the flight at its own deadline, and the last one to leave cancels it. A flight that continues without callers
 /// (``AbandonedFlightBehavior/finish``) has no deadline.
 ///
-/// A deadline that is not before that of the caller changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
+/// A deadline that is not before the caller's deadline changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
 ///
 /// Waits of this library fail early when the outcome is certain: `retry` makes no attempt that would begin after the deadline,
 /// and throws the error of the last attempt instead.
 ///
-/// The differences from `withDeadline` of SE-0526, which is not in a release yet: a value that the operation returns after the deadline is not returned
-/// here, and the error is ``DeadlineExceededError``, not that of the operation.
+/// The differences from `withDeadline` of SE-0526, which is not in a release yet: a value that the operation returns after the deadline is not
+/// returned here, and the error is ``DeadlineExceededError``, not that of the operation.
 ///
 /// ## Cancellation
-/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if it fails, whatever it throws.
+/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the operation fails, regardless of the
+/// error it throws.
 ///
 /// ## Ordering
-/// In a tie between the operation and its deadline, the first to come wins, as for ``withTimeout(_:clock:operation:)``.
+/// In a tie between the operation and its deadline, the first wins, as for ``withTimeout(_:clock:operation:)``.
 ///
 /// - Parameters:
 ///   - deadline: The deadline. If it has passed, the operation does not begin.
@@ -130,8 +131,8 @@ private nonisolated(nonsending) func limited<Value>(
 
 /// Runs an operation without the deadline of its caller, for work that must end whatever the caller waits for, such as releasing a resource.
 ///
-/// The tasks that the operation creates have no deadline either. The operation is still cancelled with its caller, and so at the caller's deadline: to
-/// let it go on, give it to an owner, such as an ``AsyncLifetime``.
+/// The tasks that the operation creates have no deadline either. The operation is still cancelled with its caller, and so at the caller's deadline:
+/// to let it continue, give it to an owner, such as an ``AsyncLifetime``.
 ///
 /// - Parameter operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.

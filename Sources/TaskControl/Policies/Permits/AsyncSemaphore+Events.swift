@@ -1,7 +1,7 @@
 /// Permits that were requested, as events know them.
 @usableFromInline
 package struct _PermitHolding: Sendable {
-    /// 0: nobody observed when they were requested.
+    /// 0: no observer was registered when they were requested.
     fileprivate var number: UInt64 = 0
     /// Whether the same call releases them.
     fileprivate let isScoped: Bool
@@ -11,7 +11,7 @@ package struct _PermitHolding: Sendable {
     @usableFromInline package static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
     @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }
 
-    /// Whether anybody observed when they were requested.
+    /// Whether an observer was registered when they were requested.
     var isObserved: Bool { number != 0 }
 
     fileprivate var subject: TaskEvent.Identity? { number == 0 ? nil : TaskEvent.Identity(number) }

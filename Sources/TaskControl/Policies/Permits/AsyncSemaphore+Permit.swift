@@ -1,7 +1,7 @@
 extension AsyncSemaphore {
     /// Permits of a semaphore that are released exactly once: with ``release()``, or when the value is destroyed.
     ///
-    /// It cannot be copied, so it cannot be released twice or lost.
+    /// A permit cannot be copied, so it cannot be released twice or lost.
     ///
     /// ```swift
     /// let permit = try await connections.acquirePermit()
@@ -9,7 +9,7 @@ extension AsyncSemaphore {
     /// ```
     public struct Permit: ~Copyable, Sendable {
         private let semaphore: AsyncSemaphore
-        /// The number of permits that it stands for.
+        /// The number of permits that the value stands for.
         public let count: Int
         private let holding: _PermitHolding
 
@@ -23,17 +23,19 @@ extension AsyncSemaphore {
 
         /// Releases the permits now. May be called from any task.
         ///
-        /// - Complexity: O(1), and O(*n*) in the number of callers that get theirs.
+        /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits.
         public consuming func release() {}
     }
 
-    /// Acquires permits as a value, which releases them when it is destroyed: now if they are available and nobody waits, otherwise when it is the caller's turn.
+    /// Acquires permits as a value, which releases them when it is destroyed: now if they are available and no caller waits, otherwise when it is
+    /// the caller's turn.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, and has no permit. So does one that was cancelled before it called, even if there are permits.
+    /// A caller that is cancelled leaves at once, and has no permit. So does a caller that was cancelled before the call, even if permits are
+    /// available.
     ///
-    /// - Parameter count: How many permits: from 1 to as many as the semaphore has.
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has.
+    /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {
         var holding = _PermitHolding.scoped

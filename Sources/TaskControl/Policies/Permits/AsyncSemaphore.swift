@@ -12,17 +12,17 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Siblings: a ``ConcurrentQueue`` makes tasks that begin in order, sees re-entry, and raises what an urgent task waits
+/// Related types: a ``ConcurrentQueue`` creates tasks that begin in order, detects re-entrancy, and raises the tasks that an urgent task waits
 /// for. A semaphore can't: permits have no owner, since one task may release what another has acquired. Inside a permit, asking the same
 /// semaphore for another waits forever when there is none left.
 ///
 /// ## Ordering
-/// Strictly in the order of the calls, whatever the priorities. Nobody overtakes one who waits, not even with a smaller request: so a
-/// large one is served in the end. (The rules of Go's `semaphore.Weighted`.)
+/// Permits are granted strictly in the order of the calls, whatever the priorities. No caller overtakes another, not even with a smaller request:
+/// so a large request is served in the end. (The rules of Go's `semaphore.Weighted`.)
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves the line at once, and those behind it move up. A permit that is granted in the same moment is given
-/// back.
+/// A caller that is cancelled leaves the line at once, and the callers behind it move up. A permit that is granted at the same moment is
+/// released.
 public final class AsyncSemaphore: Sendable {
     private let permits: PermitStorage
     private let value: Int
@@ -30,13 +30,13 @@ public final class AsyncSemaphore: Sendable {
     public var name: String? { source.name }
     let source: EventSource
 
-    /// A semaphore whose permits are all there.
+    /// Creates a semaphore with `value` available permits.
     ///
     /// - Parameters:
-    ///   - name: Shown by diagnostics.
-    ///   - value: How many permits there are: 1 or more, or it traps.
+    ///   - name: The name shown in diagnostics.
+    ///   - value: The number of permits. Traps if it is less than 1.
     public init(name: String? = nil, value: Int) {
-        insist(value >= 1, "AsyncSemaphore: with \(value) permits nobody would ever get one. Make 1 or more.")
+        insist(value >= 1, "AsyncSemaphore(value: \(value)): no permit could ever be taken. Give 1 or more.")
         source = EventSource(.asyncSemaphore, name: name)
         self.value = value
         permits = PermitStorage(size: value)
@@ -48,21 +48,21 @@ public final class AsyncSemaphore: Sendable {
         Diagnostics.emit(source.event(.deallocated))
     }
 
-    /// How many permits are there to be taken. It may have changed when the caller looks at it.
+    /// The number of available permits. It may have changed when the caller looks at it.
     public var available: Int { permits.available }
 
-    /// How many callers wait. It may have changed when the caller looks at it.
+    /// The number of waiting callers. It may have changed when the caller looks at it.
     public var waiterCount: Int { permits.withMachine { $0.waiterCount } }
 
     /// Runs `body` with a permit, and releases the permit when `body` has ended.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before it has its permit leaves at once, without running `body`. From then on it is up to `body`.
+    /// A caller that is cancelled before it has its permit leaves at once, without running `body`. From then on, `body` decides.
     ///
     /// - Parameter body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permit.
-    /// - Complexity: O(1), and O(*n*) in the number of callers that get theirs afterwards.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits afterwards.
     @inlinable
     public nonisolated(nonsending) func withPermit<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
@@ -70,14 +70,14 @@ public final class AsyncSemaphore: Sendable {
         try await withPermits(1, body)
     }
 
-    /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation is as for ``withPermit(_:)``.
+    /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation works in the same way as for ``withPermit(_:)``.
     ///
     /// - Parameters:
-    ///   - count: How many permits: from 1 to as many as the semaphore has.
+    ///   - count: The number of permits, from 1 to the number that the semaphore has.
     ///   - body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permits.
-    /// - Complexity: O(1), and O(*n*) in the number of callers that get theirs afterwards.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits afterwards.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func withPermits<Value>(
@@ -90,16 +90,17 @@ public final class AsyncSemaphore: Sendable {
         return try await body()
     }
 
-    /// Takes a permit, or several: now if they are there and nobody waits, otherwise when it is the caller's turn.
+    /// Takes a permit, or several: now if they are available and no caller waits, otherwise when it is the caller's turn.
     ///
-    /// Each acquired permit must be released, or it is lost forever. ``withPermit(_:)`` does that by itself, and so does a permit of
+    /// Each acquired permit must be released, or it is lost forever. ``withPermit(_:)`` releases its permit by itself, and so does a permit of
     /// ``acquirePermit(_:)``.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, and has no permit. So does one that was cancelled before it called, even if there are permits.
+    /// A caller that is cancelled leaves at once, and has no permit. So does a caller that was cancelled before the call, even if permits are
+    /// available.
     ///
-    /// - Parameter count: How many permits: from 1 to as many as the semaphore has.
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has.
+    /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ count: Int = 1) async throws(CancellationError) {
         var holding = _PermitHolding.open
@@ -108,8 +109,8 @@ public final class AsyncSemaphore: Sendable {
 
     /// Takes the permits, or a place in line for them.
     ///
-    /// - Parameter holding: Receives the place, and if somebody observes, a number.
-    /// - Returns: Whether the permits are taken; if not, the caller must go on with `_acquireInLine`.
+    /// - Parameter holding: Receives the place, and if an observer is registered, a number.
+    /// - Returns: Whether the permits are taken; if not, the caller must continue with `_acquireInLine`.
     @usableFromInline
     package func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
         check(count)
@@ -142,16 +143,16 @@ public final class AsyncSemaphore: Sendable {
         }
         guard outcome == .left || Task.isCancelled else { return emitAcquired(count, holding) }
         let moment = Diagnostics.moment
-        // Granted in the same moment: the caller is to hear of its cancellation, and somebody else can use the permits.
+        // Granted at the moment of the cancellation: the caller receives the cancellation, and another caller can use the permits.
         if outcome == .reached { giveBack(count) }
         emitLeft(count, holding, at: moment)
         throw CancellationError()
     }
 
-    /// Takes a permit, or several, if they are there and nobody waits. Never waits, and overtakes nobody.
+    /// Takes a permit, or several, if they are available and no caller waits. Never waits, and overtakes no caller.
     ///
-    /// - Parameter count: How many permits: from 1 to as many as the semaphore has.
-    /// - Returns: Whether the caller has them now.
+    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has.
+    /// - Returns: Whether the caller has the permits now.
     /// - Complexity: O(1).
     public func tryAcquire(_ count: Int = 1) -> Bool {
         check(count)
@@ -160,11 +161,11 @@ public final class AsyncSemaphore: Sendable {
         return isAcquired
     }
 
-    /// Gives permits back. May be called from anywhere, and by others than those who acquired them; what was acquired together may be given
-    /// back in parts.
+    /// Releases permits. May be called from anywhere, also by callers other than the ones that acquired them; permits that were acquired together
+    /// may be released in parts.
     ///
-    /// - Parameter count: How many permits: not more than have been acquired.
-    /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
+    /// - Parameter count: The number of permits, not more than have been acquired.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that are resumed.
     public func release(_ count: Int = 1) {
         check(count)
         let moment = Diagnostics.moment

@@ -1,17 +1,17 @@
-/// Who has permits, and who is to have them next. Pure: no lock, task or closure.
+/// The permits that are taken, and the line of callers that wait for permits. Pure: no lock, task or closure.
 ///
-///     acquire ──▶ granted                                     there are enough, and nobody waits
+///     acquire ──▶ granted                                     there are enough, and no caller waits
 ///        │
-///        └──▶ enrolled ──park──▶ parked ──grant──▶ granted    the waiter is handed out
+///        └──▶ enrolled ──park──▶ parked ──grant──▶ granted    the waiter is returned
 ///                 │                 │
-///                 │                 └──leave──▶ (gone)        the waiter is handed out
+///                 │                 └──leave──▶ (gone)        the waiter is returned
 ///                 ├──grant──▶ park says so
 ///                 └──leave──▶ park says so
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. The permits that are available and those that are not are as many as there are. After `resize`, less than none may be available.
-/// 2. Whoever waits is served in the order of the calls: who is first in line, and wants more than there is, is waited for.
-/// 3. Nobody waits for what is there: the first in line wants more than is available.
+/// 1. The available permits and the taken ones add up to the size. After `resize`, less than none may be available.
+/// 2. Callers are served in the order of their calls: if the first in line wants more permits than are available, the others wait for it.
+/// 3. No caller waits for available permits: the first in line wants more than are available.
 package struct PermitStateMachine<Waiter> {
     package struct ID: Hashable, Sendable {
         fileprivate let ticket: Ticket
@@ -24,14 +24,14 @@ package struct PermitStateMachine<Waiter> {
         var parking = Parking<Waiter, WaitOutcome>.expected
     }
 
-    /// How many permits there are.
+    /// The number of permits.
     package private(set) var size: Int
-    /// Negative if more are taken than there are, after `resize`.
+    /// The number of available permits. Negative if more are taken than there are, after `resize`.
     package private(set) var available: Int
     private var requests = SlotTable<Request>()
     /// The requests that have neither been granted nor left, in the order of the calls.
     private var line = Chain()
-    /// How many wait.
+    /// The number of waiting requests.
     package private(set) var waiterCount = 0
     private var nextSerial: UInt64 = 0
 
@@ -40,15 +40,15 @@ package struct PermitStateMachine<Waiter> {
         available = size
     }
 
-    /// The permits were lent to callers that take and return them without the machine. Only while nobody waits.
+    /// The permits were lent to callers that take and return them without the machine. Only while no caller waits.
     ///
-    /// - Parameter available: How many of them are left.
+    /// - Parameter available: The number of permits that are left.
     mutating func takeBack(_ available: Int) {
-        precondition(line.isEmpty, "The permits are lent while nobody waits.")
+        precondition(line.isEmpty, "The permits are lent only while no caller waits.")
         self.available = available
     }
 
-    /// Takes permits if they are there, and nobody is in line for them.
+    /// Takes permits if they are available, and no caller is in line for them.
     ///
     /// - Complexity: O(1).
     @inline(__always)
@@ -58,7 +58,7 @@ package struct PermitStateMachine<Waiter> {
         return true
     }
 
-    /// - Returns: `nil`: the permits are taken. Otherwise the caller is to park.
+    /// - Returns: `nil`: the permits are taken. Otherwise the caller must park.
     /// - Complexity: O(1).
     @inline(__always)
     package mutating func acquire(_ weight: Int) -> ID? {
@@ -73,7 +73,7 @@ package struct PermitStateMachine<Waiter> {
         return ID(ticket: requests.ticket(at: slot))
     }
 
-    /// - Returns: With what the waiter is to be resumed at once.
+    /// - Returns: The result with which the waiter must be resumed at once.
     package mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         requests.park(id.ticket, waiter)
     }
@@ -82,13 +82,13 @@ package struct PermitStateMachine<Waiter> {
         case done
         /// Callers in line have their permits now.
         case granted([Waiter])
-        /// More is given back than was taken.
+        /// More permits are released than were taken.
         case refuse
     }
 
-    /// Gives permits back.
+    /// Releases permits.
     ///
-    /// - Complexity: O(*n*) in the number of those who get theirs.
+    /// - Complexity: O(*n*) in the number of callers that receive permits.
     @inline(__always)
     package mutating func release(_ weight: Int) -> ReleaseAction {
         guard weight <= size - available else { return .refuse }
@@ -97,24 +97,24 @@ package struct PermitStateMachine<Waiter> {
     }
 
     package struct Leaving {
-        /// The one that has left, if it was parked.
+        /// The waiter that has left, if it was parked.
         package var waiter: Waiter?
-        /// Who was only behind it, and has got theirs.
+        /// The callers that waited only behind the one that left, and now have their permits.
         package var granted: [Waiter] = []
     }
 
-    /// Leaves the line; too late for one that has been granted its permits.
+    /// Leaves the line; has no effect for a request that has been granted.
     ///
-    /// - Complexity: O(1), and O(*n*) in the number of those who get theirs.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits.
     package mutating func leave(_ id: ID) -> Leaving {
         guard requests.isWaiting(id.ticket) else { return Leaving() }
         return Leaving(waiter: settle(id.ticket.slot, with: .left), granted: grant())
     }
 
-    /// Changes how many permits there are. If more are taken, callers get permits when enough of them are given back.
+    /// Changes the number of permits. If more are taken, callers receive permits when enough of them are released.
     ///
     /// - Returns: The waiters that have their permits now.
-    /// - Complexity: O(*n*) in the number of these.
+    /// - Complexity: O(*n*) in the number of these waiters.
     package mutating func resize(to size: Int) -> [Waiter] {
         available += size - self.size
         self.size = size

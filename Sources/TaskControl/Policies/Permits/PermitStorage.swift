@@ -1,6 +1,6 @@
-/// The permits of a semaphore: a word while nobody waits for them, so that a free permit costs one exchange, and the state machine otherwise.
+/// The permits of a semaphore: a word while no caller waits for them, so that a free permit costs one exchange, and the state machine otherwise.
 ///
-///     lent ──withMachine──▶ held ──nobody waits──▶ lent
+///     lent ──withMachine──▶ held ──no caller waits──▶ lent
 ///
 /// While the permits are lent, the word counts the available ones. A caller that needs the machine takes the lock and takes them back. The word then
 /// refuses every access until the lock is free and no caller waits.
@@ -22,13 +22,13 @@ struct PermitStorage: Sendable {
 
     func deallocate() { lent.deallocate() }
 
-    /// - Returns: Whether the permits were available, and nobody waits. If not, the machine decides.
+    /// - Returns: Whether the permits were available, and no caller waits. If not, the machine decides.
     @inline(__always)
     func take(_ count: Int) -> Bool {
         lent.replace { $0 >= count ? $0 - Int64(count) : nil }
     }
 
-    /// - Returns: Whether nobody waits, and not more is returned than was taken. If not, the machine decides.
+    /// - Returns: Whether no caller waits, and not more is returned than was taken. If not, the machine decides.
     @inline(__always)
     func putBack(_ count: Int) -> Bool {
         lent.replace { $0 != Self.held && count <= size - Int($0) ? $0 + Int64(count) : nil }

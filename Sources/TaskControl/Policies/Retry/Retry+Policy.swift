@@ -4,8 +4,9 @@
 /// let feed = try await retry { try await fetchFeed() }
 /// ```
 ///
-/// The operation runs in the caller's isolation and task, and must bear being repeated. Order and cancellation are those of
-/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, which takes each setting as a parameter.
+/// The operation runs in the caller's isolation and task, and must be safe to repeat. Order and cancellation are those of
+/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, which takes each setting as a
+/// parameter.
 ///
 /// - Parameters:
 ///   - policy: The number of attempts, the delays, and the errors that are retried. See ``RetryPolicy`` for its defaults.
@@ -25,8 +26,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     try await retry(policy, clock: clock, onRetry: onRetry) { _ in try await operation() }
 }
 
-/// Calls an operation with the number of the attempt, counted from 1, and again when it fails, as often and after such delays as a policy says. Otherwise
-/// like the form without the number, cancellation included.
+/// Calls an operation with the number of the attempt, counted from 1, and again when it fails, as often and after such delays as a policy says.
+/// Otherwise like the form without the number, cancellation included.
 ///
 /// ```swift
 /// let page = try await retry(.mirrors) { attempt in

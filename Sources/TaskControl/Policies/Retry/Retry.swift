@@ -6,11 +6,11 @@
 /// }
 /// ```
 ///
-/// It runs in the caller's isolation and task: inside an actor the operation touches the actor's state, and what it returns need not be Sendable. The
-/// operation must bear being repeated. To limit the time of an attempt, do it inside; to share the work with others who ask for the same,
+/// The operation runs in the caller's isolation and task: inside an actor it uses the actor's state, and its value need not be Sendable. The
+/// operation must be safe to repeat. To limit the time of an attempt, set the limit inside the operation; to share the work with other callers,
 /// put the `retry` into the shared work.
 ///
-/// What to try again is best said: by default every error is, also one that will be the same tomorrow.
+/// State which errors to retry: by default every error is retried, also a permanent one.
 ///
 /// ```swift
 /// let feed = try await retry(attempts: 5, backoff: .fixed(.seconds(1)), maxElapsed: .seconds(10)) {
@@ -21,28 +21,29 @@
 /// ```
 ///
 /// ## Ordering
-/// Attempts follow one another. After one that failed, this is asked in turn, and the first *no* ends it: is the caller not cancelled; are
-/// attempts left; does `shouldRetry` want it; does the `backoff` have a delay, and does the error's hint, if it has one, end by its cap; would the delay be over by `maxElapsed`;
-/// can the `budget` pay for it. Then `onRetry` is called, and the delay begins. Without a delay the next attempt begins at once, and the clock does not sleep.
+/// Attempts follow one another. After a failed attempt, these questions are asked in turn, and the first *no* ends the retries: is the caller not
+/// cancelled; are attempts left; does `shouldRetry` accept the error; does the `backoff` have a delay, and does the error's hint, if it has one,
+/// end by its cap; would the delay be over by `maxElapsed`; can the `budget` pay for it. Then `onRetry` is called, and the delay begins. Without a
+/// delay the next attempt begins at once, and the clock does not sleep.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before does not begin. One that is cancelled during an attempt leaves when that has failed, and during a
-/// delay at once; it gets `CancellationError`, whatever the operation threw. A value that an attempt returned is returned.
-/// A `CancellationError` of the operation's own, in a caller that is not cancelled, is an error like others.
+/// A caller that was cancelled before the call makes no attempt. A caller that is cancelled during an attempt leaves when the attempt has failed,
+/// and during a delay at once; it receives `CancellationError`, whatever the operation threw. If an attempt returns a value, the call returns it.
+/// If the operation throws `CancellationError` in a caller that is not cancelled, that is an error like others.
 ///
 /// - Parameters:
-///   - attempts: How many there may be, the first included: 1 or more, or it traps.
-///   - backoff: How long the delays are. None by default: nothing waits unless the call says so. For what is on a network, say
+///   - attempts: The number of attempts that are allowed, the first included. Traps if it is less than 1.
+///   - backoff: The delays between the attempts. By default there are none. For a service on a network, use
 ///     `.exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full)`, as the AWS SDKs do.
-///   - shouldRetry: Whether an error is worth another attempt. Not asked about the last attempt's. By default, every one is.
-///   - budget: What pays for retries, shared with other calls.
-///   - maxElapsed: From the call on, in the time of `clock`. A retry whose delay would end later is not begun. No attempt is cut short
-///     by it. `nil`: no limit. Zero allows retries only while no time has passed, less than zero none.
-///   - clock: What the delays and `maxElapsed` are measured by.
-///   - onRetry: Told of each failure that will be followed by another attempt, before the delay.
-///   - operation: What is to succeed.
-/// - Returns: What the first attempt that succeeds returns.
-/// - Throws: The error of the last attempt, as it is; `CancellationError` if the caller is cancelled; what the clock throws, if it cannot sleep.
+///   - shouldRetry: Returns whether an error is worth another attempt. Not called for the last attempt. By default, every error is retried.
+///   - budget: The budget that pays for retries, shared with other calls.
+///   - maxElapsed: The limit of the time from the call to the end of a delay, measured by `clock`. A retry whose delay would end later is not
+///     begun. No attempt is cut short by it. `nil`: no limit. Zero allows retries only while no time has passed, less than zero none.
+///   - clock: Measures the delays and `maxElapsed`.
+///   - onRetry: Receives each failure that will be followed by another attempt, before the delay.
+///   - operation: The work to repeat until it succeeds.
+/// - Returns: The value of the first attempt that succeeds.
+/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the clock, if it cannot sleep.
 /// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
@@ -66,8 +67,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     ) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails, which is told the number of the attempt, counted from 1. Otherwise as the form without it,
-/// cancellation included.
+/// Calls an operation again when it fails, and passes it the number of the attempt, counted from 1. Otherwise the same as the form without the
+/// number, cancellation included.
 ///
 /// ```swift
 /// let page = try await retry(attempts: 3) { attempt in
@@ -97,8 +98,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     )
 }
 
-/// Calls an operation again when it fails with an error that is worth it: with `shouldRetry` behind the operation. Otherwise as the form
-/// that has it in front, cancellation included.
+/// Calls an operation again when it fails with an error that is worth another attempt: `shouldRetry` follows the operation. Otherwise the same as
+/// the form in which `shouldRetry` comes first, cancellation included.
 ///
 /// ```swift
 /// let receipt = try await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {
@@ -129,8 +130,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     ) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails with an error that is worth it: with the number of the attempt, and `shouldRetry` behind the
-/// operation. Otherwise as the form with neither, cancellation included.
+/// Calls an operation again when it fails with an error that is worth another attempt, and passes it the number of the attempt: `shouldRetry`
+/// follows the operation. Otherwise the same as the form without the number in which `shouldRetry` comes first, cancellation included.
 ///
 /// ```swift
 /// let page = try await retry(attempts: 3) { attempt in
@@ -162,7 +163,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     )
 }
 
-/// Retries an operation whose caller knows the hint that an error does not carry. Otherwise as the public forms.
+/// Retries an operation whose caller knows the hint that an error does not carry. Otherwise the same as the public forms.
 ///
 /// - Parameter hint: Returns how long to wait before the next attempt, in place of ``RetryAfterProviding/retryAfter``. Called once per
 ///   failure that `shouldRetry` accepts, right after it.

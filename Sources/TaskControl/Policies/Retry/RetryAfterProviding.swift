@@ -1,4 +1,4 @@
-/// An error that says when to come back, such as a response with a `Retry-After` header.
+/// An error that states when to try again, such as a response with a `Retry-After` header.
 ///
 /// ```swift
 /// struct Refused: Error, RetryAfterProviding {
@@ -9,17 +9,17 @@
 ///
 /// The next attempt is not made before the hint is over: the delay of the ``RetryBackoff`` is lifted to it (RFC 9110, 10.2.3). A hint that is
 /// longer than the backoff's cap, or than one minute if it has none, ends the retries at once, and the error is thrown: an earlier attempt
-/// would be refused again, and a server must not make its clients hang. The caller finds the hint in ``retryAfter``, and may come back
-/// then. The AWS SDKs (retry behavior 2.1) differ: they wait at most 5 seconds more than they meant to, and ask too early.
+/// would be refused again, and a server must not make its clients hang. The caller finds the hint in ``retryAfter``, and may try again
+/// then. The AWS SDKs (retry behavior 2.1) differ: they wait at most 5 seconds longer than the backoff, and so may ask too early.
 ///
-/// A hint that lifts a delay takes its jitter away: those who were given the same hint at the same time come back together. A server that wants
-/// them apart gives them different hints.
+/// A hint that lifts a delay removes its jitter: clients that receive the same hint at the same time come back together. A server that wants
+/// to separate them sends different hints.
 ///
 /// To wait for longer hints, raise the cap with ``RetryBackoff/capped(at:)``, or return the hint in ``RetryBackoff/custom(_:)``, whose closure
 /// sees the error.
 ///
-/// An error that gives a hint counts as throttled: its retry takes less from a ``RetryBudget``.
+/// An error that has a hint counts as throttled: its retry takes less from a ``RetryBudget``.
 public protocol RetryAfterProviding: Error {
-    /// How long to wait before the next attempt, counted from now. `nil`: the error does not say. A negative one means at once.
+    /// The time to wait before the next attempt, counted from now. `nil`: the error has no hint. A negative time means at once.
     var retryAfter: Duration? { get }
 }

@@ -1,4 +1,4 @@
-/// How long `retry` waits after an attempt that failed.
+/// The delays of `retry` after failed attempts.
 ///
 /// ```swift
 /// // 50 ms, 100 ms, 200 ms … at most 20 s; of each a random part, so that clients that failed together do not come back together.
@@ -7,11 +7,11 @@
 ///     .jittered(.full)
 /// ```
 ///
-/// A delay of more than 100 years is one of 100 years: neither many attempts nor an absurd base overflow.
+/// A delay of more than 100 years counts as 100 years: neither many attempts nor an absurd base overflow.
 ///
-/// The modifiers commute: jitter is applied to what the cap has left, in whatever order they are written.
+/// The modifiers commute: jitter is applied to the capped delay, in whatever order they are written.
 ///
-/// What a server asks for is not a backoff: see ``RetryAfterProviding``.
+/// A delay that a server asks for is not a backoff: see ``RetryAfterProviding``.
 public struct RetryBackoff: Sendable {
     enum Shape: Sendable {
         case fixed(Duration)
@@ -37,22 +37,22 @@ public struct RetryBackoff: Sendable {
 
     /// No delay: the next attempt begins at once.
     ///
-    /// For what fails by chance and costs nobody anything. A server that is down is best given time: ``exponential(base:factor:)``.
+    /// For an operation that fails at random and costs nothing to repeat. A server that is down needs time: see ``exponential(base:factor:)``.
     public static var none: RetryBackoff { RetryBackoff(.fixed(.zero)) }
 
-    /// The same delay after each attempt.
+    /// Returns a backoff with the same delay after each attempt.
     ///
     /// - Parameter delay: A negative delay is no delay.
     public static func fixed(_ delay: Duration) -> RetryBackoff {
         RetryBackoff(.fixed(max(.zero, delay)))
     }
 
-    /// A delay that grows: `base` after the first attempt, and after each further one `factor` times the delay before. After attempt *n*,
-    /// counted from 1, that is `base` × `factor`ⁿ⁻¹.
+    /// Returns a backoff with a delay that grows: `base` after the first attempt, then each time `factor` times the previous delay. After attempt
+    /// *n*, counted from 1, the delay is `base` × `factor`ⁿ⁻¹.
     ///
     /// - Parameters:
     ///   - base: The first delay. A negative delay is no delay.
-    ///   - factor: At least 1 and finite, or it traps. By default 2, as in the AWS SDKs.
+    ///   - factor: The growth per attempt. Traps unless it is finite and at least 1. By default 2, as in the AWS SDKs.
     public static func exponential(base: Duration, factor: Double = 2) -> RetryBackoff {
         insist(
             factor >= 1 && factor.isFinite,
@@ -61,7 +61,7 @@ public struct RetryBackoff: Sendable {
         return RetryBackoff(.exponential(base: max(.zero, base), factor: factor))
     }
 
-    /// A delay that a closure decides.
+    /// Returns a backoff whose delays a closure decides.
     ///
     /// ```swift
     /// // Soon at first, then every minute, and not at all when the account is locked.
@@ -79,24 +79,24 @@ public struct RetryBackoff: Sendable {
         RetryBackoff(.custom(delay))
     }
 
-    /// The same delays, none longer than this. Of several caps, the lowest holds.
+    /// Returns a backoff with the same delays, but none longer than `cap`. Of several caps, the lowest holds.
     ///
     /// A cap is also the longest hint of an error that is waited for: see ``RetryAfterProviding``.
     ///
-    /// - Parameter cap: The longest delay. Zero or less: no delay.
+    /// - Parameter cap: The longest delay. If zero or negative, there is no delay.
     public func capped(at cap: Duration) -> RetryBackoff {
         var backoff = self
         backoff.cap = min(self.cap, max(.zero, cap))
         return backoff
     }
 
-    /// The same delays, shifted by chance, after the cap: those who failed together do not come back together. Of several jitters, the
-    /// last holds.
+    /// Returns a backoff with the same delays, randomized after the cap, so that clients that failed together do not come back together. Of several
+    /// jitters, the last holds.
     ///
     /// - Parameters:
-    ///   - jitter: Of which range each delay is drawn.
-    ///   - generator: Each `retry` draws from its own copy of it. So one with a seed gives every `retry` the same delays, in every run:
-    ///     for tests.
+    ///   - jitter: The range from which each delay is drawn.
+    ///   - generator: The generator, of which each `retry` draws from its own copy. So a generator with a seed gives every `retry` the same delays,
+    ///     in every run: for tests.
     public func jittered<Generator: RandomNumberGenerator & Sendable>(
         _ jitter: RetryJitter,
         using generator: Generator = SystemRandomNumberGenerator()

@@ -1,4 +1,4 @@
-/// An attempt that failed and will be followed by another: what `onRetry` is told, before the delay begins.
+/// An attempt that failed and will be followed by another: the argument of `onRetry`, before the delay begins.
 ///
 /// ```swift
 /// let feed = try await retry(attempts: 3, backoff: .fixed(.seconds(1)), onRetry: { event in
@@ -8,12 +8,12 @@
 /// }
 /// ```
 public struct RetryEvent: Sendable {
-    /// Which attempt failed, counted from 1.
+    /// The number of the failed attempt, counted from 1.
     public let attempt: Int
 
-    /// What it threw.
+    /// The error of the attempt.
     public let error: any Error
 
-    /// How long the delay is that now begins, with jitter and hint.
+    /// The length of the delay that now begins, with jitter and hint.
     public let delay: Duration
 }

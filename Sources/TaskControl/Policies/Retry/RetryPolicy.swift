@@ -1,4 +1,4 @@
-/// How often, after which delays, and after which errors ``retry(_:clock:onRetry:operation:)-(_,_,_,()->Value)`` calls an operation again.
+/// A rule for how often, after which delays, and after which errors ``retry(_:clock:onRetry:operation:)-(_,_,_,()->Value)`` calls an operation again.
 ///
 /// ```swift
 /// extension RetryPolicy {
@@ -8,16 +8,16 @@
 /// let receipt = try await retry(.payments) { try await pay(order) }
 /// ```
 ///
-/// The defaults are safe for a service on a network: 3 attempts, a delay that grows from 50 ms to at most 20 s with full jitter, and a budget, as in the
-/// standard mode of the AWS SDKs. Errors that would be the same the next time are not retried: see ``isWorthRetrying(_:)``.
+/// The defaults are safe for a service on a network: 3 attempts, a delay that grows from 50 ms to at most 20 s with full jitter, and a budget, as
+/// in the standard mode of the AWS SDKs. Errors that would be the same the next time are not retried: see ``isWorthRetrying(_:)``.
 ///
-/// Copies of a policy share its budget. Create one policy per service, as a constant, so that an outage of one service does not use up the retries of
-/// another.
+/// Copies of a policy share its budget. Create one policy per service, for example in a constant, so that an outage of one service does not use up
+/// the retries of another.
 public struct RetryPolicy: Sendable {
-    /// The policy of calls that name none. Its budget is shared by all of them.
+    /// The policy of calls that pass none. Its budget is shared by all of them.
     public static let `default` = RetryPolicy()
 
-    /// How many attempts there may be, including the first. Less than 1 counts as 1.
+    /// The number of attempts that are allowed, including the first. Less than 1 counts as 1.
     public var attempts: Int
     /// The delays between the attempts.
     public var backoff: RetryBackoff
@@ -31,7 +31,7 @@ public struct RetryPolicy: Sendable {
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - attempts: How many attempts there may be, including the first. Less than 1 counts as 1.
+    ///   - attempts: The number of attempts that are allowed, including the first. Less than 1 counts as 1.
     ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full jitter, as in the AWS SDKs.
     ///   - budget: The budget that pays for retries. By default a new one: see ``RetryBudget``.
     ///   - maxElapsed: The limit of the time from the call to the end of a delay. By default there is none.
@@ -52,8 +52,8 @@ public struct RetryPolicy: Sendable {
 
     /// Returns whether an error may be different the next time.
     ///
-    /// Not so for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as ``SingleFlightReentrancyError`` and
-    /// ``QueueReentrancyError``.
+    /// Returns `false` for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
+    /// ``SingleFlightReentrancyError`` and ``QueueReentrancyError``.
     public static func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is DecodingError, is EncodingError: false

@@ -1,7 +1,7 @@
-/// What all spellings of `retry` do.
+/// The implementation of all forms of `retry`.
 ///
 /// The first attempt is made here, inlined, so that success at once costs next to nothing: nothing is copied, allocated or called that
-/// only a failure needs. What a failure costs is of no account beside its delay; that is ``_RetryRun``'s.
+/// only a failure needs. The cost of a failure does not matter beside its delay: ``_RetryRun`` has that part.
 @inlinable
 @inline(__always)
 nonisolated(nonsending) func retrying<Value, C: Clock>(
@@ -38,7 +38,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     )
 }
 
-/// Goes on with a policy whose first attempt has been made, and has failed.
+/// Continues with a policy whose first attempt has failed.
 ///
 /// - Parameter budget: Pays in place of the budget of the policy.
 @usableFromInline
@@ -68,7 +68,7 @@ package nonisolated(nonsending) func _retry<Value>(
 @usableFromInline
 func _retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterProviding)?.retryAfter }
 
-/// What one `retry` knows between its attempts, and what follows a failure.
+/// The state of one `retry` between its attempts, and the decision after a failure.
 @usableFromInline
 struct _RetryRun<C: Clock> where C.Duration == Duration {
     /// The number of the attempt that runs or comes next, counted from 1.
@@ -76,13 +76,13 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     private let attempts: Int
     private var schedule: RetrySchedule
     private let budget: RetryBudget?
-    /// What the last retry took from the budget.
+    /// The number of tokens that the last retry took from the budget.
     private var cost: Int?
     private let maxElapsed: Duration?
     private let clock: C
-    /// Looked at only where there is a limit.
+    /// The time of the call, read only if there is a limit.
     private let start: C.Instant?
-    /// Its events, from the first failure on, if somebody observes then: a call that succeeds at once is no retry.
+    /// Its events, from the first failure on, if an observer is registered then: a call that succeeds at once is no retry.
     private var events: CallEvents?
 
     @usableFromInline
@@ -97,7 +97,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
 
     /// Makes the attempts that are left.
     ///
-    /// - Parameter failure: What the first attempt threw, if that has been made.
+    /// - Parameter failure: The error of the first attempt, if that has been made.
     @usableFromInline
     nonisolated(nonsending) mutating func run<Value>(
         after failure: (any Error)?,
@@ -131,7 +131,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
 
     /// Decides whether an attempt that failed is followed by another, and waits until it is time for it.
     ///
-    /// - Throws: What the caller of `retry` is to see, if there is no other attempt.
+    /// - Throws: The error that the caller of `retry` receives, if there is no other attempt.
     private nonisolated(nonsending) mutating func prepareRetry(
         after error: any Error,
         shouldRetry: (any Error) -> Bool,
@@ -144,7 +144,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
             let delay = schedule.delay(afterAttempt: attempt, error: error, hint: hint), isInTime(delay),
             isPaid(isThrottled: hint != nil)
         else {
-            // What was asked above is the caller's code, and may have taken long.
+            // The code above is the caller's, and may have taken long.
             try Task.checkCancellation()
             throw error
         }

@@ -11,9 +11,9 @@ struct RetrySchedule {
         random = backoff.jitter
     }
 
-    /// The delay after an attempt, counted from 1, that failed. `nil`: there is to be no other attempt.
+    /// The delay after an attempt, counted from 1, that failed. `nil`: there must be no other attempt.
     ///
-    /// - Parameter hint: What the error asks for.
+    /// - Parameter hint: The delay that the error asks for.
     mutating func delay(afterAttempt attempt: Int, error: any Error, hint: Duration?) -> Duration? {
         guard let plain = backoff.shape.delay(afterAttempt: attempt, error: error) else { return nil }
         let own = jittered(min(plain, backoff.cap))

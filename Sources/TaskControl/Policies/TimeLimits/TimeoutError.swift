@@ -1,17 +1,17 @@
-/// Work took longer than its time limit.
+/// The error of work that took longer than its time limit.
 ///
-/// Never a cancellation: whoever catches `CancellationError` to say nothing does not swallow a time limit.
+/// A time limit is never a cancellation: code that catches `CancellationError` to ignore it does not swallow a time limit.
 public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The limit. With nested limits it tells which of them it was.
+    /// The limit. With nested limits, it shows which of them was exceeded.
     public let duration: Duration
 
-    /// The error of a limit: also for limits of your own.
+    /// Creates the error of a limit, also of a limit of your own.
     ///
     /// - Parameter duration: The limit.
     public init(duration: Duration) {
         self.duration = duration
     }
 
-    /// How long the limit was.
+    /// A sentence with the length of the limit.
     public var description: String { "took longer than its time limit of \(duration)" }
 }

@@ -6,28 +6,28 @@
 /// }
 /// ```
 ///
-/// The operation runs in a task of its own. At the limit that is cancelled, and abandoned: it goes on for as long as it likes, and uses what it uses. When it
-/// ends at last, that is reported to diagnostics, with its name and what it failed with.
+/// The operation runs in a task of its own. At the limit the task is cancelled and no longer awaited. It may continue to run and to hold its
+/// resources. When it ends at last, its end is reported to diagnostics, with its name and its error.
 ///
-/// Sibling: ``withTimeout(_:clock:operation:)`` is structured, and to be preferred wherever the operation respects its cancellation.
+/// Related: ``withTimeout(_:clock:operation:)`` is structured. Prefer it if the operation respects its cancellation.
 ///
 /// ## Cancellation
-/// A caller that is cancelled gets `CancellationError` at once, and the operation is cancelled and abandoned as it is at the limit.
+/// A cancelled caller receives `CancellationError` at once, and the operation is cancelled and abandoned, as at the limit.
 ///
 /// ## Ordering
-/// What the operation returned or threw before the caller left counts, even if the limit is over when the caller hears of it: as when the
+/// A result or an error from before the caller left counts, even if the limit is over when the caller receives it, for example because the
 /// caller's actor was busy.
 ///
 /// - Parameters:
-///   - duration: The limit. With zero or less, such as what is left of a deadline that has passed, the operation does not begin and
-///     ``TimeoutError`` is thrown. A limit of more than 100 years is one of 100 years.
-///   - name: The name of the operation's task in diagnostics. `nil`: the caller's.
+///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and
+///     ``TimeoutError`` is thrown. A limit of more than 100 years counts as 100 years.
+///   - name: The name of the operation's task in diagnostics. `nil` for that of the caller's task.
 ///   - clock: Measures the time.
-///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. Where that is
-///     the caller's, as in a function of an actor, it must not block: the caller could not return either.
-/// - Returns: What the operation returns.
-/// - Throws: ``TimeoutError`` at the limit; what the operation throws before; `CancellationError` if the caller is cancelled; what the clock
-///   throws, if it cannot sleep: then the operation is cancelled and abandoned, as at the limit.
+///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. If that isolation
+///     is the caller's, as in a function of an actor, the operation must not block: the caller could not return either.
+/// - Returns: The value of the operation.
+/// - Throws: ``TimeoutError`` at the limit; the error of the operation before; `CancellationError` if the caller is cancelled; the error of the
+///   clock, if it cannot sleep: then the operation is cancelled and abandoned, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,

@@ -6,33 +6,34 @@
 /// }
 /// ```
 ///
-/// When the time is over the operation is cancelled, and awaited. One that ignores its cancellation is waited for as long as it likes:
-/// ``withDetachedTimeout(_:name:clock:operation:)`` is for that, and returns at the limit.
+/// When the time is over the operation is cancelled, and awaited. If the operation ignores its cancellation, the wait lasts until the operation ends:
+/// ``withDetachedTimeout(_:name:clock:operation:)`` returns at the limit instead.
 ///
 /// Limits can be nested: the nearest wins, and each caller sees its own ``TimeoutError``.
 ///
 /// ## Cancellation
-/// A caller that is cancelled cancels the operation, waits for its end, and gets `CancellationError` if it fails, in whatever words.
+/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the operation fails, regardless of the
+/// error it throws.
 ///
 /// ## Ordering
-/// In a tie between the operation and its limit, the first to come wins: what the operation returned or threw in time counts, even if the
-/// limit is over when the caller hears of it; and what it returns or throws after the limit does not count.
+/// In a tie between the operation and its limit, the first wins: a result or an error in time counts, even if the
+/// limit is over when the caller receives it; a result or an error after the limit does not count.
 ///
 /// - Parameters:
-///   - duration: The limit. With zero or less, such as what is left of a deadline that has passed, the operation does not begin and
-///     ``TimeoutError`` is thrown. A limit of more than 100 years is one of 100 years.
+///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and
+///     ``TimeoutError`` is thrown. A limit of more than 100 years counts as 100 years.
 ///   - clock: Measures the time.
 ///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name.
-/// - Returns: What the operation returns.
-/// - Throws: ``TimeoutError`` at the limit; what the operation throws before; `CancellationError` if the caller is cancelled; what the clock
-///   throws, if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
+/// - Returns: The value of the operation.
+/// - Throws: ``TimeoutError`` at the limit; the error of the operation before; `CancellationError` if the caller is cancelled; the error of the
+///   clock, if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     _ duration: Duration,
     clock: C = ContinuousClock(),
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    // The operation is used while its caller waits, and by nobody else: see `_TimeLimit`.
+    // The operation is used only while its caller waits, and only here: see `_TimeLimit`.
     try await borrowing(_LentRun<Value, C>(run: _TimeLimit.run)).run(duration, clock, operation)
 }
 
@@ -67,7 +68,7 @@ enum _TimeLimit {
         }
     }
 
-    /// What can be said before anything has begun.
+    /// Checks the limit before the operation begins.
     @usableFromInline
     static func check(_ duration: Duration) throws {
         try Task.checkCancellation()
@@ -79,9 +80,9 @@ enum _TimeLimit {
 
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
 
-    /// An operation and its limit: the first to come wins.
+    /// An operation and its limit: the first wins.
     ///
-    /// Sendable: the result is written by one child task, what the clock threw by the other, and both are read when the group has
+    /// Sendable: the result is written by one child task, the error of the clock by the other, and both are read when the group has
     /// awaited them.
     @usableFromInline
     final class Race<Value>: @unchecked Sendable {
@@ -89,7 +90,7 @@ enum _TimeLimit {
 
         @usableFromInline let operation: Operation
         @usableFromInline var result: Result<Value, any Error>?
-        /// What the clock threw while the operation ran.
+        /// The error of the clock while the operation ran.
         @usableFromInline var failure: (any Error)?
         @usableFromInline let phase: _RacePhase
 
@@ -157,7 +158,7 @@ enum _TimeLimit {
 
         private let state = Locked(State())
         private let caller = TaskAddress.running
-        /// Its events, if somebody observed when it began.
+        /// Its events, if an observer was registered when it began.
         private let events: CallEvents?
 
         @usableFromInline
@@ -165,7 +166,7 @@ enum _TimeLimit {
             events = CallEvents.begin(.withTimeout, .started, .waiting, delay: limit)
         }
 
-        /// The operation begins, in the running task.
+        /// Begins the operation, in the running task.
         @usableFromInline
         func run() {
             let task = TaskAddress.running
@@ -188,7 +189,7 @@ enum _TimeLimit {
             }
         }
 
-        /// The operation has ended, in the running task.
+        /// Ends the operation, in the running task.
         @usableFromInline
         func end() {
             _ = move(to: .ended)

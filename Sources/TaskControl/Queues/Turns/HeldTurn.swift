@@ -5,7 +5,7 @@
 @usableFromInline
 struct _HeldTurn: Sendable {
     let place: TurnPlace
-    /// The turns that it was taken in.
+    /// The outer turns, inside which this turn was taken.
     let outer: [TurnPlace]
 
     @TaskLocal static var current: _HeldTurn?

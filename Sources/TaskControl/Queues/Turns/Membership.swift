@@ -5,7 +5,7 @@ enum Membership: Sendable {
     case refused(TaskRegistry)
 
     init(_ group: TaskRegistry, of turn: _TurnStorage.ID, in turns: _TurnStorage) {
-        // The events of the group know the task by what those of the queue know it by.
+        // The task has the same identity in the events of the group and of the queue.
         if let id = group.reserve(subject: Diagnostics.whileObserved(turns.subject(turn))) {
             self = .member(group, id)
         } else {

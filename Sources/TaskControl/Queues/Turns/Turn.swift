@@ -30,7 +30,7 @@ public struct _Turn: Sendable {
         membership = nil
     }
 
-    /// Brings the handle of the task that has been made for this place.
+    /// Attaches the handle of the task that has been created for this place.
     @usableFromInline
     func attach(_ task: _TaskHandle, name: String?) {
         turns.attach(id, task)
@@ -40,9 +40,9 @@ public struct _Turn: Sendable {
         )
     }
 
-    /// Begins, if it is this one's turn.
+    /// Begins the turn, if it has come.
     ///
-    /// - Returns: Whether it has begun. If not, the task is to wait, and to try again.
+    /// - Returns: Whether it has begun. If not, the task must wait, and try again.
     @usableFromInline
     func begin() -> Bool { turns.begin(id) }
 
@@ -64,15 +64,15 @@ public struct _Turn: Sendable {
         if let moment { turns.emitEnd(end, id, at: moment) }
     }
 
-    /// Whether its group has been cancelled, which its task may be about to hear of.
+    /// Whether its group has been cancelled. Its task may not have received that cancellation yet.
     @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
 
     /// Marks the turn inside it.
     @usableFromInline var held: _HeldTurn { turns.held(id) }
 
-    /// The work begins.
+    /// Begins the work.
     ///
-    /// - Returns: What marks the turn inside it; `nil` if there is nothing to hold.
+    /// - Returns: The mark of the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline
     func enter() -> _HeldTurn? {
         // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.

@@ -55,7 +55,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
     @inlinable
     @inline(__always)
     func waitAndBegin(isolation: isolated (any Actor)?) async -> Bool {
-        // Written out in here, and inlined: a task that waits is to fit into the memory that every task has, and each call that it waits in
+        // Written out in here, and inlined: a task that waits must fit into the memory that every task has, and each call that it waits in
         // is a frame of that.
         if Work.isSkippable {
             await withTaskCancellationHandler { [turn] in
@@ -86,7 +86,7 @@ extension _TurnBody {
         return task
     }
 
-    /// As the other, for work that may fail.
+    /// Starts the body of a turn for work that may fail.
     @inlinable
     static func start(
         _ turn: _Turn,

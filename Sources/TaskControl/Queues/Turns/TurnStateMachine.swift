@@ -1,4 +1,4 @@
-/// Who comes after whom in a queue, and whose turn it is. Pure: no lock, task or closure.
+/// The order of the tasks in a queue, and whose turn it is. Pure: no lock, task or closure.
 ///
 ///     enqueue ──▶ expected ──────────────────begin──▶ running ──finish──▶ (gone)
 ///                    │                         ▲
@@ -7,16 +7,16 @@
 ///     expected, parked, called ──leave──▶ (gone)        cancelled before its turn
 ///
 /// An entry is there before its task is; `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
-/// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; what is
-/// before it is.
+/// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; the entries
+/// before it are.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing.
-/// 2. The line is in the order of `enqueue`, with those that run: at most `capacity`, all before `next`.
-/// 3. Nobody begins before everybody before it has: only `next` is ever called, and only with room for it.
-/// 4. If there is room, `next` is not parked: nobody sleeps through its turn.
-/// 5. Levels never rise towards the end: whatever is before an entry has been raised to what that one has.
-/// 6. Whoever drains waits for something that is still in line.
+/// 2. The line is in the order of `enqueue`, with the running entries: at most `capacity`, all before `next`.
+/// 3. No entry begins before all entries before it have begun: only `next` is ever called, and only with room for it.
+/// 4. If there is room, `next` is not parked: no entry sleeps through its turn.
+/// 5. Levels never rise towards the end: all entries before an entry have been raised to the level of that entry.
+/// 6. A drainer waits for an entry that is still in line.
 struct TurnStateMachine<Waiter, Job> {
     typealias Slot = SlotTable<Entry>.Index
 
@@ -30,28 +30,28 @@ struct TurnStateMachine<Waiter, Job> {
     struct Entry: Ticketed, Linked {
         let serial: UInt64
         var job: Job?
-        /// There if it is parked.
+        /// The waiter of a parked entry.
         var waiter: Waiter?
         var links = Links()
         var phase = Phase.expected
-        /// The priority that it has, or has been raised to for the sake of somebody behind it.
+        /// The priority that it has, or has been raised to for the sake of an entry behind it.
         var level: UInt8
-        /// Its handle was not there yet when it was to be raised.
+        /// The task's handle was not there yet when its priority had to be raised.
         var isToBeRaised = false
     }
 
     typealias DrainID = MarkTable<UInt64, Waiter>.ID
 
-    /// How many may run at once. `nil`: the queue is for the order alone, and whoever has begun has left it.
+    /// How many may run at once. `nil`: the queue is for the order alone, and a task that has begun has left it.
     let capacity: Int?
 
     private(set) var entries = SlotTable<Entry>()
-    /// All that have not left, in the order of `enqueue`.
+    /// The entries that have not left, in the order of `enqueue`.
     private var line = Chain()
-    /// The first that has not begun.
+    /// The first entry that has not begun.
     private var next = Chain.none
     private(set) var runningCount = 0
-    /// How many run or wait.
+    /// The number of entries that run or wait.
     private(set) var count = 0
     private var drainers = MarkTable<UInt64, Waiter>()
     /// From 1, so that there is one before each.
@@ -65,11 +65,11 @@ struct TurnStateMachine<Waiter, Job> {
 
     struct Place {
         let id: ID
-        /// Something before it has less priority. The caller goes on with `raise`.
+        /// An entry before it has less priority. The caller continues with `raise`.
         let isUrgent: Bool
     }
 
-    /// Enters somebody at the end of the line.
+    /// Appends an entry to the end of the line.
     ///
     /// - Parameter level: The priority of its task.
     /// - Complexity: O(1).
@@ -86,7 +86,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// Brings the handle of a task that has been made, or does nothing if that has left already.
     ///
-    /// - Returns: What it is to be raised to; 0: nothing.
+    /// - Returns: The priority to raise it to; 0: none.
     mutating func attach(_ id: ID, _ job: Job) -> UInt8 {
         guard isThere(id) else { return 0 }
         entries[id.slot].job = job
@@ -98,7 +98,7 @@ struct TurnStateMachine<Waiter, Job> {
     // MARK: Beginning
 
     enum BeginAction {
-        /// It is its turn. The next one may come too, if it is handed out.
+        /// It is its turn. The next entry may begin too, if it is returned.
         case run(calling: Waiter?)
         case wait
         /// It has left the line; its turn will never come.
@@ -121,7 +121,7 @@ struct TurnStateMachine<Waiter, Job> {
         return .run(calling: callNext())
     }
 
-    /// - Returns: Whether it is to sleep. If not, it is to ask again.
+    /// - Returns: Whether it must sleep. If not, it must ask again.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         guard isThere(id), !isTurn(of: id.slot) else { return false }
         entries[id.slot].phase = .parked
@@ -142,11 +142,11 @@ struct TurnStateMachine<Waiter, Job> {
     // MARK: Leaving
 
     struct Departure {
-        /// Whose turn has come.
+        /// The waiter whose turn has come.
         var calling: Waiter?
-        /// The one that has left, if it was parked.
+        /// The waiter of the entry that has left, if it was parked.
         var leaving: Waiter?
-        /// All that a drainer waited for has left: the caller goes on with `takeDrained`.
+        /// All that a drainer waited for has left: the caller continues with `takeDrained`.
         var hasDrained = false
 
         /// Whether it resumes tasks other than the one that has left.
@@ -168,7 +168,7 @@ struct TurnStateMachine<Waiter, Job> {
     mutating func leave(_ id: ID) -> Departure {
         guard isThere(id), entries[id.slot].phase != .running else { return Departure() }
         let waiter = Self.take(&entries[id.slot].waiter)
-        // It may be the one that everybody waits for.
+        // It may be the entry that all others wait for.
         if next == id.slot { next = entries[id.slot].links.newer }
         var departure = depart(id.slot)
         departure.leaving = waiter
@@ -195,7 +195,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Raising
 
-    /// Somebody in line has been raised. So is what is before it.
+    /// Raises the entries before an entry that has been raised.
     ///
     /// - Returns: The tasks to be raised.
     /// - Complexity: O(*n*) in the number of those that are raised.
@@ -205,7 +205,7 @@ struct TurnStateMachine<Waiter, Job> {
         return raise(from: entries[id.slot].links.older, to: level)
     }
 
-    /// Somebody waits for all that is in line.
+    /// Raises all entries, since a caller waits for all of them.
     ///
     /// - Returns: The tasks to be raised.
     /// - Complexity: O(*n*) in the number of those that are raised.
@@ -230,13 +230,13 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Draining
 
-    /// - Returns: `nil`: there is nobody to wait for.
+    /// - Returns: `nil`: the line is empty.
     mutating func enrollDrainer() -> DrainID? {
-        precondition(capacity != nil, "Who has begun has left this line: its end is not seen.")
+        precondition(capacity != nil, "a task that has begun has left this line: its end is not seen")
         return count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
     }
 
-    /// - Returns: With what the waiter is to be resumed at once.
+    /// - Returns: The result with which the waiter must be resumed at once.
     mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
         drainers.park(id, waiter)
     }
@@ -245,7 +245,7 @@ struct TurnStateMachine<Waiter, Job> {
         drainers.leave(id)
     }
 
-    /// - Returns: Those who have nobody to wait for any more.
+    /// - Returns: The drainers that have nothing to wait for any more.
     /// - Complexity: O(*n* log *m*) for *n* of *m* drainers.
     mutating func takeDrained() -> [Waiter] {
         drainers.wake(upTo: drainedMark)
@@ -280,24 +280,24 @@ extension TurnStateMachine {
             let before = entry.links.older
             if before != Chain.none {
                 precondition(entry.serial > entries[before].serial, "the line is in the order of the calls")
-                precondition(entry.level <= entries[before].level, "what is before is raised")
+                precondition(entry.level <= entries[before].level, "entries before an entry are raised")
             }
             if slot == next { hasPassedNext = true }
             switch entry.phase {
             case .running:
                 running += 1
-                precondition(!hasPassedNext, "who runs is before who is next")
-            case .expected: precondition(hasPassedNext, "who waits is not before who is next")
+                precondition(!hasPassedNext, "an entry that runs is before the next one")
+            case .expected: precondition(hasPassedNext, "an entry that waits is not before the next one")
             case .parked:
-                precondition(hasPassedNext && !isTurn(of: slot), "nobody sleeps through its turn")
-            case .called: precondition(slot == next && hasRoom, "who is called is next")
+                precondition(hasPassedNext && !isTurn(of: slot), "no entry sleeps through its turn")
+            case .called: precondition(slot == next && hasRoom, "an entry that is called is the next one")
             }
-            precondition((entry.phase == .parked) == (entry.waiter != nil), "who is parked has a waiter")
+            precondition((entry.phase == .parked) == (entry.waiter != nil), "a parked entry has a waiter")
         }
         precondition(slots.count == count && running == runningCount, "the entries are counted")
         precondition(runningCount <= capacity ?? 0, "not more run than may")
         precondition(hasPassedNext == (next != Chain.none), "next is in line")
-        precondition(drainers.count == 0 || !line.isEmpty, "drainers wait for somebody")
+        precondition(drainers.count == 0 || !line.isEmpty, "drainers wait for an entry")
         precondition(entries.count == count, "an entry in the table is in line")
     }
 }

@@ -3,7 +3,7 @@
 /// The tasks of a queue hold it, so that they outlive the queue's face.
 @usableFromInline
 final class _TurnStorage: Sendable {
-    /// Who is in line lives: a task leaves before it ends.
+    /// The handles of the tasks in line are valid: a task leaves before it ends.
     typealias Job = _TaskHandle.Unowned
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TurnStateMachine<Waiter, Job>
@@ -17,7 +17,7 @@ final class _TurnStorage: Sendable {
     let source: EventSource
 
     /// - Parameters:
-    ///   - capacity: How many may run at once; `nil`: they are to begin in order, and that is all.
+    ///   - capacity: The number of tasks that may run at once; `nil`: only the order in which they begin is limited.
     ///   - emitsCreation: Whether observers are notified of its creation.
     init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, emitsCreation: Bool = true) {
         source = EventSource(face, name: name)
@@ -55,7 +55,7 @@ final class _TurnStorage: Sendable {
 
     /// Begins the turn of a task, if it is its turn.
     ///
-    /// - Returns: Whether it has begun. If not, the task is to wait, and to try again.
+    /// - Returns: Whether it has begun. If not, the task must wait, and try again.
     @inline(__always)
     func begin(_ id: ID) -> Bool {
         guard case .run(let calling) = state.withLock({ $0.begin(id) }) else { return false }
@@ -63,7 +63,7 @@ final class _TurnStorage: Sendable {
         return true
     }
 
-    // A task that waits is to fit into the memory that every task has: each function here is one frame of it.
+    // A task that waits must fit into the memory that every task has: each function here is one frame of it.
 
     /// Returns when it is the turn of a task, which then can begin, or when it has left.
     nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
@@ -113,7 +113,7 @@ final class _TurnStorage: Sendable {
     /// Takes the last place for a turn in the caller's task, which is not raised by those behind it: a task that is not the queue's may end as
     /// soon as it has left. Not asynchronous, so a caller that need not wait pays for no suspension.
     ///
-    /// - Parameter mustWait: Whether the turn has not begun: the caller must go on with ``waitInCaller(_:)``.
+    /// - Parameter mustWait: Whether the turn has not begun: the caller must continue with ``waitInCaller(_:)``.
     @usableFromInline
     func enterCaller(mustWait: inout Bool) throws(CancellationError) -> _Turn {
         if Task.isCancelled { throw CancellationError() }
@@ -121,8 +121,8 @@ final class _TurnStorage: Sendable {
         let place = state.withLock { machine in
             let place = machine.enqueue(level: level)
             Diagnostics.open(subject(place.id))
-            // If it can begin, it is the last in line, and there is nobody to call. An urgent one raises first, since who has begun raises
-            // nobody: those who come to wait behind it stop raising at it, and count on it to have raised what is before.
+            // If it can begin, it is the last in line, and there is no other to call. An urgent one raises first, since an entry that has begun
+            // raises none: entries that come to wait behind it stop raising at it, and rely on it to have raised the entries before it.
             if !place.isUrgent, case .run = machine.begin(place.id) { return place }
             mustWait = true
             return place
@@ -157,8 +157,8 @@ final class _TurnStorage: Sendable {
 
     /// Returns when all that is in line at the call has left it.
     ///
-    /// A cancelled caller leaves at once with `CancellationError`, and a caller that holds a turn with `QueueReentrancyError`. What is there is raised to
-    /// the caller's priority.
+    /// A cancelled caller leaves at once with `CancellationError`, and a caller that holds a turn with `QueueReentrancyError`. The tasks in line are
+    /// raised to the caller's priority.
     nonisolated(nonsending) func drain() async throws {
         try checkReentrancy()
         try Task.checkCancellation()

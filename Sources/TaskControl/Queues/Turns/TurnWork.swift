@@ -1,4 +1,4 @@
-/// The work of a turn: an operation, and what becomes of it when its task is cancelled before the turn.
+/// The work of a turn: an operation, and whether it runs when its task is cancelled before the turn.
 @usableFromInline
 protocol _TurnWork: _TaskBody {
     /// Whether the operation does not run if its task is cancelled before the turn. Otherwise it runs, cancelled.
