@@ -1,4 +1,4 @@
-// What compiled code calls of the runtime, on Linux.
+// The functions of the runtime that compiled code calls, on Linux.
 #if defined(__linux__)
 #include "Hooks.h"
 #include "Interposed.h"
@@ -83,7 +83,7 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     TCSimulation *current = simulation;
     if (!current) return create(flags, options, type, entry, closure);
 
-    // Children have their parent's executor, and whoever names an executor means it; but not if it is none, or the system's own.
+    // Children have their parent's executor, and a task that names an executor keeps it, unless that is none, or the system's own.
     bool hasExecutor = false;
     const char *name = NULL;
     ExecutorOption *named = NULL;

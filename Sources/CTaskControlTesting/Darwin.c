@@ -1,5 +1,5 @@
-// Apple's platforms. Nothing is interposed there: libraries are bound by library and name. What the simulation has is what the hooks of the runtime
-// make possible.
+// Apple's platforms. Nothing is interposed there: libraries are bound by library and name. The simulation has only the capabilities that the hooks
+// of the runtime make possible.
 //
 // Compiled, and not yet run.
 #if defined(__APPLE__)

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 _Thread_local TCSimulation *tc_simulation;
-/// The same, for the hooks alone.
+/// The simulation of the thread, for the hooks alone.
 static _Thread_local TCSimulation *hooked;
 
 void tc_enter(TCSimulation *entered, bool interposes) {
@@ -15,7 +15,8 @@ void tc_enter(TCSimulation *entered, bool interposes) {
 
 void *tc_context(void) { return hooked ? hooked->context : NULL; }
 
-// Who was there before. Other threads may be reading the hooks and these while they change: each is one aligned word, and is read once.
+// The hooks that were installed before. Other threads may be reading the hooks and these while they change: each is one aligned word, and is read
+// once.
 static EnqueueHook otherEnqueue, otherEnqueueMain;
 static EnqueueAfterHook otherEnqueueAfter;
 static EnqueueAtHook otherEnqueueAt;
@@ -27,7 +28,8 @@ static Hooks hooks;
 #define GET(word) __atomic_load_n(&word, __ATOMIC_ACQUIRE)
 #define SET(word, value) __atomic_store_n(&word, value, __ATOMIC_RELEASE)
 
-/// A job of a task that is not the simulation's goes on as it would without it. How the runtime brings it there is not the program's doing.
+/// A job of a task that is not the simulation's continues as it would without the simulation. How the runtime brings it there is not the program's
+/// doing.
 #define OUTSIDE(statement) \
     do { \
         if (hooked) tc_hint(); \
@@ -91,7 +93,7 @@ static bool isHooked(void) { return hooks.enqueue && GET(*hooks.enqueue) == enqu
 // These functions never go away, so a thread that has read a hook may still call it after its removal.
 
 #define HOOK(hook, other, own) if (hook) { SET(other, GET(*hook)); SET(*hook, own); }
-// Somebody may have hooked in since, in front of us: then ours stays, and passes everything on.
+// Another library may have hooked in since, in front of us: then ours stays, and passes everything on.
 #define UNHOOK(hook, other, own) \
     if (hook) { __typeof__(*hook) expected = own; \
         __atomic_compare_exchange_n(hook, &expected, GET(other), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); }

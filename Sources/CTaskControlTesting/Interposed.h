@@ -1,4 +1,4 @@
-// What the files of this target share. Private: `include` holds what Swift sees.
+// The declarations that the files of this target share. Private: `include` holds what Swift sees.
 #pragma once
 #if defined(__linux__) || defined(__APPLE__)
 #ifndef _GNU_SOURCE
@@ -16,7 +16,7 @@ extern HIDDEN _Thread_local TCSimulation *tc_simulation;
 #define simulation tc_simulation
 
 #if defined(__linux__)
-// The executable's definition of a function goes before that of the shared library, for everybody who calls it by name.
+// The executable's definition of a function goes before that of the shared library, for all code that calls the function by name.
 #if __has_feature(thread_sanitizer)
 // ThreadSanitizer brings weak definitions of its own, which would win.
 #define INTERPOSED __attribute__((visibility("default")))
@@ -37,7 +37,7 @@ static inline void *next(const char *name) {
     return dlsym(RTLD_NEXT, name);
 }
 
-/// The same, looked up once per place. `type` is that of a pointer to the function.
+/// The shared library's function, looked up once per place. `type` is that of a pointer to the function.
 #define ORIGINAL(type, name) \
     ({ \
         static void *cached; \
@@ -74,7 +74,7 @@ HIDDEN bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call);
 
 // MARK: Progress, for the crash note and the watchdog
 
-/// What a thread simulates. Written by that thread, and read by its signal handlers and by the watchdog.
+/// The simulation of a thread. Written by that thread, and read by its signal handlers and by the watchdog.
 typedef struct Progress {
     uint64_t seed;
     TCStrategy strategy;

@@ -1,4 +1,4 @@
-// What a program calls to make something outside the simulation work, or to wait for it. Each is reported, and then does what it does.
+// The functions that a program calls to make something outside the simulation work, or to wait for it. Each call is reported, and then passed on.
 //
 // The functions are declared by how their arguments are passed, in words: no header of theirs is needed, and none has to exist.
 #if defined(__linux__)

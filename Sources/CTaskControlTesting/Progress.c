@@ -1,4 +1,4 @@
-// What each thread simulates, and how a message says so.
+// The simulation of each thread, and its text for messages.
 #if defined(__linux__) || defined(__APPLE__)
 #include "Interposed.h"
 #include <stdlib.h>

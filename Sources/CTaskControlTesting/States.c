@@ -1,4 +1,4 @@
-// What a job or a task is, and what it waits for.
+// The kind of a job or a task, and what it waits for.
 //
 // The layout is the runtime's own, as its debugging tools read it.
 #if defined(__linux__) || defined(__APPLE__)
@@ -39,7 +39,7 @@ static uint32_t status(const void *task) {
 
 bool tc_hasEnded(const void *task) { return status(task) & StatusIsComplete; }
 
-/// What the records of a task say. They lie in memory of the task, which it uses anew when it runs.
+/// The contents of the records of a task. They lie in memory of the task, which the task reuses when it runs.
 static TCTaskState recorded(const void *task, void **on) {
     uintptr_t first = __atomic_load_n((const uintptr_t *)((const char *)task + RecordsOffset), __ATOMIC_ACQUIRE);
     int count = 0;

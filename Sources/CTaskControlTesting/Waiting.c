@@ -1,4 +1,4 @@
-// What waits for another thread, and what wakes one. A simulation has one thread: a wait that has to wait is for something outside.
+// The functions that wait for another thread, or wake one. A simulation has one thread: a wait that has to wait is for something outside.
 //
 // Each wait is tried first. If it would block, it is reported. With a time limit it then gives up after a millisecond of real time, and virtual
 // time passes up to the limit; without one it blocks, and the watchdog names it.

@@ -76,7 +76,7 @@ static void *watch(void *nothing) {
     pthread_setname_np("TC watchdog");
 #endif
     pthread_mutex_lock(&lock);
-    // It goes after two looks at nobody. Seeds follow one another: the next one finds it still there.
+    // The watchdog ends when it has found no simulation twice. Seeds follow one another: the next one finds it still there.
     for (int idle = 0; idle < 2; idle++) {
         int64_t wait = limit / 8;
         wait = wait < 5 * Millisecond ? 5 * Millisecond : wait > Second ? Second : wait;

@@ -1,5 +1,5 @@
 #if Metrics
-/// A metric: what it is called, and what it is about.
+/// The name and the dimensions of a metric.
 struct MetricName: Hashable, Sendable {
     /// The table of `Documentation/Events.md`.
     enum Label: String {

@@ -10,7 +10,7 @@ internal import TaskControlSupport
 /// TaskDiagnostics.install(MetricsObserver())
 /// ```
 ///
-/// It measures how many tasks and calls exist and how many of them wait, how long they wait and run, how they end, joined flights, retries,
+/// The observer measures how many tasks and calls exist and how many of them wait, how long they wait and run, how they end, joined flights, retries,
 /// HTTP responses, and mistakes: `Documentation/Events.md` has a table of all names and dimensions. No dimension is a key, the name of a task
 /// or a request, so the number of time series is bounded.
 ///

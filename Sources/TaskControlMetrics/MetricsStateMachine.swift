@@ -2,7 +2,7 @@
 internal import TaskControl
 internal import TaskControlSupport
 
-/// Turns events into measurements, and keeps of each subject what its next event needs: its phase, and since when.
+/// Turns events into measurements, and keeps the data of each subject that its next event needs: its phase, and the beginning of the phase.
 ///
 ///              begins              .running               .waiting
 ///     (nothing) ───► waiting ─────────────────► running ─────────────────► waiting …

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SnapshotBuilder {
-    /// Those of whom each waits for the next, and the last for the first.
+    /// Finds the subjects of which each waits for the next, and the last for the first.
     func circles() -> [[Identity]] {
         var edges = Edges(self)
         for (id, subject) in ordered { edges.add(id, subject) }
@@ -13,7 +13,7 @@ extension SnapshotBuilder {
         private var graph = WaitGraph()
         private var nodes: [Identity: WaitGraph.Node] = [:]
         private var tasks: [TaskIdentity: WaitGraph.Node] = [:]
-        /// One of those who run there.
+        /// One of the calls that run there.
         private var lanes: [Lane: WaitGraph.Node] = [:]
         /// The first of an owner's tasks, the first two, and so on.
         private var drained: [Identity: [WaitGraph.Node]] = [:]
@@ -81,7 +81,7 @@ extension SnapshotBuilder {
             return drained[owner]?[count - 1]
         }
 
-        /// Whether nobody else can let somebody go on who waits there: one who held it before anybody listened, or whom there was no room for.
+        /// Whether all holders of the lane are known. If not, an untracked holder could still release it, and there is no deadlock to report.
         private func knowsAllHolders(of lane: Lane, _ subject: Subject) -> Bool {
             guard subject.primitive.traits.contains(.line), subject.delay == nil,
                 let owner = builder.books.owners[lane.owner],

@@ -1,32 +1,32 @@
 internal import TaskControl
 
-/// Makes a snapshot of the tracker's books: who is within whom, and who waits for whom.
+/// Makes a snapshot of the tracker's subjects: which subject is within which, and which waits for which.
 struct SnapshotBuilder {
     typealias Identity = TaskEvent.Identity
     typealias TaskIdentity = TaskEvent.TaskIdentity
     typealias Subject = TrackerStateMachine.Subject
     typealias Owner = TrackerStateMachine.Owner
 
-    /// More than these are not listed where somebody waits for many.
+    /// The most subjects that are listed if a subject waits for many.
     private static let mostListed = 8
 
     let books: TrackerStateMachine
     private let time: Duration
     /// All subjects, in the order in which they began.
     let ordered: [(id: Identity, subject: Subject)]
-    /// Who waits or runs in a task, in the order in which they began: the last is the innermost.
+    /// The subjects that wait or run in a task, in the order in which they began: the last is the innermost.
     private var actors: [TaskIdentity: [Identity]] = [:]
-    /// What has no owner and began in the task of another.
+    /// The subjects that have no owner and began in the task of another.
     private var calls: [Identity: [Identity]] = [:]
-    /// What a task waits for, by who is innermost there.
+    /// The subjects that a task waits for, according to its innermost subject.
     private var awaited: [Identity: [Identity]] = [:]
-    /// Those that run.
+    /// The running subjects of each lane.
     var running: [Lane: [Identity]] = [:]
     private var inner: Set<Identity> = []
-    /// The tasks of owners that somebody drains.
+    /// The tasks of owners that are being drained.
     var drained: [Identity: [Identity]] = [:]
 
-    /// Where one may have to wait for another: those of other keys are in nobody's way.
+    /// A group of tasks that may have to wait for each other: tasks of other keys do not block them.
     struct Lane: Hashable {
         let owner: Identity
         let key: String?
@@ -63,10 +63,10 @@ struct SnapshotBuilder {
         }
     }
 
-    /// The tasks that go on when it does.
+    /// The tasks that continue when the subject does.
     private func waiters(of subject: Subject) -> [TaskIdentity] {
         if subject.primitive.isAwaited { return Array(subject.callers.keys) }
-        // Somebody who waits in a task that is not his own.
+        // A subject that waits in a task that is not its own.
         guard subject.phase == .waiting, let task = subject.actsIn, let outer = actors[task]?.first else { return [] }
         return books.subjects[outer]?.order == subject.order ? [] : [task]
     }
@@ -107,7 +107,7 @@ struct SnapshotBuilder {
         )
     }
 
-    /// Not negative: what other threads tell may come after the time was taken.
+    /// Not negative: events of other threads may come after the time was taken.
     private func age(since begin: Duration) -> Duration { max(.zero, time - begin) }
 
     private func order(_ id: Identity) -> UInt64 { books.subjects[id]?.order ?? .max }
@@ -134,19 +134,19 @@ struct SnapshotBuilder {
         )
     }
 
-    /// Who runs before it, holds what it needs, or is to end.
+    /// The subjects that run before it, hold what it needs, or must end first.
     private func holders(of subject: Subject) -> ArraySlice<Identity> {
         if subject.isDrain, let owner = subject.owner { return drained(by: subject, of: owner) }
         guard subject.phase == .waiting, subject.hasToWait, subject.delay == nil,
             subject.primitive.traits.contains(.line),
             let lane = lane(of: subject), let running = running[lane]
         else { return [] }
-        // Who came later to a store, and runs beside others, is in nobody's way.
+        // A task that came later to a store, and runs beside others, blocks none of them.
         return subject.primitive.traits.contains(.overtaking)
             ? running.prefix { order($0) < subject.order } : running[...]
     }
 
-    /// Queues drain what is there when somebody asks, the others all.
+    /// Queues drain the tasks that are there at the call, the other owners drain all tasks.
     func drained(by drain: Subject, of owner: Identity) -> ArraySlice<Identity> {
         let all = drained[owner] ?? []
         return drain.primitive.traits.contains(.drainsEarlier) ? all.prefix { order($0) < drain.order } : all[...]

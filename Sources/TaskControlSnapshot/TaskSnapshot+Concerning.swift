@@ -23,7 +23,7 @@ extension TaskSnapshot {
 }
 
 extension TaskSnapshot.Entry {
-    /// What an entry waits for, and what it is doing: that may wait too.
+    /// Collects the subjects that an entry and its calls wait for.
     fileprivate func collectWaits(_ waits: inout [TaskEvent.Identity: [TaskEvent.Identity]]) {
         waits[id] = waitsFor + calls.map(\.id)
         for call in calls { call.collectWaits(&waits) }

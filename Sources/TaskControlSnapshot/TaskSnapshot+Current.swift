@@ -23,7 +23,7 @@ extension TaskSnapshot {
         if isFirst { TaskDiagnostics.install(fresh) }
     }
 
-    /// Returns what lives now: owners with their tasks, what each waits for, and what looks wrong.
+    /// Returns a snapshot of the owners and tasks that live now, of what each waits for, and of the problems.
     ///
     /// Tracking must have been started with ``startTracking()``. Otherwise the snapshot is empty, and ``isTracking`` is `false`.
     ///

@@ -89,7 +89,7 @@ extension TaskSnapshot.Entry {
 }
 
 extension TaskSnapshot.Circuit: CustomStringConvertible {
-    /// In words.
+    /// A description in words.
     public var description: String {
         switch self {
         case .open(let age): "open for \(age.inSeconds)"
@@ -99,7 +99,7 @@ extension TaskSnapshot.Circuit: CustomStringConvertible {
 }
 
 extension TaskSnapshot.Warning: CustomStringConvertible {
-    /// In words.
+    /// A description in words.
     public var description: String {
         switch self {
         case .cancelledButRunning(let id, let since): "\(id) was cancelled \(since.inSeconds) ago, and still runs"

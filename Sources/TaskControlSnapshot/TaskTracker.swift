@@ -26,12 +26,13 @@ public final class TaskTracker: TaskObserver {
         state.withLock { $0.receive(event) }
     }
 
-    /// Returns what lives now, as far as it began while this tracker observed.
+    /// Returns a snapshot of the owners and tasks that live now, and that began while this tracker observed.
     ///
-    /// It may be called from anywhere, an observer that was added later than the tracker included. Events of other threads at the same moment
-    /// are included or not, each as a whole.
+    /// This function may be called from anywhere, also from an observer that was added later than the tracker. Events of other threads at the same
+    /// moment are included or not, each as a whole.
     ///
-    /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live. The lock is held in O(1); the next event then copies the tables, in O(*n*).
+    /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live. The lock is held in O(1); the next event then copies the tables, in
+    ///   O(*n*).
     public func snapshot() -> TaskSnapshot {
         state.withLock { $0 }.snapshot(at: TaskDiagnostics.eventTime ?? .zero)
     }

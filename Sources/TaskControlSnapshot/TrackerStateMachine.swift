@@ -18,7 +18,7 @@ struct TrackerStateMachine {
         var isClosed = false
         var isDeallocated = false
         var permitsOut = 0
-        /// How many permits there are, if that was told.
+        /// The number of permits, if an event had it.
         var capacity: Int?
         var subjects: Set<Identity> = []
         /// A breaker that does not admit all calls.
@@ -57,7 +57,7 @@ struct TrackerStateMachine {
         var isDrain = false
         /// Whether it waits for others, and not only for a thread.
         var hasToWait = false
-        /// How many permits.
+        /// The number of permits.
         var count = 1
         /// The task that it waits or runs in; `nil`: not known yet.
         var actsIn: TaskIdentity?
@@ -97,7 +97,7 @@ struct TrackerStateMachine {
         case .deallocated:
             owners[owner]?.isDeallocated = true
             leaveIfOver(owner)
-        // Permits that are got and given back by calls that know nothing of each other.
+        // Permits that are acquired and released by independent calls.
         case .acquired: takePermits(event.count ?? 0, of: owner, event)
         case .released: takePermits(0 &- (event.count ?? 0), of: owner, event)
         case .callRefused: noteRefusal(by: owner, event)
@@ -137,7 +137,7 @@ struct TrackerStateMachine {
         owners[owner]?.circuit = circuit
     }
 
-    /// Whose end will not be told is there as long as something of it is.
+    /// Owners whose deallocation is not reported are removed with their last subject.
     private mutating func leaveIfOver(_ id: Identity) {
         guard let owner = owners[id], owner.subjects.isEmpty else { return }
         if owner.isDeallocated || !owner.wasCreated && owner.permitsOut == 0 { owners[id] = nil }
@@ -185,7 +185,7 @@ struct TrackerStateMachine {
             subject.phase = phase
             subject.phaseSince = event.time
             subject.delay = phase == .waiting ? event.delay : nil
-            // What waits or runs says so itself.
+            // A subject that waits or runs reports its task itself.
             subject.actsIn = event.task ?? subject.actsIn
         }
         subject.name = subject.name ?? event.taskName
@@ -218,7 +218,7 @@ struct TrackerStateMachine {
     private mutating func end(_ id: Identity, _ event: TaskEvent) {
         guard let subject = subjects.removeValue(forKey: id) else { return }
         leave(id, subject.owner)
-        // A bare call has got its permits: they are nobody's from now on.
+        // A bare call has acquired its permits: they have no owner from now on.
         if event.kind == .acquired, let owner = event.owner { takePermits(event.count ?? 0, of: owner, event) }
     }
 

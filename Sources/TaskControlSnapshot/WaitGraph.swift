@@ -1,7 +1,8 @@
-/// Who waits for whom: what finds those that will never go on.
+/// The graph of waits, which finds the nodes that will never continue.
 ///
-/// Tasks wait for subjects, subjects for the tasks that they run in, or for one or all of others. Whoever waits for nothing is free; who waits
-/// for one of several is free when one of them is, who waits for all when all are. What is left over is stuck: in a circle, or behind one.
+/// Tasks wait for subjects, subjects for the tasks that they run in, or for one or all of others. A node that waits for nothing is free; a node
+/// that waits for one of several is free when one of them is; a node that waits for all is free when all are. The remaining nodes are stuck: in a
+/// circle, or behind one.
 ///
 /// - Complexity: O(nodes + edges).
 struct WaitGraph {
@@ -11,7 +12,7 @@ struct WaitGraph {
     private var needsAll: [Bool] = []
     private var isFree: [Bool] = []
 
-    /// - Parameter needsAll: Whether it waits for all of its targets, or for one of them.
+    /// - Parameter needsAll: Whether the node waits for all of its targets, or for one of them.
     mutating func addNode(needsAll: Bool = true) -> Node {
         targets.append([])
         self.needsAll.append(needsAll)
@@ -21,13 +22,13 @@ struct WaitGraph {
 
     mutating func addEdge(from node: Node, to target: Node) { targets[node].append(target) }
 
-    /// Somebody unknown may let it go on.
+    /// A node outside the graph may free it.
     mutating func free(_ node: Node) { isFree[node] = true }
 
     /// The circles among those that are stuck, each once, in the order in which each waits for the next.
     func circles() -> [[Node]] {
         let isFree = everybodyFree()
-        // From anybody who is stuck, on to somebody who is, and so on, until somebody comes again.
+        // From any stuck node to a stuck node that it waits for, and so on, until a node comes again.
         var walk = [Int](repeating: 0, count: targets.count)
         var circles: [[Node]] = []
         for start in targets.indices where !isFree[start] && walk[start] == 0 {
@@ -37,7 +38,7 @@ struct WaitGraph {
                 walk[node] = start + 1
                 path.append(node)
                 guard let next = targets[node].first(where: { !isFree[$0] }) else {
-                    preconditionFailure("Who is stuck waits for somebody who is.")
+                    preconditionFailure("a stuck node waits for another stuck node")
                 }
                 node = next
             }

@@ -14,18 +14,18 @@ private import Android
 
 /// A file that appears when it is whole.
 ///
-/// It is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and
+/// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and
 /// stays; a file that is replaced passes its permissions on. Anything but a regular file, such as a device or a pipe,
 /// is written to directly. A process that is killed leaves the draft: a hidden file whose name begins with
 /// `.taskcontrol-` and ends in `.part`.
 ///
-/// For one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
+/// A file has one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
 public struct OutputFile {
     /// A call of the system that failed.
     public struct SystemError: Error {
-        /// What was not done: "created", "written" or "put in place".
+        /// The step that failed: "created", "written" or "put in place".
         public let step: String
-        /// Its `errno`.
+        /// The `errno` of the step.
         public let code: Int32
 
         /// The description of the error by the system.
@@ -44,7 +44,7 @@ public struct OutputFile {
     /// Whether a draft stays that could not be put in its place.
     private let keepsDraft: Bool
 
-    /// Opens a draft beside the file, or what is no regular file itself: a pipe blocks until somebody reads from it.
+    /// Opens a draft beside the file, or, if it is no regular file, the file itself: a pipe blocks until it is read from.
     public init(_ path: String) throws(SystemError) {
         var status = stat()
         let exists = stat(path, &status) == 0
@@ -135,7 +135,7 @@ public struct OutputFile {
         throw removing(SystemError("put in place"))
     }
 
-    /// Leaves nothing. What has been written directly stays written.
+    /// Removes the draft. Text that has been written directly stays written.
     public func discard() {
         // While the lock is held: afterwards the draft may be another writer's.
         if let draft { unlink(draft) }
@@ -200,7 +200,7 @@ public struct OutputFile {
         }
     }
 
-    /// Where a path leads, also if nothing is there yet.
+    /// Returns the end of the links of a path, also if no file is there yet.
     private static func end(ofLinksFrom path: String) throws(SystemError) -> String {
         var path = path
         // As many as Linux follows.
@@ -220,7 +220,7 @@ public struct OutputFile {
         throw SystemError("created", code: ELOOP)
     }
 
-    /// With the slash at its end.
+    /// Returns the folder of a path, with the slash at its end.
     private static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }

@@ -11,7 +11,7 @@ struct TraceFold {
         case calls(TaskEvent.Primitive)
     }
 
-    /// A bar, and what is needed only while folding.
+    /// A bar, and the data that is needed only while folding.
     private struct Draft {
         var bar: Bar
         /// Whether the subject itself has an event: a subject of which only others report, perhaps late, has no bar.

@@ -3,7 +3,7 @@ enum TraceLanes {
     /// Gives each bar the first lane that is free when it begins: so there are as many lanes as bars at once, and no more.
     ///
     /// - Parameter range: Bars in the order of their beginnings.
-    /// - Returns: How many lanes there are.
+    /// - Returns: The number of lanes.
     /// - Complexity: O(*n* log *n*).
     static func assign(_ bars: inout [TraceModel.Bar], _ range: Range<Int>) -> Int {
         var busy = Heap()

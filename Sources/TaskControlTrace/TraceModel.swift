@@ -5,7 +5,7 @@ internal import TaskControlSupport
 ///
 /// Times are in nanoseconds from the first event on, in 64 bits on every platform.
 struct TraceModel: Sendable {
-    /// How a subject has ended, if it has.
+    /// The outcome of a subject, if it has ended.
     enum Outcome: Int, Sendable, CaseIterable {
         case completed
         case failed
@@ -83,7 +83,7 @@ struct TraceModel: Sendable {
         /// Its bars, in the order of their beginnings.
         var bars = 0..<0
 
-        /// For example `FIFOQueue "downloads" #7`.
+        /// The title of a group, such as `FIFOQueue "downloads" #7`.
         var title: String {
             guard let owner else { return primitive.rawValue }
             return name.map { "\(primitive.rawValue) \"\($0)\" \(owner)" } ?? "\(primitive.rawValue) \(owner)"

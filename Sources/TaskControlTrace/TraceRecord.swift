@@ -1,7 +1,7 @@
 internal import TaskControl
 internal import TaskControlSupport
 
-/// What a trace keeps of an event. Long texts are clipped.
+/// The part of an event that a trace keeps. Long texts are clipped.
 struct TraceRecord: Sendable {
     let primitive: TaskEvent.Primitive
     let kind: TaskEvent.Kind

@@ -5,7 +5,7 @@ extension TraceRecorder {
     /// The format of a written trace.
     @nonexhaustive
     public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// One page that needs nothing else: no network, no other file, no script from elsewhere.
+        /// A page of HTML that needs nothing else: no network, no other file, no script from elsewhere.
         case html
         /// JSON in Chrome's trace format, for <https://ui.perfetto.dev> and `chrome://tracing`.
         case perfetto

@@ -16,7 +16,7 @@ internal import TaskControlSupport
 ///
 /// The page is one file that loads nothing else: it has lanes for lifetimes, stores, queues, flights and semaphores, and in them a bar for
 /// each task or call, with the time it waited and the time it ran, its outcome, and its name, key, age and error. Write it before you end the
-/// observation: what has not ended is drawn up to that moment.
+/// observation: subjects that have not ended are drawn up to that moment.
 ///
 /// ## Memory and time
 /// The latest ``capacity`` events are kept, about 280 bytes each in addition to their texts; texts longer than 512 bytes are clipped. The
@@ -25,7 +25,7 @@ internal import TaskControlSupport
 /// To record an event is a lock and a copy, 0.1 to 0.2 µs: nothing is formatted or written to a file until you ask for it, and
 /// recording continues meanwhile.
 ///
-/// It is not a log: for one line per event, see `TaskDiagnostics.Configuration.debugLogging`.
+/// A trace is not a log: for one line per event, see `TaskDiagnostics.Configuration.debugLogging`.
 public final class TraceRecorder: TaskObserver {
     /// The maximum number of events that are kept.
     public let capacity: Int

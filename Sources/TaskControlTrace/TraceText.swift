@@ -1,4 +1,4 @@
-/// Text that is handed on in pieces of about 64 KB, so that a million events do not become one string.
+/// Text that is passed on in pieces of about 64 KB, so that a million events do not become one string.
 struct TraceText<Failure: Error> {
     typealias Sink = (borrowing [UInt8]) throws(Failure) -> Void
 
@@ -22,7 +22,7 @@ struct TraceText<Failure: Error> {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// As it is.
+    /// Appends a text unchanged.
     @inline(__always)
     mutating func put(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -45,7 +45,7 @@ struct TraceText<Failure: Error> {
         }
     }
 
-    /// Nanoseconds as microseconds with three decimals: what traces count in, exactly.
+    /// Appends nanoseconds as microseconds with three decimals: the unit of traces, exactly.
     mutating func putMicroseconds(_ nanoseconds: Int64) {
         if nanoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
         put(abs(nanoseconds / 1000))
@@ -55,8 +55,8 @@ struct TraceText<Failure: Error> {
         for digit in [rest / 100, rest / 10 % 10, rest % 10] { bytes.append(UInt8(ascii: "0") + UInt8(digit)) }
     }
 
-    /// As a string of JSON, which is harmless within a script of a page, too: `<` is escaped, and so are the separators that end a line in
-    /// JavaScript.
+    /// Appends a text as a string of JSON, which is harmless within a script of a page, too: `<` is escaped, and so are the separators that end a
+    /// line in JavaScript.
     mutating func putQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text

@@ -16,7 +16,7 @@ public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
         text = error.text
     }
 
-    /// A description of what failed, why, and what to do.
+    /// A description of the failure, its cause, and what to do.
     public var description: String {
         "The trace could not be \(step) at '\(path)': \(text) (errno \(code)). "
             + "Give a path in a folder that exists, may be written to, and has room."

@@ -1,7 +1,7 @@
 #if Tracing
 internal import TaskControl
 
-/// The spans of the subjects, and what an event means for them.
+/// The spans of the subjects, and the effects of events on them.
 ///
 /// A caller that joins a flight has a span of its own, from when it joins until the flight ends or it leaves. Events of a subject that has no
 /// span, because it has ended or began before the observer was added, are ignored.

@@ -1,4 +1,4 @@
-// What the simulation needs of C: access to the Swift runtime, on Linux and Apple's platforms, and nothing of that elsewhere.
+// The C part of the simulation: access to the Swift runtime, on Linux and Apple's platforms, and nothing of that elsewhere.
 //
 // A simulation belongs to the thread that runs it. All that is caught here is caught on that thread and while it is
 // *entered*; every other thread, and this one at any other time, goes straight on to the real thing.
@@ -35,14 +35,14 @@ typedef struct {
     void *_Nonnull hopExecutor[2];
     /// The system's, which a task may be given by name.
     void *_Nullable globalExecutor;
-    /// - foreign: The executor of somebody else that it begins on.
+    /// - foreign: The executor outside the simulation that it begins on.
     void (*_Nonnull created)(
         void *_Nonnull context, void *_Nonnull task, const char *_Nullable name, void *_Nullable foreign);
-    /// The task that runs is about to go to the executor of somebody else.
+    /// The running task is about to move to an executor outside the simulation.
     void (*_Nonnull goes)(void *_Nonnull context, void *_Nonnull foreign);
     /// Whether the task that runs is the simulation's, so that it may be sent to the hop executor.
     bool (*_Nonnull mayHop)(void *_Nonnull context);
-    /// Both say whether the job is the simulation's: it may resume somebody outside.
+    /// Both say whether the job is the simulation's: it may resume a task outside.
     bool (*_Nonnull enqueue)(void *_Nonnull context, void *_Nonnull job, bool onMain);
     bool (*_Nonnull enqueueAfter)(void *_Nonnull context, void *_Nonnull job, int64_t nanoseconds);
     /// The program has called a function that makes something outside the simulation work, or waits for it.
@@ -52,7 +52,7 @@ typedef struct {
     /// The program has blocked its thread for a time: virtual time has to pass.
     ///
     /// - call: `NULL`: not in a call, but in a loop that looks at the clock.
-    /// - Returns: What all clocks show from now on, in nanoseconds.
+    /// - Returns: The time that all clocks show from now on, in nanoseconds.
     int64_t (*_Nonnull passed)(void *_Nonnull context, int64_t nanoseconds, const char *_Nullable call);
 } TCSimulation;
 
@@ -77,10 +77,10 @@ void tc_unlockMain(void);
 void tc_enter(TCSimulation *_Nullable simulation, bool interposes);
 /// The context of the simulation that this thread is in.
 void *_Nullable tc_context(void);
-/// What all clocks of this thread show, in nanoseconds; less than zero: the real time.
+/// The time that all clocks of this thread show, in nanoseconds; less than zero: the real time.
 void tc_setNow(int64_t nanoseconds);
 
-/// Whether a thread outside may have been made to work since the last call: one that may resume a task.
+/// Whether a thread outside the simulation may have received work since the last call: a thread that may resume a task.
 bool tc_takeHint(void);
 
 /// A strategy in parts, from which a report makes its text. No text is made for a seed that reports nothing.
@@ -112,7 +112,7 @@ void tc_endStep(void);
 static inline bool tc_isSet(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
 static inline void tc_set(bool *_Nonnull flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELEASE); }
 
-/// What a task is up to.
+/// The state of a task.
 typedef enum : uint32_t {
     TCTaskFinished,
     /// Runs, or could run.
@@ -123,9 +123,9 @@ typedef enum : uint32_t {
     TCTaskAwaitsExecutor,
 } TCTaskState;
 
-/// Whether a task that somebody retains has ended.
+/// Whether a retained task has ended.
 bool tc_hasEnded(const void *_Nonnull task);
-/// Reads the state of a task that somebody retains. Not for one that another thread may be running: what is read here is
+/// Reads the state of a retained task. Not for a task that another thread may be running: what is read here is
 /// memory that such a task uses for something else.
 ///
 /// - on: The task or the executor that it waits for.
@@ -145,7 +145,7 @@ uint8_t tc_jobPriority(const void *_Nonnull job);
 /// A number that no other task of this process ever has.
 uint64_t tc_taskID(const void *_Nonnull task);
 void *_Nullable tc_currentTask(void);
-/// Whether a task is being created on this thread: it is enqueued before `created` tells of it.
+/// Whether a task is being created on this thread: it is enqueued before `created` reports it.
 bool tc_isCreating(void);
 /// The actor that the task is going to which the hop executor takes at this moment.
 void *_Nullable tc_destination(void);

@@ -12,7 +12,7 @@
 ///
 /// The base's path is never dropped, and never left: credentials that are meant for this server go nowhere else.
 public struct BaseRequestAdapter: RequestAdapter {
-    /// Where the server is.
+    /// The URL of the server.
     public let baseURL: URL
 
     /// Whether an endpoint's URL may lead elsewhere.
@@ -20,7 +20,7 @@ public struct BaseRequestAdapter: RequestAdapter {
 
     private let base: JoinedURL.Base?
 
-    /// An adapter for the requests to one server.
+    /// Creates an adapter for the requests to one server.
     ///
     /// - Parameters:
     ///   - baseURL: Where the server is: with a scheme and a host. Without them each request fails, and says so.
@@ -32,7 +32,7 @@ public struct BaseRequestAdapter: RequestAdapter {
         base = JoinedURL.Base(baseURL)
     }
 
-    /// An adapter for the requests to one server.
+    /// Creates an adapter for the requests to one server.
     ///
     /// - Parameters:
     ///   - baseURL: Where the server is: with a scheme and a host, such as `"https://books.example/v1"`. Without them,

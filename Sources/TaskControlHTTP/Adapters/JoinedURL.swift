@@ -1,4 +1,4 @@
-/// How an endpoint's URL and its server's become one.
+/// Joins the URL of an endpoint and the URL of its server.
 enum JoinedURL {
     /// The server's URL, taken apart once.
     struct Base: Sendable {
@@ -7,7 +7,7 @@ enum JoinedURL {
         let origin: Origin
         let segments: [Substring]
         let query: String?
-        /// What a plain path is put behind; with a query there is none.
+        /// The prefix of a plain path; `nil` if the URL has a query.
         let plain: String?
 
         /// `nil`: the URL has no scheme or no host.
@@ -29,7 +29,7 @@ enum JoinedURL {
     }
 
     static func join(_ url: URL, to base: Base, allowsOtherServers: Bool) throws -> URL {
-        // The text, not Foundation's reading of it: what `URL(string:relativeTo:)` was given counts too.
+        // The text, not Foundation's reading of it: the argument of `URL(string:relativeTo:)` counts too.
         let given = url.absoluteString
         if let plain = base.plain, isPlain(given), let joined = URL(string: plain + given) { return joined }
         guard let parts = URLComponents(string: given) else { throw Refusal.unusable(url) }
@@ -91,7 +91,7 @@ enum JoinedURL {
         return segments
     }
 
-    /// What is between the slashes, empty segments included, but for those before the first and behind the last.
+    /// The segments between the slashes, empty ones included, except those before the first slash and after the last one.
     private static func segments(of path: String) -> [Substring] {
         var segments = path.drop { $0 == "/" }.split(separator: "/", omittingEmptySubsequences: false)
         if segments.last?.isEmpty == true { segments.removeLast() }

@@ -1,4 +1,4 @@
-/// Completes an endpoint's request with what all requests of a client have in common, before it is sent.
+/// Completes an endpoint's request with the parts that all requests of a client have in common, before it is sent.
 ///
 /// ```swift
 /// struct APIKey: RequestAdapter {
@@ -15,12 +15,12 @@
 ///
 /// Credentials that expire are the ``Authenticator``'s: it comes after the adapter.
 public protocol RequestAdapter: Sendable {
-    /// Completes a request. Called once a call of the client, also when the request is sent again.
+    /// Completes a request. Called once per call of the client, also when the request is sent again.
     ///
-    /// What it throws fails the call, and reaches the caller as it is.
+    /// An error that it throws fails the call, and reaches the caller unchanged.
     ///
     /// ## Cancellation
-    /// It is cancelled with the caller, who then gets `CancellationError`, whatever this throws. It is called in the caller's isolation, and
-    /// stays there if it is declared `nonisolated(nonsending)`.
+    /// The adapter is cancelled with the caller, which then receives `CancellationError`, whatever this throws. It is called in the caller's
+    /// isolation, and stays there if it is declared `nonisolated(nonsending)`.
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }

@@ -1,12 +1,12 @@
 // The members of a client that every client has, and those that a client need not implement.
 
 extension Client {
-    /// Sends a request and gets its content. The form of ``request(_:onProgress:)`` without progress.
+    /// Sends a request and returns its content. The form of ``request(_:onProgress:)`` without progress.
     public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
         try await request(endpoint, onProgress: nil)
     }
 
-    /// Uploads something and gets the content of the response. The form of ``upload(_:onProgress:)`` without progress.
+    /// Uploads a body and returns the content of the response. The form of ``upload(_:onProgress:)`` without progress.
     public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
         try await upload(endpoint, onProgress: nil)
     }

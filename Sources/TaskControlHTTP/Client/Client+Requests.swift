@@ -13,7 +13,7 @@ extension Client {
     /// - Parameters:
     ///   - request: The request, with its body if it has one.
     ///   - acceptedStatuses: The statuses of the responses that the call returns. By default 200 to 299.
-    /// - Throws: As ``request(_:)``; ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
+    /// - Throws: The errors of ``request(_:)``; ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
     public func data(
         for request: URLRequest,
         accepting acceptedStatuses: AcceptedStatuses = .successful

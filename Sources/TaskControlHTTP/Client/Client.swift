@@ -1,7 +1,7 @@
 /// The outcome of a call, for completion handlers.
 public typealias APIResult<Value> = Result<Value, any Error>
 
-/// Sends endpoints' requests and gets their contents.
+/// Sends the requests of endpoints and returns their contents.
 ///
 /// ```swift
 /// let books = try await client.request(BookListEndpoint())
@@ -12,11 +12,11 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// own, which needs two methods: `request(_:onProgress:)` and `upload(_:onProgress:)`.
 ///
 /// ## Cancellation
-/// A caller that is cancelled gets `CancellationError`, and the exchange ends; the server sees the connection end.
+/// A cancelled caller receives `CancellationError`, and the exchange ends; the server sees the connection end.
 /// Cancelling the `Progress` of a callback form does the same, and its completion handler is called with
 /// `CancellationError`.
 public protocol Client: Sendable {
-    /// Sends a request and gets its content.
+    /// Sends a request and returns its content.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
@@ -27,7 +27,7 @@ public protocol Client: Sendable {
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content
 
-    /// Uploads something and gets the content of the response.
+    /// Uploads a body and returns the content of the response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
@@ -47,7 +47,7 @@ public protocol Client: Sendable {
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: How many bytes of the response have arrived, if the client knows that; cancelling it cancels the
+    /// - Returns: The progress in bytes of the response that have arrived, if the client knows that; cancelling it cancels the
     ///   request.
     @discardableResult
     func request<E: Endpoint>(
@@ -61,7 +61,7 @@ public protocol Client: Sendable {
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: How many bytes have been sent, if the client knows that; cancelling it cancels the upload.
+    /// - Returns: The progress in bytes that have been sent, if the client knows that; cancelling it cancels the upload.
     @discardableResult
     func upload<E: UploadEndpoint>(
         _ endpoint: E,

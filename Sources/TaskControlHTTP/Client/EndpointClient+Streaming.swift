@@ -12,12 +12,12 @@ extension EndpointClient {
     /// The endpoint validates the response before; its `content(from:with:)` is not called.
     ///
     /// - Parameters:
-    ///   - endpoint: What to ask for.
+    ///   - endpoint: The endpoint of the request.
     ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. It is not
     ///     given what the policies take for a failure: with a retry policy one of its statuses, if the request can be repeated; with an
     ///     authenticator a rejection.
-    /// - Returns: What `receive` returns.
-    /// - Throws: What ``request(_:onProgress:)`` throws, and what `receive` throws, as it is.
+    /// - Returns: The value of `receive`.
+    /// - Throws: The errors of ``request(_:onProgress:)``, and the error of `receive`, unchanged.
     public func withResponse<E: Endpoint, Value>(
         to endpoint: E,
         _ receive: (HTTPTransportResponse) async throws -> Value
@@ -34,8 +34,8 @@ extension EndpointClient {
     ///   - onProgress: Called when more has been sent or received, one call after another, from any thread.
     ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more
     ///     to read.
-    /// - Returns: What `receive` returns.
-    /// - Throws: As ``upload(_:onProgress:)``, and what `receive` throws, as it is.
+    /// - Returns: The value of `receive`.
+    /// - Throws: The errors of ``upload(_:onProgress:)``, and the error of `receive`, unchanged.
     public func withResponse<E: UploadEndpoint, Value>(
         to endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -60,25 +60,25 @@ extension EndpointClient {
     /// ## Resuming
     /// A connection that breaks off in the middle of the body is an error of the transport: with ``ClientPolicies/retry``,
     /// another attempt follows. It requests the rest of the body if the server has sent a strong validator and the body has
-    /// no content coding, and otherwise begins anew; see ``DownloadResumption``, which also keeps the received part for a
+    /// no content coding, and otherwise begins again; see ``DownloadResumption``, which also keeps the received part for a
     /// later call. With `resuming:`, each request asks for a body without a coding (`Accept-Encoding: identity`), unless the
     /// endpoint sets that header. Without `resuming:`, only a request for the rest does, so the download of a body that the
-    /// server compresses begins anew.
+    /// server compresses begins again.
     ///
     /// The response to a continuation is a 206 with the headers of the rest, and the call returns this head. The endpoint
     /// validates it as the 200 of the whole content, without `Content-Range` and with the length of the whole: it need not
     /// accept 206. Nothing is resumed for a request with a method other than GET or a `Range` of its own.
     ///
     /// - Parameters:
-    ///   - endpoint: What to ask for. It validates the response; its `content(from:with:)` is not called.
+    ///   - endpoint: The endpoint of the request. It validates the response; its `content(from:with:)` is not called.
     ///   - file: Where to, in a folder that exists.
     ///   - resumption: Keeps the received part if the call fails or is cancelled, and continues the part of an earlier call.
     ///     By default `nil`: an attempt continues those of the same call, and nothing is kept.
-    ///   - onProgress: Called when more has arrived, including what was received before, one call after another, from any thread. It should return quickly: one that blocks
-    ///     holds up the download, and may hold up others.
+    ///   - onProgress: Called when more has arrived, including what was received before, one call after another, from any thread. It should return
+    ///     quickly: a closure that blocks holds up the download, and may hold up others.
     /// - Returns: The head of the response.
-    /// - Throws: What ``request(_:onProgress:)`` throws, and what the file system gives, as it is. A status that is not 2xx throws too, also where the
-    ///   endpoint takes it.
+    /// - Throws: The errors of ``request(_:onProgress:)``, and those of the file system, unchanged. A status that is not 2xx throws too, also where
+    ///   the endpoint takes it.
     @discardableResult
     public func download<E: Endpoint>(
         _ endpoint: E,

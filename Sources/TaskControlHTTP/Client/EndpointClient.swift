@@ -12,28 +12,28 @@ public typealias URLSessionClient = EndpointClient
 /// let books = try await client.request(BookListEndpoint())
 /// ```
 ///
-/// What can go wrong arrives as itself: what the endpoint, the adapter and the refresh of a credential throw, as it is;
-/// what the transport throws, as the ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit;
+/// Errors reach the caller in this form: errors of the endpoint, the adapter and the refresh of a credential, unchanged;
+/// errors of the transport, as the ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit;
 /// `CancellationError` if the caller is cancelled.
 ///
 /// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client
-/// made is invalidated when the client goes.
+/// created is invalidated when the client is deallocated.
 public final class EndpointClient: Client {
     /// The name of the client in diagnostics.
     public var name: String? { pipeline.name }
 
-    /// Where completion handlers are called.
+    /// The queue on which completion handlers are called.
     public let completionQueue: DispatchQueue
 
     let pipeline: RequestPipeline
 
-    /// A client over any transport.
+    /// Creates a client over any transport.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - requestAdapter: Completes requests: often a ``BaseRequestAdapter``.
     ///   - transport: Carries them.
-    ///   - policies: What it does beyond sending.
+    ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
@@ -61,7 +61,7 @@ public final class EndpointClient: Client {
         )
     }
 
-    /// Sends a request and gets its content.
+    /// Sends a request and returns its content.
     ///
     /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see
     /// ``download(_:to:resuming:onProgress:)`` and ``withResponse(to:_:)``.
@@ -78,7 +78,7 @@ public final class EndpointClient: Client {
         try await EndpointCall(endpoint, pipeline).content(onProgress: onProgress)
     }
 
-    /// Uploads something and gets the content of the response.
+    /// Uploads a body and returns the content of the response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
@@ -94,13 +94,13 @@ public final class EndpointClient: Client {
 }
 
 extension EndpointClient {
-    /// A client of a server, over any transport.
+    /// Creates a client of a server, over any transport.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - baseURL: Where the server is, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
     ///   - transport: Carries the requests; in tests, a ``MockTransport``.
-    ///   - policies: What the client does beyond sending.
+    ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
@@ -129,15 +129,15 @@ extension EndpointClient {
         )
     }
 
-    /// A client of a server, over URLSession.
+    /// Creates a client of a server, over URLSession.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - baseURL: Where the server is; see ``BaseRequestAdapter``.
-    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
+    ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
-    ///   - policies: What it does beyond sending.
+    ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
@@ -168,15 +168,15 @@ extension EndpointClient {
         )
     }
 
-    /// A client of a server, over URLSession.
+    /// Creates a client of a server, over URLSession.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - baseURL: Where the server is, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
-    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
+    ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
-    ///   - policies: What it does beyond sending.
+    ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
@@ -207,15 +207,15 @@ extension EndpointClient {
         )
     }
 
-    /// A client over URLSession.
+    /// Creates a client over URLSession.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - requestAdapter: Completes requests.
-    ///   - configuration: What the session is made with. On servers, `.ephemeral`: on Linux, `.default` shares one
+    ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
     ///   - delegate: The session's; see ``URLSessionTransport``.
-    ///   - policies: What it does beyond sending.
+    ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed

@@ -20,7 +20,7 @@ struct RequestEndpoint<Content: Sendable>: Endpoint {
 }
 
 extension RequestEndpoint where Content: Decodable {
-    /// An endpoint whose content is `Data` or text as it is, and any other decoded: as for endpoints with a type.
+    /// An endpoint whose content is `Data` or text unchanged, or any other type decoded, like that of endpoints with a type.
     init(_ request: @escaping @Sendable () throws -> URLRequest) {
         self.init(request) { endpoint, _, body in
             if let content = body as? Content { return content }

@@ -1,24 +1,24 @@
-/// How far an exchange has come, in bytes of the bodies.
+/// The progress of an exchange, in bytes of the bodies.
 public struct TransferProgress: Sendable, Hashable {
-    /// How much of the request's body has been sent.
+    /// The number of bytes of the request's body that have been sent.
     public var sent: Int64
 
-    /// How much of it there is, if that is known.
+    /// The length of the request's body, if it is known.
     public var expectedToSend: Int64?
 
-    /// How much of the response's body has arrived, as it came out of its content encoding.
+    /// The number of bytes of the response's body that have arrived, counted after the content encoding is removed.
     public var received: Int64
 
-    /// How much of it there is, if the server said so, and did not compress it.
+    /// The length of the response's body, if the server sent it, and did not compress the body.
     public var expectedToReceive: Int64?
 
-    /// Nothing yet, unless it is given.
+    /// Creates a progress. By default, nothing is sent or received.
     ///
     /// - Parameters:
-    ///   - sent: How much of the request's body has been sent.
-    ///   - expectedToSend: How much of it there is, if that is known.
-    ///   - received: How much of the response's body has arrived.
-    ///   - expectedToReceive: How much of it there is, if that is known.
+    ///   - sent: The number of bytes of the request's body that have been sent.
+    ///   - expectedToSend: The length of the request's body, if it is known.
+    ///   - received: The number of bytes of the response's body that have arrived.
+    ///   - expectedToReceive: The length of the response's body, if it is known.
     public init(
         sent: Int64 = 0,
         expectedToSend: Int64? = nil,
@@ -31,10 +31,10 @@ public struct TransferProgress: Sendable, Hashable {
         self.expectedToReceive = expectedToReceive
     }
 
-    /// Between 0 and 1, if it is known how much there is to send.
+    /// The fraction of the request's body that has been sent, between 0 and 1, if the length of the body is known.
     public var fractionSent: Double? { TransferProgress.fraction(sent, of: expectedToSend) }
 
-    /// Between 0 and 1, if it is known how much there is to receive.
+    /// The fraction of the response's body that has arrived, between 0 and 1, if the length of the body is known.
     public var fractionReceived: Double? { TransferProgress.fraction(received, of: expectedToReceive) }
 
     private static func fraction(_ done: Int64, of all: Int64?) -> Double? {

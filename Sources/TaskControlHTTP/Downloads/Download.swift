@@ -65,7 +65,7 @@ final class Download {
         return made
     }
 
-    /// Returns what to do with a response.
+    /// Returns the action for a response.
     func answer(_ response: HTTPURLResponse) -> DownloadStateMachine.Answer {
         if isWhole { return (200..<300).contains(response.statusCode) ? .write(from: 0) : .refuse }
         return machine.answer(DownloadStateMachine.Head(response))
@@ -83,7 +83,7 @@ final class Download {
         let output = try makeOutput()
         hasBegun = true
         machine.begin()
-        // The record is never one of another representation than the file is of.
+        // The record always describes the representation that is in the file.
         if position == 0, !isWhole { try resumption?.removeRecord() }
         try access { () throws(OutputFile.SystemError) in try output.rewind(to: position) }
         if position == 0, !isWhole, let entity = machine.entity, let url {
@@ -181,7 +181,7 @@ extension HTTPURLResponse {
 }
 
 extension OutputFile.SystemError {
-    /// As Foundation's own functions say it.
+    /// The error in the form of Foundation's own functions.
     fileprivate func ofFoundation(_ file: URL) -> CocoaError {
         let reason = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
         let cocoaCode: CocoaError.Code =

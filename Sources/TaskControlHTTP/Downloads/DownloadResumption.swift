@@ -15,7 +15,7 @@
 /// representations are joined. Use such a server with a checksum of the content, or without a resumption.
 ///
 /// Beside the file, a file with `.resume` after its name has the validator and a fingerprint of the URL: a download of
-/// another URL begins anew. When the download is complete, the part takes the place of the target in one step, and both
+/// another URL begins again. When the download is complete, the part takes the place of the target in one step, and both
 /// files are gone. So the part must be on the volume of the target.
 ///
 /// The part is not synchronized with the disk: after a power failure, call ``discard()`` before the next download.
@@ -54,7 +54,7 @@ public struct DownloadResumption: Sendable, Hashable {
 }
 
 extension DownloadResumption {
-    /// What is known of the received part.
+    /// The description of the received part.
     struct Record: Codable, Hashable {
         var entity: DownloadStateMachine.Entity
         /// The fingerprint of the URL. Not the URL itself, which may have a credential.

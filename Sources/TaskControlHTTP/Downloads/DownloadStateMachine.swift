@@ -25,9 +25,9 @@ struct DownloadStateMachine: Hashable {
         var refusesRanges = false
     }
 
-    /// What to do with a response.
+    /// The action for a response.
     enum Answer: Hashable {
-        /// Write the body at this position, and remove what is behind it.
+        /// Write the body at this position, and remove the bytes behind it.
         case write(from: Int64)
         /// The server cannot continue. Send the request again: no later request of this call has a range, until a body
         /// is written.
@@ -52,7 +52,7 @@ struct DownloadStateMachine: Hashable {
 
     /// `nil`: the received part cannot be continued.
     private(set) var entity: Entity?
-    /// How many bytes are in the file.
+    /// The number of bytes in the file.
     private(set) var received: Int64
     /// The position that the running request asks for.
     private var requested: Int64?
@@ -89,7 +89,7 @@ struct DownloadStateMachine: Hashable {
         return (position, entity.validator)
     }
 
-    /// The head of the response is there.
+    /// Decides about a response when its head has arrived.
     mutating func answer(_ head: Head) -> Answer {
         let requested = requested.take()
         switch (head.status, requested) {

@@ -9,14 +9,14 @@ public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
     private var range: Range<Int>
     private var others: Set<Int> = []
 
-    /// The statuses of a range.
+    /// Creates a set of the statuses in a range.
     ///
     /// - Parameter range: For example `200..<400`.
     public init(_ range: Range<Int>) {
         self.range = range
     }
 
-    /// The given statuses, and no others.
+    /// Creates a set of the given statuses, and no others.
     public init(arrayLiteral statuses: Int...) {
         range = 0..<0
         others = Set(statuses)

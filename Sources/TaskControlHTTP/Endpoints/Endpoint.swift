@@ -1,4 +1,4 @@
-/// One thing that can be asked of a server, and what comes back.
+/// A request to a server, and the type of its response.
 ///
 /// ```swift
 /// struct BookListEndpoint: Endpoint {
@@ -14,18 +14,18 @@
 ///
 /// The URL may be relative: the client's ``RequestAdapter`` knows the server.
 ///
-/// What an endpoint throws reaches the caller as it is.
+/// An error that an endpoint throws reaches the caller unchanged.
 ///
 /// Its methods run in the caller's isolation. So a body of megabytes that is asked for on the main actor is also
 /// decoded there: ask for such a one from a function that is `@concurrent`.
 public protocol Endpoint: ResponseEndpoint {
-    /// The request, without what all requests have in common: the server, and who asks.
+    /// Returns the request, without the parts that all requests have in common: the server, and the credentials.
     ///
     /// A GET with a body, and a method or a header that is not valid, fail the call with ``HTTPError/Reason/request``.
     /// `Content-Length` is ignored. Note that Foundation's `setValue` drops a value with a line break without an error,
     /// before the client can see it.
     ///
-    /// Called once a call of the client, also when the request is sent again: an idempotency key that is made here is
+    /// Called once per call of the client, also when the request is sent again: an idempotency key that is made here is
     /// the same in all attempts.
     func makeRequest() throws -> URLRequest
 }

@@ -1,15 +1,15 @@
-/// The body of a request, and of what type it is.
+/// The body of a request, and its media type.
 public struct HTTPBody: Sendable, Hashable {
-    /// What is sent.
+    /// The bytes that are sent.
     public let data: Data
 
-    /// Of what media type it is: the value of the `Content-Type` header.
+    /// The media type: the value of the `Content-Type` header.
     public let contentType: String
 
-    /// A body of any media type.
+    /// Creates a body of any media type.
     ///
     /// - Parameters:
-    ///   - data: What is sent.
+    ///   - data: The bytes that are sent.
     ///   - contentType: The value of the `Content-Type` header.
     public init(data: Data, contentType: String) {
         self.data = data
@@ -18,26 +18,26 @@ public struct HTTPBody: Sendable, Hashable {
 }
 
 extension HTTPBody {
-    /// JSON, already encoded: `application/json`.
+    /// Returns a body of JSON that is already encoded: `application/json`.
     public static func json(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "application/json") }
 
-    /// JSON: `application/json`.
+    /// Encodes a value as a body of JSON: `application/json`.
     ///
     /// - Parameters:
     ///   - value: The value to encode.
     ///   - encoder: The encoder. By default, in the `makeRequest()` of an endpoint, the endpoint's or the client's;
     ///     elsewhere a new one.
-    /// - Throws: What the encoder throws.
+    /// - Throws: The error of the encoder.
     public static func json(encoding value: some Encodable, with encoder: JSONEncoder? = nil) throws -> HTTPBody {
         try json((encoder ?? CallCoding.encoder).encode(value))
     }
 
-    /// A form, already encoded: `application/x-www-form-urlencoded`.
+    /// Returns a body of a form that is already encoded: `application/x-www-form-urlencoded`.
     public static func form(_ data: Data) -> HTTPBody {
         HTTPBody(data: data, contentType: "application/x-www-form-urlencoded")
     }
 
-    /// The fields of a form, in their order: `application/x-www-form-urlencoded`.
+    /// Encodes the fields of a form as a body, in their order: `application/x-www-form-urlencoded`.
     ///
     /// Encoded as browsers do (WHATWG URL, 5.2): a space becomes `+`, and of other characters only letters, digits and `*-._` stay.
     public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
@@ -45,13 +45,13 @@ extension HTTPBody {
         return form(Data(encoded.utf8))
     }
 
-    /// Text, already encoded in UTF-8: `text/plain; charset=utf-8`.
+    /// Returns a body of text that is already encoded in UTF-8: `text/plain; charset=utf-8`.
     public static func text(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "text/plain; charset=utf-8") }
 
-    /// Text, in UTF-8: `text/plain; charset=utf-8`.
+    /// Encodes text in UTF-8 as a body: `text/plain; charset=utf-8`.
     public static func text(_ string: String) -> HTTPBody { text(Data(string.utf8)) }
 
-    /// Anything: `application/octet-stream`.
+    /// Returns a body of any bytes: `application/octet-stream`.
     public static func binary(_ data: Data) -> HTTPBody {
         HTTPBody(data: data, contentType: "application/octet-stream")
     }

@@ -16,12 +16,12 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         fileprivate let fileName: String?
         fileprivate let contentType: String?
 
-        /// A field of text.
+        /// Returns a part for a field of text.
         public static func field(_ name: String, _ value: String) -> Part {
             Part(name: name, data: Data(value.utf8), fileName: nil, contentType: nil)
         }
 
-        /// A file.
+        /// Returns a part for a file.
         ///
         /// - Parameters:
         ///   - name: The name of the field.
@@ -41,10 +41,10 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The parts, in their order.
     public var parts: [Part]
 
-    /// A form of parts.
+    /// Creates a form of parts.
     public init(_ parts: [Part]) { self.parts = parts }
 
-    /// A form of parts.
+    /// Creates a form of parts.
     public init(arrayLiteral parts: Part...) { self.parts = parts }
 
     /// The bytes of the form.
@@ -70,7 +70,7 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
 }
 
 extension HTTPBody {
-    /// A form with files: `multipart/form-data`.
+    /// Encodes a form with files as a body: `multipart/form-data`.
     public static func multipart(_ form: MultipartForm) -> HTTPBody {
         // 122 random bits: no part contains it by chance.
         let boundary = "TaskControl-" + UUID().uuidString

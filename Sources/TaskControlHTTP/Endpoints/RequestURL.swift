@@ -17,7 +17,7 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
 
     private let isValid: Bool
 
-    /// A URL of a text that is one already, such as a link of a server.
+    /// Creates a URL from text that is already a URL, such as a link of a server.
     ///
     /// - Parameter text: Characters that no URL can contain are escaped, all others are used as they are.
     public init(_ text: String) {
@@ -25,10 +25,10 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         isValid = true
     }
 
-    /// A URL of a literal.
+    /// Creates a URL from a literal.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// A URL of a literal with values.
+    /// Creates a URL from a literal with values.
     public init(stringInterpolation: StringInterpolation) {
         description = stringInterpolation.text
         isValid = stringInterpolation.isValid

@@ -1,11 +1,11 @@
-/// How the response to a request is read, and under which policies the request is sent: the common part of
+/// A request whose response is decoded, and the policies under which it is sent: the common part of
 /// ``Endpoint`` and ``UploadEndpoint``.
 ///
 /// Everything has a default, except the content of a type that is not `Decodable`, `Data`, `String` or `Void`. A type
 /// conforms to ``Endpoint`` or ``UploadEndpoint``, which add the request. ``URLRequestBuildable`` has the functions
 /// that make it: `get("books")`.
 public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
-    /// What the caller gets.
+    /// The type of the decoded response.
     associatedtype Content: Sendable
 
     /// Makes the content of the body.
@@ -48,7 +48,7 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// status against ``acceptedStatuses``.
     ///
     /// - Parameters:
-    ///   - request: What was sent, without the credential that the client's ``Authenticator`` attached.
+    ///   - request: The request that was sent, without the credential that the client's ``Authenticator`` attached.
     ///   - response: The head of the response.
     ///   - data: The whole body; of a response that is streamed or written to a file, its first bytes if its status is
     ///     not 2xx, and `nil` if it is.
@@ -71,7 +71,7 @@ extension ResponseEndpoint {
         try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
 
-    /// Changes nothing.
+    /// Leaves the policies unchanged.
     public func adjust(_ policies: inout ClientPolicies) {}
 
     /// 200 to 299.
@@ -96,18 +96,18 @@ extension ResponseEndpoint where Content: Decodable {
 }
 
 extension ResponseEndpoint where Content == Data {
-    /// The body as it is.
+    /// Returns the body unchanged.
     public func content(from response: URLResponse?, with body: Data) throws -> Data { body }
 }
 
 extension ResponseEndpoint where Content == String {
-    /// The body as text in UTF-8; what is not is replaced by U+FFFD.
+    /// Returns the body as text in UTF-8; invalid bytes are replaced by U+FFFD.
     public func content(from response: URLResponse?, with body: Data) throws -> String {
         String(decoding: body, as: UTF8.self)
     }
 }
 
 extension ResponseEndpoint where Content == Void {
-    /// Nothing.
+    /// Ignores the body.
     public func content(from response: URLResponse?, with body: Data) throws {}
 }

@@ -16,7 +16,7 @@
 public protocol URLRequestBuildable {}
 
 extension URLRequestBuildable {
-    /// A GET request.
+    /// Creates a GET request.
     public func get(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -25,7 +25,7 @@ extension URLRequestBuildable {
         URLRequest("GET", url.url, queryItems, headers, nil)
     }
 
-    /// A POST request. Without a body its body is empty.
+    /// Creates a POST request, with an empty body if none is given.
     public func post(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -35,7 +35,7 @@ extension URLRequestBuildable {
         URLRequest("POST", url.url, queryItems, headers, body)
     }
 
-    /// A PATCH request. Without a body its body is empty.
+    /// Creates a PATCH request, with an empty body if none is given.
     public func patch(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -45,7 +45,7 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url.url, queryItems, headers, body)
     }
 
-    /// A PUT request. Without a body its body is empty, or the body of an upload.
+    /// Creates a PUT request, with an empty body, or the body of an upload, if none is given.
     public func put(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -55,7 +55,7 @@ extension URLRequestBuildable {
         URLRequest("PUT", url.url, queryItems, headers, body)
     }
 
-    /// A DELETE request, which may have a body.
+    /// Creates a DELETE request, which may have a body.
     public func delete(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -65,12 +65,12 @@ extension URLRequestBuildable {
         URLRequest("DELETE", url.url, queryItems, headers, body)
     }
 
-    /// A GET request.
+    /// Creates a GET request.
     public func get(_ url: URL, queryItems: [URLQueryItem] = [], headers: [String: String] = [:]) -> URLRequest {
         URLRequest("GET", url, queryItems, headers, nil)
     }
 
-    /// A POST request. Without a body its body is empty.
+    /// Creates a POST request, with an empty body if none is given.
     public func post(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -80,7 +80,7 @@ extension URLRequestBuildable {
         URLRequest("POST", url, queryItems, headers, body)
     }
 
-    /// A PATCH request. Without a body its body is empty.
+    /// Creates a PATCH request, with an empty body if none is given.
     public func patch(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -90,7 +90,7 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url, queryItems, headers, body)
     }
 
-    /// A PUT request. Without a body its body is empty, or the body of an upload.
+    /// Creates a PUT request, with an empty body, or the body of an upload, if none is given.
     public func put(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -100,7 +100,7 @@ extension URLRequestBuildable {
         URLRequest("PUT", url, queryItems, headers, body)
     }
 
-    /// A DELETE request, which may have a body.
+    /// Creates a DELETE request, which may have a body.
     public func delete(
         _ url: URL,
         queryItems: [URLQueryItem] = [],

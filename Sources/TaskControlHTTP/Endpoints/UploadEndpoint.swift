@@ -1,4 +1,4 @@
-/// An upload to a server, and what comes back.
+/// An upload to a server, and the type of the response.
 ///
 /// ```swift
 /// struct CoverEndpoint: UploadEndpoint {
@@ -16,9 +16,8 @@
 ///
 /// The response is read as that of an ``Endpoint``: see ``ResponseEndpoint``.
 public protocol UploadEndpoint: ResponseEndpoint {
-    /// The request, without what all requests have in common, and what is to be sent with it. The request's own body is
-    /// not sent.
+    /// Returns the request, without the parts that all requests have in common, and the body to upload. The request's own body is not sent.
     ///
-    /// Called once a call of the client, also when the request is sent again.
+    /// Called once per call of the client, also when the request is sent again.
     func makeRequest() throws -> (URLRequest, UploadEndpointBody)
 }

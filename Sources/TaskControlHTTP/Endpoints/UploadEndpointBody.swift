@@ -1,7 +1,7 @@
-/// What an upload sends.
+/// The body that an upload sends.
 @nonexhaustive
 public enum UploadEndpointBody: Sendable {
-    /// What is in memory.
+    /// A body in memory.
     case data(Data)
 
     /// A regular file, which is read while it is sent. Its length is sent as `Content-Length`. Any other kind of file,
@@ -9,10 +9,10 @@ public enum UploadEndpointBody: Sendable {
     /// ``stream(length:open:)``.
     case file(URL)
 
-    /// A stream, as the two functions of that name make it: for transports.
+    /// A stream, created by one of the two functions of that name: for transports.
     case stream(UploadStream)
 
-    /// A stream, which is read while it is sent.
+    /// Returns a body that is a stream, which is read while it is sent.
     ///
     /// - Parameters:
     ///   - length: In bytes, if it is known: then it is sent as `Content-Length`, and a stream that has more or less
@@ -24,10 +24,10 @@ public enum UploadEndpointBody: Sendable {
         .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
     }
 
-    /// A stream of unknown length, which is read while it is sent, and can be sent once: what would have to be sent
-    /// again fails with what came of the first time. What ``stream(length:open:)`` makes can be sent again.
+    /// Returns a body that is a stream of unknown length, which is read while it is sent, and can be sent once: a request that would have to be
+    /// sent again fails with the error of the first time. A body of ``stream(length:open:)`` can be sent again.
     ///
-    /// - Parameter stream: Unopened; nobody else uses it from then on.
+    /// - Parameter stream: Unopened; no other code uses it from then on.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {
         let once = OneTimeStream(stream)
         return .stream(UploadStream(length: nil, canBeSentAgain: false) { try once.take() })

@@ -1,20 +1,20 @@
-/// A call that failed: what was asked, of whom, and what came back.
+/// A failed call: the request, the server, and the response.
 ///
 /// ```
 /// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
 /// ```
 ///
-/// It can be shown and logged. The URL is without user, password and fragment, and has the names of its query items and not their values.
+/// The error can be shown and logged. Its URL is without user, password and fragment, and has the names of its query items and not their values.
 /// The body of a response with a 2xx status is not shown at all, since it may be a credential as a whole. In the first bytes of any other
 /// body, and in the text of ``underlyingError``, `…` replaces what the request carried as a credential and what looks like one: a value whose
 /// name says so (`token`, `password`, `private_key` and the like), in JSON, XML, HTML, forms, headers and lines of a configuration, and, whatever its
 /// name, a JSON Web Token, a block of PEM, and what follows `Bearer` or `Basic`. `description`, `dump` and the other texts of the error
 /// are made that way. A credential without any of these marks is not recognized.
 ///
-/// What an endpoint, an adapter or an authenticator throws is not wrapped in this, and neither are the `CancellationError` of a caller that
+/// Errors of an endpoint, an adapter or an authenticator are not wrapped in this error, and neither are the `CancellationError` of a caller that
 /// is cancelled, `TimeoutError`, and the errors of ``HTTPResilience`` for a call that is refused.
 public struct HTTPError: Error, Sendable {
-    /// What failed.
+    /// The kind of failure.
     @nonexhaustive
     public enum Reason: Sendable, Hashable {
         /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header is invalid; it is a
@@ -33,16 +33,16 @@ public struct HTTPError: Error, Sendable {
         case bodyTooLarge
     }
 
-    /// What failed.
+    /// The kind of failure.
     public let reason: Reason
 
-    /// What is to be said beyond the reason.
+    /// A text with more information than the reason.
     public let detail: String?
 
-    /// What the layer below threw.
+    /// The error of the layer below.
     public let underlyingError: (any Error)?
 
-    /// What was asked. Kept as it is: most errors are never shown, and what they do not show costs time to find.
+    /// The request. Kept as it is: most errors are never shown, and the text of an error takes time to create.
     private var asked: Asked?
 
     /// The first bytes of the response's body.
@@ -61,13 +61,14 @@ public struct HTTPError: Error, Sendable {
     /// there are. `nil` if nothing has arrived, or if the status is 2xx.
     public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
 
-    /// What the authenticator attached, by its headers' names: not to be shown if the body echoes it.
+    /// The headers that the authenticator attached, by name: they must not be shown if the body echoes them.
     private var credentials: [String: String] = [:]
 
-    /// How long the server asks to wait before the next attempt: its `Retry-After`, if there is one, counted from the response. `retry` honors it.
+    /// The time that the server asks to wait before the next attempt: its `Retry-After`, if there is one, counted from the response. `retry` honors
+    /// it.
     public private(set) var retryAfter: Duration?
 
-    /// An error of an endpoint's own making. The client adds what it knows: the request and the response.
+    /// Creates an error for an endpoint to throw. The client adds the request and the response.
     public init(_ reason: Reason, detail: String? = nil, underlyingError: (any Error)? = nil) {
         self.reason = reason
         self.detail = detail
@@ -102,9 +103,9 @@ extension HTTPError {
         }
     }
 
-    /// The same error, with what it does not say yet.
+    /// Returns the same error, completed with the data that it does not have yet.
     ///
-    /// - Parameter credentials: What the request carried beyond what `request` says.
+    /// - Parameter credentials: The headers that the request had beyond those of `request`.
     func completed(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -115,7 +116,7 @@ extension HTTPError {
         error.credentials.merge(credentials) { $1 }
         error.asked = asked ?? request.map(Asked.init)
         error.statusCode = statusCode ?? response?.statusCode
-        // A body of a success is what was asked for: often the credential itself.
+        // The body of a success is the requested content: often the credential itself.
         let isSuccess = error.statusCode.map((200..<300).contains) ?? false
         error.body = isSuccess ? nil : body ?? data.flatMap(Redaction.Excerpt.init)
         error.retryAfter = retryAfter ?? response?.retryAfter()
@@ -147,13 +148,13 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }
 
-    /// The same, with its type.
+    /// The description, with the type of the error.
     public var debugDescription: String { "HTTPError.\(reason)(\(description))" }
 
-    /// The same.
+    /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 
-    /// For `dump`: the same, since the underlying error may keep a URL with its secrets.
+    /// A mirror with only the description, since `dump` would show the underlying error, which may contain a URL with its secrets.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     private var what: String? {

@@ -1,7 +1,7 @@
-// Credentials in text of any notation: JSON, XML, HTML, forms, YAML, headers, prose. Whether it is whole, nobody knows: it may be cut off.
+// Credentials in text of any notation: JSON, XML, HTML, forms, YAML, headers, prose. The text may be cut off.
 
 extension Redaction {
-    /// The text without what looks like a credential, by its name or by its shape.
+    /// The text without parts that look like a credential, by their name or by their shape.
     ///
     /// A long text is cut off: a server may have written it, and looking for names costs more than its length.
     static func withoutCredentials(in text: String) -> String {
@@ -22,7 +22,7 @@ extension Redaction {
     /// A block of PEM. Its end may be cut off.
     private static var pem: Regex<Substring> { /-----BEGIN [\s\S]*?(?:-----END [^\-]*-----|$)/ }
 
-    /// What HTTP sends as `Authorization`.
+    /// The value that HTTP sends as `Authorization`.
     private static var scheme: Regex<(Substring, Substring)> {
         /(?i)\b(bearer|basic|digest|negotiate)\s+(?!…)[^\s"'<>,;\\]+/
     }
@@ -84,7 +84,7 @@ extension Redaction {
         /// The value, if it is not in quotes.
         var bare: Substring { value.prefix { !$0.isWhitespace && !"&;,<>\"')]}".contains($0) } }
 
-        /// What of the text is not to be shown.
+        /// The parts of the text that must not be shown.
         var hidden: Substring {
             // Of what is nested, where it ends is not looked for; nor of a block of YAML.
             if let first = value.first, "[{|>".contains(first) { return value }
@@ -110,7 +110,7 @@ extension Redaction {
 
     // MARK: Elements
 
-    /// What an element contains, up to its end tag; of nested elements, or without an end tag, all that follows.
+    /// The content of an element, up to its end tag; of nested elements, or without an end tag, all that follows.
     private static func content(atStartOf text: Substring) -> Substring {
         var rest = text
         while let bracket = rest.firstIndex(of: "<") {

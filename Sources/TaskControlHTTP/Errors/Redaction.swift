@@ -1,8 +1,8 @@
-/// Takes secrets out of what is shown: of a URL, of a body, of an error.
+/// Removes secrets from texts: from a URL, a body, or an error.
 enum Redaction {
     static let mark = "…"
 
-    /// What headers carry that is not to be shown, the longest first: it is looked for where somebody may echo it.
+    /// The secrets of the headers, the longest first: they are also removed from texts in which a server may repeat them.
     ///
     /// - Parameter credentials: Headers that are secret whatever their names are.
     static func secrets(in headers: [String: String], _ credentials: [String: String]) -> [String] {
@@ -14,7 +14,7 @@ enum Redaction {
 
     /// Whether a header, a field or a member with this name carries a credential.
     ///
-    /// Rather one name too many: what is hidden wrongly costs a look at the server's log, what is shown wrongly a new key.
+    /// Rather one name too many: a value that is hidden wrongly costs a look at the server's log, a secret that is shown wrongly costs a new key.
     static func isSecret(_ name: some StringProtocol) -> Bool {
         let lowercased = name.lowercased()
         return secretParts.contains { lowercased.contains($0) } || words(of: name).contains(where: secretWords.contains)
@@ -83,7 +83,7 @@ enum Redaction {
             count = body.count
         }
 
-        /// What they say, in one line.
+        /// The text of the errors, in one line.
         func text(without secrets: [String]) -> String {
             // A character that is cut at the limit, of up to four bytes, is left out.
             let cuts = count > bytes.count ? 0...3 : 0...0
@@ -109,7 +109,7 @@ enum Redaction {
         return nil
     }
 
-    /// An error in words, without what it keeps beside them: a `URLError` knows its URL.
+    /// The text of an error, without the other data that it keeps: a `URLError` keeps its URL.
     static func text(of error: any Error) -> String {
         if let error = error as? URLError { return "URLError \(error.errorCode): \(error.localizedDescription)" }
         if let error = error as? DecodingError { return error.inWords }

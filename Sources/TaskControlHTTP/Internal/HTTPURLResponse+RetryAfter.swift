@@ -1,5 +1,5 @@
 extension HTTPURLResponse {
-    /// How long the server asks to wait; `nil` if it does not, or not in words that can be understood. Never negative.
+    /// The time that the server asks to wait; `nil` if it does not ask, or in an unknown form. Never negative.
     ///
     /// - Parameter now: For a date, if the response does not say when it was made: in the server's own time, the clocks
     ///   need not agree.

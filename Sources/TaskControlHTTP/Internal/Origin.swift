@@ -1,4 +1,4 @@
-/// Scheme, host and port of a URL: who would receive what is sent there.
+/// Scheme, host and port of a URL: the server that receives a request to the URL.
 struct Origin: Hashable, Sendable {
     let scheme: String
     let host: String

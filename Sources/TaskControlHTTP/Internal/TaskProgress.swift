@@ -6,7 +6,7 @@ extension Progress {
         // Before the start: the task may be over before the next line.
         progress.totalUnitCount = totalUnitCount
         let task = start(progress)
-        // One that is cancelled already, as a child of another, is told so at once.
+        // A progress that is cancelled already, as a child of another, calls its handler at once.
         progress.cancellationHandler = { task.cancel() }
         return progress
     }
@@ -27,9 +27,9 @@ extension Progress {
 /// `cancel()` has returned. This progress can be used by a task and by its observers at once, and has cancelled the
 /// task when `cancel()` returns.
 ///
-/// `fractionCompleted` can't be overridden: it reads what others may be writing, and may be a moment behind.
+/// `fractionCompleted` can't be overridden: it reads values that other threads may be writing, and may be a moment behind.
 ///
-/// Sendable, as its superclass claims to be: what can be overridden is under a lock.
+/// Sendable, like its superclass: the members that can be overridden are protected by a lock.
 private final class TaskProgress: Progress, @unchecked Sendable {
     // Recursive: the superclass's methods call each other.
     private let lock = NSRecursiveLock()
@@ -91,7 +91,7 @@ private final class TaskProgress: Progress, @unchecked Sendable {
     }
 
     override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
-        // One that is cancelled cancels the child here.
+        // A progress that is cancelled cancels the child here.
         Self.cancellingAfterwards { _ in lock.withLock { super.addChild(child, withPendingUnitCount: units) } }
     }
 }

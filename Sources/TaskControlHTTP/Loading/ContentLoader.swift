@@ -33,7 +33,7 @@ public final class ContentLoader<Content: Sendable> {
 
     private var machine: LoadingStateMachine<Content>
     private var work: @Sendable () async throws -> Content
-    /// The running load. `nil` once its result is there.
+    /// The running load. `nil` once its result has arrived.
     private var running: Task<Void, Never>?
     /// The tasks of the loads, of which all but one are cancelled, or call handlers.
     private nonisolated let slot: TaskSlot
@@ -132,7 +132,7 @@ public final class ContentLoader<Content: Sendable> {
     /// ```
     ///
     /// ## Cancellation
-    /// A cancelled caller returns immediately. The load goes on.
+    /// A cancelled caller returns immediately. The load continues.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public nonisolated func drain() async throws(CancellationError) {

@@ -10,7 +10,7 @@
 /// }
 /// ```
 public enum LoadingState<Content> {
-    /// Nothing has been loaded.
+    /// The state before the first load.
     case initial
 
     /// Content is loading. `cache` is the last content, if there is one.

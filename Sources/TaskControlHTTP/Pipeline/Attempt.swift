@@ -44,8 +44,8 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Ends the attempt, and returns the error for the caller: errors of the transport and of the client say what was
-    /// asked and what came back, all others stay as they are, and a cancelled caller gets `CancellationError`.
+    /// Ends the attempt, and returns the error for the caller: errors of the transport and of the client contain the request
+    /// and the response, all others stay unchanged, and a cancelled caller receives `CancellationError`.
     mutating func fail(with error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if error is DownloadRestart {

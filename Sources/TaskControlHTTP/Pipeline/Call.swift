@@ -16,7 +16,7 @@ struct Call {
     private let prepare: (inout URLRequest) throws -> Void
     /// The policies of the attempts, set when the policy of the host is known.
     private var callPolicies = CallPolicies()
-    /// How many attempts have begun. A request that is sent again with a new credential is another attempt.
+    /// The number of attempts that have begun. A request that is sent again with a new credential is another attempt.
     private var attempts = 0
     /// The last attempt.
     private var attempt = Attempt()
@@ -118,7 +118,7 @@ struct Call {
         let events = pipeline.emitStarted(request, attempt: attempts)
         do {
             let value = try await policies.limited(to: callPolicies.attemptTimeLimit) { try await send(exchange) }
-            // Before anybody is notified, who may then read what this request has written.
+            // Before any caller is notified, since callers may then read what this request has written.
             pipeline.sharing.didEnd(request)
             events?.end(.completed, .completed, attempt: attempts, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, nil)
@@ -158,7 +158,7 @@ struct Call {
             prepared.credential = try await authenticator.attach(to: &prepared.request)
             attempt.request = prepared
         }
-        // Here also for transports of others, which need not know what is valid.
+        // Checked here too, for foreign transports, which need not know what is valid.
         try HTTPTransportRequest(prepared.request, body: body).check()
         attempt.stage = .exchange
         return try await exchange(prepared, &attempt)

@@ -1,5 +1,5 @@
 extension EndpointCall {
-    /// How many bytes of a response without a 2xx status are read for the endpoint's `validate` and for errors.
+    /// The number of bytes of a response without a 2xx status that are read for the endpoint's `validate` and for errors.
     static var excerpt: Int { 65_536 }
 
     /// Sends the request of an endpoint, and hands over the response as it arrives.

@@ -14,7 +14,7 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let bodyLimit: Int?
     /// The cookies that the transport adds below the client.
     let cookies: String?
-    /// How many requests that may have changed something had ended.
+    /// The number of requests that may have changed something and had ended.
     private let writes: Int
 
     /// Creates the key of a request; `nil` if its exchange must not be shared.

@@ -53,7 +53,7 @@ final class ProgressReporter: Sendable {
 
         /// Notes the length of the body, if the head of the response gives it.
         ///
-        /// - Parameter position: How many bytes an earlier attempt or call has received.
+        /// - Parameter position: The number of bytes that an earlier attempt or call has received.
         func expect(_ response: HTTPURLResponse, from position: Int64 = 0) {
             let length = response.expectedContentLength
             let isEncoded =

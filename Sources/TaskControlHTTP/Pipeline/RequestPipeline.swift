@@ -3,7 +3,7 @@ internal import TaskControlResilience
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of
 /// its endpoint, the adapter. ``Call`` takes the inner steps.
 ///
-/// A value: a call has a copy, with the policies and the coding of its endpoint. What calls share are the references.
+/// A value: a call has a copy, with the policies and the coding of its endpoint. Calls share only the references.
 struct RequestPipeline: Sendable {
     let transport: any HTTPTransport
     private(set) var policies: ClientPolicies

@@ -1,4 +1,4 @@
-/// Attaches a credential to requests, and gets a new one when the server rejects it.
+/// Attaches a credential to requests, and obtains a new one when the server rejects it.
 ///
 /// ```swift
 /// let authenticator = Authenticator.bearer {
@@ -15,12 +15,12 @@
 ///
 /// With a ``CredentialExpiration``, a credential is renewed before it expires.
 ///
-/// A refresh that fails fails all who wait for it with its error; the next request tries again.
+/// A refresh that fails fails all requests that wait for it with its error; the next request tries again.
 ///
-/// It can be shared by several clients of one server. It keeps the credential in memory, and logs nothing.
+/// An authenticator can be shared by several clients of one server. It keeps the credential in memory, and logs nothing.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves at once. The refresh goes on, even if everybody has left: a server may have
+/// A caller that is cancelled leaves at once. The refresh continues, even if all callers have left: a server may have
 /// replaced the old credential already. So give the refresh a time limit: while it runs, all requests that need a
 /// credential wait for it.
 public final class Authenticator: Sendable {
@@ -29,10 +29,10 @@ public final class Authenticator: Sendable {
     /// Attaches any kind of credential.
     ///
     /// - Parameters:
-    ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
+    ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
     ///   - expiration: When credentials expire, to renew them before. By default they are renewed when the server
     ///     rejects them.
-    ///   - attach: Puts the credential into a request. What it throws fails the call, as it is. A request that it
+    ///   - attach: Puts the credential into a request. An error that it throws fails the call, unchanged. A request that it
     ///     leaves unchanged is not sent: the call throws ``HTTPError/Reason/request``, since Foundation drops a header
     ///     whose value contains a line break or NUL without an error. Only an authenticator whose credential is `Void`,
     ///     such as one whose session is in cookies, may attach nothing.
@@ -53,7 +53,7 @@ public final class Authenticator: Sendable {
     /// read from, is not sent: the call throws ``HTTPError/Reason/request``.
     ///
     /// - Parameters:
-    ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
+    ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
     ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
     ///     them.
     ///   - refresh: Gets a new token, given the rejected one, or `nil` if there was none. Not by a client that has this
@@ -74,7 +74,7 @@ public final class Authenticator: Sendable {
     /// Attaches tokens as `Authorization: Bearer …` (RFC 6750), with a refresh that does not use the rejected one.
     ///
     /// - Parameters:
-    ///   - initial: What to begin with; `nil`: the first request gets one by `refresh`.
+    ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
     ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
     ///     them.
     ///   - refresh: Gets a new token. Not by a client that has this authenticator.
@@ -86,7 +86,7 @@ public final class Authenticator: Sendable {
         bearer(initial: initial, expiration: expiration) { _ in try await refresh() }
     }
 
-    /// Lets go of the credential: the next request gets a new one. For somebody who signs out.
+    /// Discards the credential, so that the next request obtains a new one: for example when a user signs out.
     public func forget() {
         source.forget()
     }

@@ -1,26 +1,26 @@
-/// What a client does beyond sending. All of it is off by default.
+/// The policies of a client: credentials, retries, and limits. All of them are off by default.
 ///
 /// From the outside in: ``timeLimit`` for all of a call, the adapter, the limits, the throttle and the breaker of
 /// ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the ``authenticator``, ``coalescesGETRequests``,
 /// the hedging of ``resilience``, the exchange. Without the hedging, it is the order of the standard HTTP pipeline of .NET.
 public struct ClientPolicies: Sendable {
-    /// Who attaches credentials.
+    /// The authenticator that attaches credentials.
     public var authenticator: Authenticator?
 
-    /// When a request is sent again.
+    /// The rule for when a request is sent again.
     public var retry: HTTPRetryPolicy?
 
     /// The protection of the hosts: limits, throttle, breaker and hedging, per host or shared. Its attempts are those of ``retry`` and
     /// ``attemptTimeLimit``, where these are given; see ``HTTPResilience``. `nil`: none.
     public var resilience: HTTPResilience?
 
-    /// How long a call may take, with all of its attempts and delays, and with the reading of a response that is
-    /// streamed. At the limit it throws `TimeoutError`. `nil`: as long as it likes.
+    /// The longest time that a call may take, with all of its attempts and delays, and with the reading of a response that is
+    /// streamed. At the limit it throws `TimeoutError`. `nil`: no limit.
     public var timeLimit: Duration?
 
-    /// How long an attempt may take, with the reading of a response that is streamed. At the limit it fails with
-    /// `TimeoutError`, and may be retried. A request that is sent again with a new credential has as long again. `nil`:
-    /// as long as it likes.
+    /// The longest time that an attempt may take, with the reading of a response that is streamed. At the limit it fails with
+    /// `TimeoutError`, and may be retried. A request that is sent again with a new credential has the same time again. `nil`:
+    /// no limit.
     public var attemptTimeLimit: Duration?
 
     /// Whether GET requests that are alike share one exchange while it is in flight. Off by default.
@@ -49,8 +49,8 @@ public struct ClientPolicies: Sendable {
     /// comes out of its content encoding. A larger one ends the exchange, and the call throws
     /// ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
     ///
-    /// By default 32 MiB: three times what the gateways of large clouds let through (AWS: 10 MB), and little enough for
-    /// the memory of an app's extension. Without a limit, half a megabyte of gzip can become half a gigabyte. What is
+    /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and little enough for
+    /// the memory of an app's extension. Without a limit, half a megabyte of gzip can become half a gigabyte. A body that is
     /// streamed or written to a file is not collected, and has no limit.
     public var bodyLimit: Int?
 
@@ -64,14 +64,14 @@ public struct ClientPolicies: Sendable {
     /// Measures the limits and the delays. By default the continuous clock.
     public var clock: any Clock<Duration>
 
-    /// Nothing beyond sending, unless it is given.
+    /// Creates policies. By default, none is enabled.
     ///
     /// - Parameters:
-    ///   - authenticator: Who attaches credentials.
+    ///   - authenticator: Attaches credentials.
     ///   - retry: When a request is sent again.
     ///   - resilience: The protection of the hosts.
-    ///   - timeLimit: How long a call may take.
-    ///   - attemptTimeLimit: How long an attempt may take.
+    ///   - timeLimit: The longest time that a call may take.
+    ///   - attemptTimeLimit: The longest time that an attempt may take.
     ///   - coalescesGETRequests: Whether GET requests that are alike share one exchange.
     ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
     ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.

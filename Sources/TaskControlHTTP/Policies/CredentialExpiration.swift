@@ -1,4 +1,4 @@
-/// When credentials expire, so that an ``Authenticator`` renews them before.
+/// The expiration of credentials, so that an ``Authenticator`` renews them in time.
 ///
 /// ```swift
 /// Authenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in try await login()
@@ -6,21 +6,21 @@
 /// ```
 ///
 /// A credential that expires within ``margin`` is renewed before the next request, which waits for it. If that fails,
-/// the credential is used until it has expired. So a request rarely meets a rejection; one that does is handled as
-/// before.
+/// the credential is used until it has expired. So a request is rarely rejected; a rejected request is handled as
+/// without an expiration.
 public struct CredentialExpiration<Credential: Sendable>: Sendable {
     private let date: @Sendable (Credential) -> Date?
 
-    /// How long before its expiration a credential is renewed, but not before half of its life.
+    /// The time before its expiration at which a credential is renewed, but not before half of its life.
     public let margin: Duration
 
-    /// The time.
+    /// Returns the current time.
     let now: @Sendable () -> Date
 
-    /// An expiration that credentials contain.
+    /// Creates a rule for credentials that contain their expiration.
     ///
     /// - Parameters:
-    ///   - margin: How long before its expiration a credential is renewed. By default 60 seconds: as long as a request
+    ///   - margin: The time before its expiration at which a credential is renewed. By default 60 seconds: as long as a request
     ///     and a difference between the clocks usually need. A negative margin counts as 0.
     ///   - now: The time, for tests. By default that of the system.
     ///   - date: Returns when a credential expires; `nil`: it is not known.

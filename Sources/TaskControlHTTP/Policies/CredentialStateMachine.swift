@@ -66,7 +66,7 @@ struct CredentialStateMachine<Credential> {
         return serial == self.serial && (!isGood || isDue) ? .refresh(rejected: credential) : .done
     }
 
-    /// A refresh that began because of this one has succeeded. Returns what to let go of, outside the lock.
+    /// A refresh that began because of this one has succeeded. Returns the objects to release outside the lock.
     mutating func refreshed(
         _ serial: CredentialSerial,
         _ new: Credential,
@@ -80,12 +80,12 @@ struct CredentialStateMachine<Credential> {
         return credential
     }
 
-    /// The server has rejected what was sent with this one.
+    /// The server has rejected a request with this credential.
     mutating func reject(_ serial: CredentialSerial) {
         if serial == self.serial { isGood = false }
     }
 
-    /// The credential is not to be used any more, and neither is one that is being fetched. Returns what to let go of.
+    /// The credential must not be used any more, and neither must one that is being fetched. Returns the objects to release outside the lock.
     mutating func forget() -> Credential? {
         defer { credential = nil }
         isGood = false

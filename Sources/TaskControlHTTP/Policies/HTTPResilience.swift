@@ -29,9 +29,9 @@ public import TaskControlResilience
 /// bodies and statuses are those of `HTTPRetryPolicy()`. With a throttle, its account pays for all retries and hedges.
 ///
 /// A hedge is a second exchange of the same attempt, with the same credential, so that ``ResponseObserver`` is called and `attemptTimeLimit` counts
-/// once for both. (In `withPolicy` it is outside the retries.) The response that arrives first is returned after the other exchange has been cancelled
-/// and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress is reported only at the
-/// end of the exchange.
+/// once for both. (In `withPolicy` it is outside the retries.) The response that arrives first is returned after the other exchange has been
+/// cancelled and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress is reported only at
+/// the end of the exchange.
 ///
 /// ## Failures of the host
 /// The throttle and the breaker count a call by its last attempt:
@@ -57,7 +57,7 @@ public struct HTTPResilience: Sendable {
 
     private let kind: Kind
 
-    /// A policy per host: the host of the request, in lowercase, wherever a redirect leads.
+    /// Creates a policy per host: the host of the request, in lowercase, wherever a redirect leads.
     ///
     /// A client keeps the policies of 64 hosts, and evicts unused ones first. An evicted policy is created again on demand. Policies with calls
     /// and policies whose breaker refuses calls are not evicted, so there may be more of them for that time.
@@ -68,7 +68,7 @@ public struct HTTPResilience: Sendable {
         HTTPResilience(kind: .perHost(make))
     }
 
-    /// One policy for all hosts, which other clients and calls of `withPolicy` may share.
+    /// Returns one policy for all hosts, which other clients and calls of `withPolicy` may share.
     public static func shared(_ policy: ResiliencePolicy) -> HTTPResilience { HTTPResilience(kind: .shared(policy)) }
 
     /// Calls an operation with the policy of a host, which is kept at least until the operation has ended.

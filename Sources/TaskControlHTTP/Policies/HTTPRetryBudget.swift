@@ -1,4 +1,4 @@
-/// How the retries of a client are limited: by a budget per host, by one for all hosts, or not.
+/// The limit on the retries of a client: a budget per host, one budget for all hosts, or none.
 public struct HTTPRetryBudget: Sendable {
     private enum Kind {
         case perHost(@Sendable (_ host: String) -> RetryBudget)
@@ -8,7 +8,7 @@ public struct HTTPRetryBudget: Sendable {
 
     private let kind: Kind
 
-    /// A budget per host.
+    /// Creates a budget per host.
     ///
     /// A client keeps the budgets of 64 hosts, and evicts unused ones first. An evicted budget is created again on
     /// demand.
@@ -21,7 +21,7 @@ public struct HTTPRetryBudget: Sendable {
         HTTPRetryBudget(kind: .perHost(make))
     }
 
-    /// One budget for all hosts, which other clients and calls of `retry` may share.
+    /// Returns one budget for all hosts, which other clients and calls of `retry` may share.
     public static func shared(_ budget: RetryBudget) -> HTTPRetryBudget { HTTPRetryBudget(kind: .shared(budget)) }
 
     /// Retries are not limited.

@@ -1,4 +1,4 @@
-/// When a client sends a request again.
+/// The rule for when a client sends a request again.
 ///
 /// ```swift
 /// let policies = ClientPolicies(retry: HTTPRetryPolicy())            // 3 attempts, for what can be repeated
@@ -8,7 +8,7 @@
 /// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport,
 /// with an error that may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are
 /// left; the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding`
-/// says. One that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once with an error whose
+/// says. A `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once with an error whose
 /// ``HTTPError/retryAfter`` says when to come back.
 ///
 /// Errors that another attempt cannot change are not repeated, and cost the budget nothing: a certificate that is not trusted, a URL that
@@ -31,29 +31,29 @@ public struct HTTPRetryPolicy: Sendable {
     /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.
     public var attempts: Int
 
-    /// How long to wait after a failure. By default 50 ms, doubled each time, 20 s at most, and of that a random part: as in the AWS SDKs.
+    /// The delays after failed attempts. By default 50 ms, doubled each time, 20 s at most, and of that a random part: as in the AWS SDKs.
     public var backoff: RetryBackoff
 
     /// The budget that limits retries. By default each host has a bucket as in the AWS SDKs.
     public var budget: HTTPRetryBudget
 
-    /// From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
+    /// The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`: no limit.
     public var maxElapsed: Duration?
 
-    /// What can be repeated without harm: by default the methods that are idempotent by RFC 9110 (9.2.2).
+    /// The methods of requests that can be repeated without harm: by default the methods that are idempotent by RFC 9110 (9.2.2).
     public var methods: Set<String>
 
-    /// Which statuses are worth another attempt: by default 408, 425, 429, 500, 502, 503 and 504.
+    /// The statuses that are worth another attempt: by default 408, 425, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int>
 
-    /// Three attempts, with the delays and budgets of the AWS SDKs, unless it is given otherwise.
+    /// Creates a policy. By default: three attempts, with the delays and budgets of the AWS SDKs.
     ///
     /// - Parameters:
     ///   - attempts: The maximum number of attempts, including the first. Less than 1 counts as 1.
-    ///   - backoff: How long to wait after a failure.
+    ///   - backoff: The delays after failed attempts.
     ///   - budget: The budget that limits retries.
     ///   - maxElapsed: From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
-    ///   - methods: What can be repeated without harm.
+    ///   - methods: The methods of requests that can be repeated without harm.
     ///   - statuses: Which statuses are worth another attempt.
     public init(
         attempts: Int = 3,

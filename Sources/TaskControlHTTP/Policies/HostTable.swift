@@ -2,7 +2,7 @@ internal import TaskControlResilience
 
 /// The values of the hosts that a client talks to: retry budgets, resilience policies.
 ///
-/// More than 64 hosts are those of a crawler. Then values that are not needed are let go, unused ones first, and are made again on demand.
+/// More than 64 hosts are those of a crawler. Then values that are not needed are evicted, unused ones first, and are created again on demand.
 final class HostTable<Value: Sendable>: Sendable {
     private let machine = Locked(HostTableStateMachine<Value>(comfortable: 64))
     private let judge: @Sendable (Value) -> HostValueUse
@@ -41,14 +41,14 @@ final class HostTable<Value: Sendable>: Sendable {
         return value
     }
 
-    /// The entries that can be let go, the unused ones first.
+    /// The entries that can be evicted, the unused ones first.
     private func removable() -> [HostTableStateMachine<Value>.Candidate] {
         let candidates = machine.withLock { $0.candidates() }.map { (candidate: $0, use: judge($0.value)) }
         return [.unused, .used].flatMap { use in candidates.filter { $0.use == use }.map(\.candidate) }
     }
 }
 
-/// How much would be lost with the value of a host.
+/// The loss that the eviction of a host's value would be.
 enum HostValueUse: Hashable, Sendable {
     /// Nothing: a new value is the same.
     case unused
@@ -59,12 +59,12 @@ enum HostValueUse: Hashable, Sendable {
 }
 
 extension RetryBudget {
-    /// How much would be lost with the budget of a host: the retries that were taken.
+    /// The loss that the eviction of a host's budget would be: the retries that were taken.
     var hostUse: HostValueUse { available < capacity ? .used : .unused }
 }
 
 extension ResiliencePolicy {
-    /// How much would be lost with the policy of a host. Limits are not considered: a policy with running calls is borrowed.
+    /// The loss that the eviction of a host's policy would be. Limits are not considered: a policy with running calls is borrowed.
     var hostUse: HostValueUse {
         switch breaker?.state {
         case .open(let retryAfter) where retryAfter > .zero: .needed

@@ -1,4 +1,4 @@
-/// The values of hosts, and which of them are let go. Pure: no lock, task or closure.
+/// The values of hosts, and which of them are evicted. Pure: no lock, task or closure.
 ///
 /// Each entry has a stamp, which changes with each use. A caller that has judged the entries outside the lock removes only those that were not used
 /// meanwhile.
@@ -20,7 +20,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         var stamp: UInt64
     }
 
-    /// How many entries there may be before some are let go.
+    /// The number of entries above which some are evicted.
     private let comfortable: Int
     private var entries: [String: Entry] = [:]
     private var lastStamp: UInt64 = 0
@@ -36,7 +36,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
 
     /// Returns the value of a host; `nil`: there is none.
     ///
-    /// - Parameter isBorrowed: Whether the value stays until it is given back.
+    /// - Parameter isBorrowed: Whether the value stays until it is returned.
     mutating func use(_ host: String, isBorrowed: Bool) -> Value? {
         guard entries[host] != nil else { return nil }
         let stamp = makeStamp()
@@ -57,7 +57,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
     /// Ends the use of a value that was borrowed.
     mutating func giveBack(_ host: String) {
         guard let borrowers = entries[host]?.borrowers, borrowers > 0 else {
-            preconditionFailure("only a borrowed value is given back")
+            preconditionFailure("only a borrowed value is returned")
         }
         let stamp = makeStamp()
         entries[host]?.borrowers = borrowers - 1

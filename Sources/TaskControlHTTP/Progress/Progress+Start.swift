@@ -19,10 +19,10 @@ extension Progress {
     /// it began does not begin.
     ///
     /// - Parameters:
-    ///   - totalUnitCount: How many units of work there are. By default that is not known: the progress is
+    ///   - totalUnitCount: The number of units of work. By default it is not known: the progress is
     ///     indeterminate until the operation says otherwise.
-    ///   - operation: What to do. It may set the unit counts, and give the progress children. What it throws is
-    ///     reported to diagnostics, as nobody else is there.
+    ///   - operation: The work. It may set the unit counts, and give the progress children. An error that it throws is
+    ///     reported to diagnostics, since no caller waits for it.
     public static func start(
         totalUnitCount: Int64 = -1,
         operation: @escaping @Sendable (Progress) async throws -> Void
@@ -51,9 +51,9 @@ extension Progress {
     /// throw `CancellationError`.
     ///
     /// - Parameters:
-    ///   - totalUnitCount: How many units of work there are; by default that is not known.
+    ///   - totalUnitCount: The number of units of work; by default it is not known.
     ///   - completionQueue: Where the handler is called.
-    ///   - operation: What to do. It may set the unit counts, and give the progress children.
+    ///   - operation: The work. It may set the unit counts, and give the progress children.
     ///   - completionHandler: Called once, when the progress is finished, and never synchronously.
     public static func start<Value: Sendable>(
         totalUnitCount: Int64 = -1,
@@ -83,7 +83,7 @@ extension Progress {
         }
     }
 
-    /// Finishes: what is missing will not come.
+    /// Finishes the progress: no more units will come.
     fileprivate func finish() {
         guard !isFinished else { return }
         if totalUnitCount <= 0 { totalUnitCount = max(1, completedUnitCount) }

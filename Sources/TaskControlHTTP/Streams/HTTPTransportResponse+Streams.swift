@@ -11,7 +11,7 @@ extension HTTPTransportResponse {
     /// memory.
     public var lines: ResponseLines { lines(limit: 1 << 20) }
 
-    /// The lines of the body, as they arrive.
+    /// Returns the lines of the body, as they arrive.
     ///
     /// - Parameter limit: The longest line, in bytes; `nil`: no limit.
     public func lines(limit: Int?) -> ResponseLines { ResponseLines(body: body, limit: limit) }
@@ -25,7 +25,7 @@ extension HTTPTransportResponse {
     /// ```
     public var events: ResponseEvents { events(limit: 1 << 20) }
 
-    /// The server-sent events of the body, as they arrive.
+    /// Returns the server-sent events of the body, as they arrive.
     ///
     /// - Parameter limit: The longest data of an event, and the longest line, in bytes; `nil`: no limit.
     public func events(limit: Int?) -> ResponseEvents {

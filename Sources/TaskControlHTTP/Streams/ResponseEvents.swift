@@ -5,11 +5,11 @@
 /// ``ServerSentEvent/id`` of the last event as `Last-Event-ID`.
 ///
 /// ## Cancellation
-/// As for ``HTTPResponseBody``: a reader that is cancelled while it waits gets an error.
+/// Cancellation works in the same way as for ``HTTPResponseBody``: a reader that is cancelled while it waits receives an error.
 public struct ResponseEvents: AsyncSequence {
-    /// An event.
+    /// The type of the elements: an event.
     public typealias Element = ServerSentEvent
-    /// As for ``HTTPResponseBody``.
+    /// The errors of the ``HTTPResponseBody``.
     public typealias Failure = any Error
 
     let body: HTTPResponseBody
@@ -44,7 +44,7 @@ public struct ResponseEvents: AsyncSequence {
 
         /// Returns the next event; `nil` after the last one.
         ///
-        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
+        /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
         ///   ``HTTPError/Reason/content`` for a response whose `Content-Type` is not `text/event-stream`, and with
         ///   ``HTTPError/Reason/bodyTooLarge`` for a line or an event that is longer than the limit.
         public mutating func next() async throws -> ServerSentEvent? {

@@ -4,11 +4,11 @@
 /// text is read as UTF-8, and bytes that are none are replaced by U+FFFD.
 ///
 /// ## Cancellation
-/// As for ``HTTPResponseBody``: a reader that is cancelled while it waits gets an error.
+/// Cancellation works in the same way as for ``HTTPResponseBody``: a reader that is cancelled while it waits receives an error.
 public struct ResponseLines: AsyncSequence {
-    /// A line.
+    /// The type of the elements: a line.
     public typealias Element = String
-    /// As for ``HTTPResponseBody``.
+    /// The errors of the ``HTTPResponseBody``.
     public typealias Failure = any Error
 
     let body: HTTPResponseBody
@@ -25,7 +25,7 @@ public struct ResponseLines: AsyncSequence {
 
         /// Returns the next line; `nil` after the last one.
         ///
-        /// - Throws: As ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
+        /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
         ///   ``HTTPError/Reason/bodyTooLarge`` for a line that is longer than the limit.
         public mutating func next() async throws -> String? {
             try await bytes.next().map { String(decoding: $0, as: UTF8.self) }

@@ -4,7 +4,7 @@
 /// for try await chunk in response.body { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// To be read once, by one reader, and only inside the closure that it was given to. What is not read is not received
+/// A body can be read once, by one reader, and only inside the closure that it was passed to. Bytes that are not read are not received
 /// either: the transport waits, as far as it can.
 ///
 /// A body that is cut short throws. So its end means that it was whole. ``URLSessionTransport`` names an exception:
@@ -21,20 +21,20 @@ public struct HTTPResponseBody: AsyncSequence {
 
     private let next: () async throws -> Data?
 
-    /// A body that is read part by part: for transports.
+    /// Creates a body that is read part by part: for transports.
     ///
     /// - Parameter next: The next part, `nil` after the last one. Not called again after that, nor after it has thrown.
     public init(next: @escaping () async throws -> Data?) {
         self.next = next
     }
 
-    /// A body that is there: for tests.
+    /// Creates a body from data: for tests.
     public init(_ data: Data) {
         var rest: Data? = data.isEmpty ? nil : data
         self.init { rest.take() }
     }
 
-    /// To be called once.
+    /// Returns the iterator over the parts. Must be called once only.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
 
     /// Reads the body.
@@ -45,7 +45,7 @@ public struct HTTPResponseBody: AsyncSequence {
             self.next = next
         }
 
-        /// The next part; `nil` after the last one.
+        /// Returns the next part; `nil` after the last one.
         public mutating func next() async throws -> Data? {
             guard let read = next else { return nil }
             next = nil

@@ -1,4 +1,4 @@
-/// What carries a client's requests to servers: one exchange at a time, with nothing above it.
+/// A type that sends a client's requests to servers: one exchange at a time, without any policy.
 ///
 /// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is
 /// also `AsyncHTTPClientTransport`, for servers. For tests there is ``MockTransport``.
@@ -22,10 +22,10 @@ public protocol HTTPTransport: Sendable {
     /// `CancellationError`, or what the layers below make of it.
     ///
     /// - Parameters:
-    ///   - request: What to send. Its URL is absolute.
-    ///   - receive: Called once, when the head is there, in the caller's isolation.
-    /// - Returns: What `receive` returns.
-    /// - Throws: What `receive` throws, as it is; what the network gives, as the transport's own error; `URLError` with
+    ///   - request: The request to send. Its URL is absolute.
+    ///   - receive: Called once, when the head has arrived, in the caller's isolation.
+    /// - Returns: The value of `receive`.
+    /// - Throws: The error of `receive`, unchanged; an error of the network, in the form of the transport's own error; `URLError` with
     ///   the code `unsupportedURL` or `badURL` for a request whose URL is not one of HTTP or has a port outside
     ///   1...65535, and `redirectToNonExistentLocation` for a redirect to such a port.
     nonisolated(nonsending) func withResponse<Value>(

@@ -7,29 +7,29 @@ public struct HTTPTransportRequest: Sendable {
     /// GET has a body. They ignore `Content-Length` and `Transfer-Encoding`, which follow from the body.
     public var request: URLRequest
 
-    /// What is sent instead of the request's own body; `nil`: that.
+    /// The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
     public var body: UploadEndpointBody?
 
     /// The names of headers that a redirect does not take to another origin, although ``HTTPTransport`` lists them as
     /// harmless.
     public var credentialHeaders: Set<String>
 
-    /// Told how much of the body has been sent, and how much there is if that is known, in bytes. The first number
-    /// never falls, except when the body is sent anew, after a redirect or on a new connection. From any thread, one
+    /// A closure that receives how much of the body has been sent, and its length if that is known, in bytes. The first number
+    /// never falls, except when the body is sent again, after a redirect or on a new connection. From any thread, one
     /// call after another, and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue
-    /// of the session: one that blocks holds up every exchange there.
+    /// of the session: a closure that blocks holds up every exchange there.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
     /// Called before a redirect is followed.
     var willFollowRedirect: (@Sendable () -> Void)?
 
-    /// A request, and what is sent with it.
+    /// Creates a request for a transport.
     ///
     /// - Parameters:
     ///   - request: Its URL is absolute.
-    ///   - body: What is sent instead of the request's own body.
+    ///   - body: The body that is sent instead of the request's own body.
     ///   - credentialHeaders: The names of headers that a redirect never takes to another origin.
-    ///   - didSend: Told how much of the body has been sent.
+    ///   - didSend: Receives how much of the body has been sent.
     public init(
         _ request: URLRequest,
         body: UploadEndpointBody? = nil,

@@ -1,16 +1,16 @@
-/// A response whose head is there, and whose body arrives.
+/// A response whose head has arrived, and whose body is still arriving.
 public struct HTTPTransportResponse {
     /// The status and the headers.
     public let head: HTTPURLResponse
 
-    /// What arrives.
+    /// The body, as it arrives.
     public let body: HTTPResponseBody
 
-    /// A response as a transport hands it over.
+    /// Creates the response of a transport.
     ///
     /// - Parameters:
     ///   - head: The status and the headers.
-    ///   - body: What arrives.
+    ///   - body: The body, as it arrives.
     public init(head: HTTPURLResponse, body: HTTPResponseBody) {
         self.head = head
         self.body = body

@@ -15,10 +15,10 @@
 public final class MockTransport: HTTPTransport {
     /// A response with headers, or with a body that arrives in parts.
     public struct Response: Sendable {
-        /// The status.
+        /// The status of the response.
         public var status: Int
 
-        /// The headers.
+        /// The headers of the response.
         public var headers: [String: String]
 
         /// The parts of the body, as they arrive.
@@ -27,21 +27,21 @@ public final class MockTransport: HTTPTransport {
         /// The error that ends the body after its parts; `nil`: the body is complete.
         public var failure: (any Error)?
 
-        /// A response with a body in one part.
+        /// Creates a response with a body in one part.
         ///
         /// - Parameters:
-        ///   - status: The status.
-        ///   - headers: The headers.
+        ///   - status: The status of the response.
+        ///   - headers: The headers of the response.
         ///   - body: The body.
         public init(_ status: Int = 200, headers: [String: String] = [:], body: Data = Data()) {
             self.init(status, headers: headers, chunks: body.isEmpty ? [] : [body])
         }
 
-        /// A response with a body that arrives in parts.
+        /// Creates a response with a body that arrives in parts.
         ///
         /// - Parameters:
-        ///   - status: The status.
-        ///   - headers: The headers.
+        ///   - status: The status of the response.
+        ///   - headers: The headers of the response.
         ///   - chunks: The parts of the body.
         ///   - failure: The error that ends the body after its parts; `nil`: the body is complete.
         public init(
@@ -60,7 +60,7 @@ public final class MockTransport: HTTPTransport {
     private let answer: @Sendable (URLRequest) async throws -> Response
     private let recorded = Locked<[URLRequest]>([])
 
-    /// A transport that answers each request with a status and a body.
+    /// Creates a transport that answers each request with a status and a body.
     ///
     /// - Parameter answer: Receives the request as it would be sent, with the credential, and with the body of an
     ///   upload as its `httpBody`.
@@ -91,7 +91,7 @@ public final class MockTransport: HTTPTransport {
     /// Answers a request with the closure.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before gets `CancellationError`, and the closure is not called. The closure runs in
+    /// A caller that was cancelled before the call receives `CancellationError`, and the closure is not called. The closure runs in
     /// the caller's task, so a cancellation reaches what it awaits.
     public nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,

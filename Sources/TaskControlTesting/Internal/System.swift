@@ -8,7 +8,7 @@ private import Musl
 private import Android
 #endif
 
-/// What the tools need of the process that they run in.
+/// The functions of the process that the tools need.
 package enum System {
     /// The value of an environment variable; `nil` if it is not set or empty.
     package static func environment(_ name: String) -> String? {
@@ -37,7 +37,7 @@ package enum System {
         }
     }
 
-    /// Creates a folder, in one that exists. What is wrong with it is found out by those who write there.
+    /// Creates a folder, in a folder that exists. Errors show when a file is written there.
     static func createFolder(_ path: String) {
         _ = mkdir(path, 0o777)
     }

@@ -1,6 +1,6 @@
-/// What a node's clock shows at each moment of the network's, and the reverse. Pure.
+/// The time of a node's clock at each moment of the network's clock, and the reverse. Pure.
 ///
-/// A line in pieces: at `anchor` it shows `shown`, and goes on by `rate` seconds per second.
+/// A line in pieces: at `anchor` it shows `shown`, and advances by `rate` seconds per second.
 struct ClockDrift {
     private var anchor = Duration.zero
     private var shown = Duration.zero

@@ -1,4 +1,4 @@
-/// What a node has stored, and what of it a crash would leave. Pure.
+/// The values that a node has stored, and those of them that a crash would leave. Pure.
 struct DiskStateMachine {
     private struct Write {
         let number: Int
@@ -7,9 +7,9 @@ struct DiskStateMachine {
         let value: (any Sendable)?
     }
 
-    /// What the node reads.
+    /// The values that the node reads.
     private var current: [String: any Sendable] = [:]
-    /// What a crash leaves in any case.
+    /// The values that a crash leaves in any case.
     private var durable: [String: any Sendable] = [:]
     /// In the order of the calls.
     private var unsynced: [Write] = []
@@ -31,7 +31,7 @@ struct DiskStateMachine {
         nextNumber += 1
     }
 
-    /// - Returns: What `sync` takes, for the writes so far.
+    /// - Returns: The argument for `sync` that stands for the writes so far.
     func mark() -> Int { nextNumber }
 
     /// Makes the writes before a mark durable.

@@ -1,4 +1,4 @@
-/// Which faults happen when, and to whom. Pure: the seed decides.
+/// The faults, their times and their targets. Pure: the seed decides.
 ///
 /// Each fault takes the same count of numbers, whatever its kind.
 struct FaultPlan {
@@ -23,7 +23,7 @@ struct FaultPlan {
 
     /// - Parameters:
     ///   - kinds: At least one.
-    ///   - nodes: How many there are: at least one.
+    ///   - nodes: The number of nodes: at least one.
     ///   - victims: The nodes that may crash or be paused: at least one.
     init(
         seed: UInt64,
@@ -57,13 +57,13 @@ struct FaultPlan {
         }
     }
 
-    /// One side of a partition, never empty and never all: half of the time one node alone.
+    /// Returns one side of a partition, never empty and never all nodes: half of the time one node alone.
     private static func group(_ dice: UInt64, node: Int, of nodes: Int) -> [Int] {
         let side = (0..<nodes).filter { dice >> (1 + UInt64($0) % 63) & 1 == 1 }
         return dice & 1 == 1 || side.isEmpty || side.count == nodes ? [node] : side
     }
 
-    /// One link, or all that lead to a node, or all that lead from it.
+    /// Returns one link, or all links to a node, or all links from it.
     private static func links(
         _ dice: UInt64,
         from node: Int,

@@ -1,6 +1,6 @@
-/// Draws what becomes of each request. Pure: the seed decides.
+/// Draws the fate of each request. Pure: the seed decides.
 ///
-/// Each request takes the same count of numbers, whatever becomes of it, so that a test which changes one probability
+/// Each request takes the same count of numbers, whether it is lost or not, so that a test which changes one probability
 /// keeps the rest of its sequence.
 struct NetworkDice {
     enum Fault: Hashable {
@@ -11,11 +11,11 @@ struct NetworkDice {
         let request: Duration
         let reply: Duration
         let fault: Fault?
-        /// How long after the request its duplicate arrives.
+        /// The time between the request and its duplicate.
         let duplicate: Duration?
     }
 
-    /// How one direction behaves.
+    /// The behavior of one direction.
     struct Link: Hashable {
         var latency: ClosedRange<Duration>
         var faults: SimulatedNetwork.Faults
@@ -59,7 +59,7 @@ struct NetworkDice {
     }
 }
 
-/// The standard library may change how it makes these of a generator's numbers; what a seed decides should stay.
+/// The standard library may change how it derives these from a generator's numbers; the decisions of a seed should stay.
 extension SeededGenerator {
     /// A number in `0..<1`, from the 53 high bits that a `Double` holds.
     mutating func unit() -> Double {

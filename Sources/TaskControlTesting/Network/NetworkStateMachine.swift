@@ -10,18 +10,18 @@ struct LinkID: Hashable {
     let to: Int?
 }
 
-/// What happens to a node when it sends something.
+/// A fault that happens to a node when it sends a message.
 struct Strike: Hashable {
     enum Kind: Hashable {
         case crash, pause
     }
 
     let kind: Kind
-    /// How many messages leave the node before: the strike hits the next.
+    /// The number of messages that leave the node before: the strike hits the next one.
     let spares: Int
 }
 
-/// Which nodes run, which links are open, and who waits on which node. Pure.
+/// Which nodes run, which links are open, and which tasks wait on which node. Pure.
 ///
 ///            start             hasStarted            pause
 ///     down ────────▶ starting ────────────▶ running ────────▶ paused
@@ -29,13 +29,13 @@ struct Strike: Hashable {
 ///      └─────crash──────┴────────crash───────┘   └───unpause────┘  │
 ///      └──────────────────────────crash───────────────────────────┘
 ///
-/// Each start makes a new *incarnation* of the node. Its processes are told apart by that number: code of an earlier
+/// Each start makes a new *incarnation* of the node. Its processes are distinguished by that number: code of an earlier
 /// incarnation that is still running has `ended`.
 ///
-/// Waiters are told that something has changed on their node, and look again. Invariants, checked after each step of
+/// Waiters are notified that something has changed on their node, and look again. Invariants, checked after each step of
 /// the tests:
 /// 1. At most one incarnation of a node has not ended.
-/// 2. No change of a node leaves a waiter behind that has not been told.
+/// 2. No change of a node leaves a waiter behind that has not been notified.
 /// 3. `heal` opens every link, whatever came before.
 struct NetworkStateMachine<Waiter> {
     /// Whether code may act for an incarnation.
@@ -59,7 +59,7 @@ struct NetworkStateMachine<Waiter> {
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
 
-        /// Those who wait, in the order of their calls.
+        /// The waiters, in the order of their calls.
         mutating func takeWaiters() -> [Waiter] {
             defer { waiters = [:] }
             return waiters.sorted { $0.key < $1.key }.map(\.value)
@@ -67,7 +67,7 @@ struct NetworkStateMachine<Waiter> {
     }
 
     private var nodes: [Node] = []
-    /// How many there have been.
+    /// The number of strikes so far.
     private var strikes = 0
     /// The group of each node that a partition names; `nil`: there is no partition.
     private var groups: [Int: Int]?
@@ -141,7 +141,7 @@ struct NetworkStateMachine<Waiter> {
 
     /// An incarnation is about to send something.
     ///
-    /// - Returns: What happens to its node before.
+    /// - Returns: The fault that happens to its node before.
     mutating func isAboutToSend(_ incarnation: Incarnation) -> Strike.Kind? {
         guard standing(of: incarnation) == .runs, let (_, strike, spared) = nodes[incarnation.node].strike else {
             return nil
@@ -186,7 +186,7 @@ struct NetworkStateMachine<Waiter> {
         return nodes[node].nextWaiter
     }
 
-    /// Comes too late for a waiter that was told to look again.
+    /// Comes too late for a waiter that was notified to look again.
     mutating func leave(_ waiter: Int, on node: Int) -> Waiter? {
         nodes[node].waiters.removeValue(forKey: waiter)
     }

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The nodes of a network, what becomes of their messages, and those who wait on them: locks, asks the machine, unlocks, and then acts.
+/// The nodes of a network, the delivery of their messages, and the tasks that wait on them: locks, asks the machine, unlocks, and then acts.
 final class NetworkStorage: Sendable {
     typealias Startup = @Sendable (SimulatedNetwork.Process) -> Void
     typealias Handler = @Sendable (any Sendable) async throws -> any Sendable
@@ -20,7 +20,7 @@ final class NetworkStorage: Sendable {
         var machine = NetworkStateMachine<Gate>()
         var nodes: [Node] = []
         var dice: NetworkDice
-        /// Draws the rates of clocks, the seeds of fault plans, and what a crash leaves of a disk.
+        /// Draws the rates of clocks, the seeds of fault plans, and the values that a crash leaves on a disk.
         var rest: SeededGenerator
         var links: [LinkID: NetworkDice.Link] = [:]
         var counts = SimulatedNetwork.Counts()
@@ -40,7 +40,7 @@ final class NetworkStorage: Sendable {
     private let state: Locked<State>
     /// Messages under way between nodes.
     let transit = TaskBag(name: "SimulatedNetwork")
-    /// Minus the number of requests under way or being handled: zero is the mark of those who drain.
+    /// Minus the number of requests under way or being handled: zero is the mark of the drainers.
     let rest = Level(0)
     /// Minus the number of tasks of nodes and messages.
     let tasks = Level(0)
@@ -136,7 +136,7 @@ final class NetworkStorage: Sendable {
     func crash(_ node: Int, isEnd: Bool = false) -> Bool {
         let crashed = with { state -> (waiters: [Gate], node: Node, incarnation: Int)? in
             guard let waiters = state.machine.crash(node) else { return nil }
-            // Holds what the node lets go of, until the lock is free.
+            // Holds the objects that the node releases, until the lock is free.
             let ended = state.nodes[node]
             state.nodes[node].handlers = [:]
             state.nodes[node].tasks = TaskBag(name: ended.name)
@@ -145,7 +145,7 @@ final class NetworkStorage: Sendable {
         }
         guard let crashed else { return false }
         if !isEnd { record(.crashed(crashed.node.name, incarnation: crashed.incarnation)) }
-        // Before the gates, so that those who wait find their task cancelled.
+        // Before the gates, so that the waiters find their task cancelled.
         crashed.node.tasks.cancel()
         open(crashed.waiters)
         return true
@@ -211,10 +211,10 @@ final class NetworkStorage: Sendable {
     /// something changes on the node it is tried again.
     ///
     /// - Parameters:
-    ///   - incarnation: `nil`: what is tried does not end with an incarnation, and is not held.
+    ///   - incarnation: `nil`: the attempt does not end with an incarnation, and is not held.
     ///   - node: Whose changes count; `nil`: there are none.
     ///   - attempt: When it has waited for the gate and wants to be called again, returns `nil`.
-    /// - Throws: What the attempt throws; `CancellationError` once the incarnation has ended.
+    /// - Throws: The error of the attempt; `CancellationError` once the incarnation has ended.
     func perform<Value>(
         as incarnation: Incarnation?,
         on node: Int?,

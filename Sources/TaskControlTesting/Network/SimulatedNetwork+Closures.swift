@@ -12,10 +12,10 @@ extension SimulatedNetwork {
     /// not, one that has is not undone. The server is cancelled with the caller; a duplicate is not.
     ///
     /// - Parameters:
-    ///   - request: What the server receives.
+    ///   - request: The value that the server receives.
     ///   - server: Called in the isolation of the caller, once or not at all; for a duplicate once more, in none.
-    /// - Returns: What the server returns.
-    /// - Throws: What the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled on the way.
+    /// - Returns: The value that the server returns.
+    /// - Throws: The error that the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled on the way.
     public func send<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply
@@ -42,7 +42,7 @@ extension SimulatedNetwork {
         }
     }
 
-    /// The way to the server, and what it answers.
+    /// Delivers a request to the server, and returns its answer.
     private func deliver<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply,
@@ -61,7 +61,7 @@ extension SimulatedNetwork {
         to server: @escaping @Sendable (Message) async throws -> Reply,
         after delay: Duration
     ) {
-        // Counted before the task is there, so that whoever drains now waits for it.
+        // Counted before the task is there, so that a drainer that comes now waits for it.
         rest.move { $0 -= 1 }
         Task(name: "SimulatedNetwork: duplicate") {
             defer { rest.move { $0 += 1 } }
@@ -74,7 +74,7 @@ extension SimulatedNetwork {
         }
     }
 
-    /// What a caller hears of what was lost: nothing, until it is cancelled.
+    /// The wait of a caller whose message was lost: it receives nothing, until it is cancelled.
     private func silence() async -> any Error {
         storage.count { $0.lost += 1 }
         do { try await neverAnswered.wait() } catch { return error }

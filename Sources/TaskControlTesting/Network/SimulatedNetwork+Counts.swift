@@ -1,5 +1,5 @@
 extension SimulatedNetwork {
-    /// What has happened on a network so far.
+    /// The counts of the events on a network so far.
     ///
     /// `sent - answered - lost - failed` requests are under way, or their callers have been cancelled. (A duplicate that is lost between
     /// nodes counts as lost too.)

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// What a node has stored under names: it survives crashes.
+    /// The values that a node has stored under names: they survive crashes.
     ///
     /// ```swift
     /// process.disk.write(term, for: "term")
@@ -41,7 +41,7 @@ extension SimulatedNetwork {
         /// Stores a value. Ignored if the process that this disk was taken from has ended.
         ///
         /// - Parameters:
-        ///   - value: What to store.
+        ///   - value: The value to store.
         ///   - key: The name of the value.
         public func write(_ value: some Sendable, for key: String) {
             change(value, for: key)
@@ -60,7 +60,7 @@ extension SimulatedNetwork {
             }
         }
 
-        /// Makes what was written before this call durable. Suspends, so that the node may crash before it is.
+        /// Makes the writes before this call durable. Suspends, so that the node may crash before they are.
         ///
         /// ## Cancellation
         /// A caller that is cancelled leaves at once. It does not know whether its writes are durable.

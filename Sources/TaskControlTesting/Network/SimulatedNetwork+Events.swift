@@ -1,7 +1,7 @@
 extension SimulatedNetwork {
     /// A fault, or the start of a node, for the report of a failure. Inside a simulation each is a note of the schedule.
     public struct Event: Sendable, Hashable, CustomStringConvertible {
-        /// What happened.
+        /// The kind of event.
         @nonexhaustive
         public enum Kind: Sendable, Hashable, CustomStringConvertible {
             /// A node has started.
@@ -10,7 +10,7 @@ extension SimulatedNetwork {
             case crashed(String, incarnation: Int)
             /// A node was paused.
             case paused(String)
-            /// A paused node goes on.
+            /// A paused node continues.
             case resumed(String)
             /// The nodes were separated in these groups.
             case partitioned([[String]])
@@ -27,7 +27,7 @@ extension SimulatedNetwork {
             /// A task of a node has thrown an error.
             case failed(String, error: String)
 
-            /// One line, such as `partition: {a} | {b, c}`.
+            /// The event in one line, such as `partition: {a} | {b, c}`.
             public var description: String {
                 switch self {
                 case .started(let node, let incarnation): "start: \(node) #\(incarnation)"
@@ -48,10 +48,10 @@ extension SimulatedNetwork {
 
         /// The time on the network's clock, since the network was created.
         public let time: Duration
-        /// What happened.
+        /// The kind of event.
         public let kind: Kind
 
-        /// The time and what happened, in one line.
+        /// The time and the event, in one line.
         public var description: String { "\(time): \(kind)" }
     }
 }

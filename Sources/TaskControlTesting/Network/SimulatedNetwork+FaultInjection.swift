@@ -18,7 +18,7 @@ extension SimulatedNetwork {
 
     /// Injects faults at moments that the seed decides, and returns when all is healed: a *nemesis*, in Jepsen's word.
     ///
-    /// Run it beside the workload, and expect at its end what must hold once the network is healthy again:
+    /// Run the faults beside the workload, and check at their end the conditions that must hold once the network is healthy again:
     ///
     /// ```swift
     /// try await network.run {
@@ -29,7 +29,7 @@ extension SimulatedNetwork {
     /// }
     /// ```
     ///
-    /// Faults may overlap. One that ends heals *all* links, so that a partition may be over early. When the last has ended, all links are
+    /// Faults may overlap. A fault that ends heals *all* links, so that a partition may be over early. When the last has ended, all links are
     /// open, and each node that a fault has paused or crashed runs. Messages that the faults have lost stay lost.
     ///
     /// Each fault begins and ends at a time that the seed decides; in a network that was created in a simulation, at any point of the
@@ -43,7 +43,7 @@ extension SimulatedNetwork {
     ///   - kinds: Of which kinds the faults are. By default of all.
     ///   - count: The number of faults.
     ///   - window: The time in which faults begin. Zero or more.
-    ///   - lasting: How long a fault lasts. Zero or more.
+    ///   - lasting: The duration of a fault: zero or more.
     ///   - victims: The names of the nodes that may crash or be paused. By default all.
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     public func injectFaults(
@@ -80,7 +80,7 @@ extension SimulatedNetwork {
 }
 
 extension NetworkStorage {
-    /// What ends a fault.
+    /// An action that ends a fault.
     private enum Remedy {
         case heal
         case start(Int)

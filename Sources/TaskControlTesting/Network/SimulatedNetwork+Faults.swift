@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// How often what goes wrong: probabilities from 0 (never) to 1 (always), each for itself.
+    /// The probabilities of faults, from 0 (never) to 1 (always), each independent of the others.
     ///
     /// ```swift
     /// let faults = SimulatedNetwork.Faults(errors: 0.1, lostReplies: 0.05)
@@ -15,12 +15,12 @@ extension SimulatedNetwork {
         public let errors: Double
         /// The server never has the request.
         public let lostRequests: Double
-        /// The server has the request, and the caller never hears of it.
+        /// The server has the request, and the caller never receives a reply.
         public let lostReplies: Double
         /// The server has the request twice.
         public let duplicates: Double
 
-        /// Nothing goes wrong.
+        /// The faults of a network on which nothing goes wrong.
         public static let none = Faults()
 
         /// Traps if a probability is not one.
@@ -46,13 +46,13 @@ extension SimulatedNetwork {
         }
     }
 
-    /// What a caller sees when the connection is lost. It does not say whether the server had the request: nobody can
+    /// The error that a caller receives when the connection is lost. The error does not show whether the server had the request: no caller can
     /// know that.
     public struct ConnectionLostError: Error, Hashable, CustomStringConvertible {
         /// Makes the error, for a fake that loses connections at will.
         public init() {}
 
-        /// One line.
+        /// A sentence that states that the connection was lost.
         public var description: String { "the simulated network lost the connection" }
     }
 }

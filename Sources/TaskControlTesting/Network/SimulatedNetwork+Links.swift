@@ -3,13 +3,13 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// Sets how one direction between two nodes behaves, instead of the latency and faults of the network.
     ///
-    /// What is under way has been drawn already. ``heal()`` does not change this.
+    /// The fate of messages under way has been drawn already. ``heal()`` does not change this.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.
     ///   - to: The name of the node that receives.
-    ///   - latency: How long a message of this direction travels, be it a request or a reply. `nil`: as in the network.
-    ///   - faults: What goes wrong with the requests of this direction; of ``Faults/lostReplies``, with its replies. `nil`: as in the
+    ///   - latency: The time that a message of this direction travels, be it a request or a reply. `nil`: the latency of the network.
+    ///   - faults: The faults of the requests of this direction; of ``Faults/lostReplies``, with its replies. `nil`: the faults of the
     ///     network.
     public func setLink(
         from: String,
@@ -60,7 +60,7 @@ extension SimulatedNetwork {
     /// - Parameters:
     ///   - from: The name of the node that sends.
     ///   - to: The name of the node that receives.
-    ///   - factor: What latencies are multiplied by: zero or more.
+    ///   - factor: The factor by which latencies are multiplied: zero or more.
     public func slow(from: String, to: String, by factor: Double) {
         insist(
             factor >= 0 && factor < .infinity,

@@ -10,7 +10,7 @@ extension SimulatedNetwork {
     /// }
     /// ```
     public protocol Request<Reply>: Sendable {
-        /// What the handler returns.
+        /// The type of the handler's result.
         associatedtype Reply: Sendable
     }
 
@@ -21,7 +21,7 @@ extension SimulatedNetwork {
         /// The type of the request.
         public let request: String
 
-        /// One line.
+        /// A sentence that names the node and the type of the request.
         public var description: String {
             "The node “\(node)” has no handler for \(request). Register one in its start-up: process.handle(\(request).self) { … }"
         }
@@ -35,7 +35,7 @@ extension SimulatedNetwork {
     /// ## Cancellation
     /// A cancelled caller returns at once. A request that has been sent still arrives.
     ///
-    /// - Throws: What the handler throws; ``NoHandlerError``; `CancellationError` if the caller is cancelled.
+    /// - Throws: The error that the handler throws; ``NoHandlerError``; `CancellationError` if the caller is cancelled.
     public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
         try await storage.send(request, as: nil, to: node)
     }
@@ -53,7 +53,7 @@ extension NetworkStorage {
         let drawn = draw(from: sender?.node, to: receiver)
         if let sender { strike(sender) }
         let reply = PendingReply<Message.Reply>()
-        // In a task of its own: what was sent is not taken back when the sender gives up, or crashes.
+        // In a separate task: a message that was sent is not withdrawn when the sender gives up, or crashes.
         post(request, from: sender, to: receiver, drawn, reply)
         return try await reply.wait(as: sender, in: self).get()
     }
@@ -165,5 +165,5 @@ extension NetworkStorage {
     }
 }
 
-/// What was sent does not arrive.
+/// An error for a message that does not arrive.
 private struct Lost: Error {}

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// A machine of a simulated network, with a name, a clock and a disk. What runs on it is a ``Process``.
+    /// A machine of a simulated network, with a name, a clock and a disk. The software that runs on it is a ``Process``.
     ///
     /// A test holds nodes, and makes them fail. All of this may be called from any thread or task, also from
     /// ``Simulation/atAnyPoint(_:)``, and suspends nowhere.
@@ -18,15 +18,15 @@ extension SimulatedNetwork {
         /// Whether the node is paused.
         public var isPaused: Bool { network.with { $0.machine.isPaused(index) } }
 
-        /// How often the node has been started.
+        /// The number of times that the node has been started.
         public var incarnation: Int { network.with { $0.machine.incarnation(of: index) } }
 
-        /// The disk of the node. What a test writes here is written whether or not the node runs.
+        /// The disk of the node. A test can write to the disk whether or not the node runs.
         public var disk: Disk { Disk(network: network, node: index, incarnation: nil) }
 
         // MARK: Crashes
 
-        /// Ends what runs on the node, as `kill -9` or a loss of power does. Does nothing if the node is down.
+        /// Ends the process of the node, as `kill -9` or a loss of power does. Does nothing if the node is down.
         ///
         /// From now on its ``Process`` has no effect: its tasks are cancelled, its handlers are removed, and its unsynced writes are lost
         /// if the node was added that way. Messages that have left it still arrive.
@@ -44,16 +44,16 @@ extension SimulatedNetwork {
 
         // MARK: Pauses
 
-        /// Stops the node for a while, as a `SIGSTOP`, a long garbage collection or the migration of a virtual machine does. Does nothing
+        /// Stops the node for a while, in the way of a `SIGSTOP`, a long garbage collection or the migration of a virtual machine. Does nothing
         /// if the node is paused or down.
         ///
         /// Requests and replies that arrive are held until ``resume()``, and so are the sleeps and requests of its ``Process``. Its clock
-        /// goes on. A crash ends the pause, and what was held is lost.
+        /// continues. A crash ends the pause, and held messages are lost.
         public func pause() {
             network.pause(index)
         }
 
-        /// Lets the node go on. Does nothing if it is not paused.
+        /// Ends the pause of the node. Does nothing if the node is not paused.
         public func resume() {
             network.resume(index)
         }

@@ -1,7 +1,7 @@
 extension SimulatedNetwork {
     /// The clock of a node, which drifts: it runs at a rate of its own, and jumps where the test says so.
     ///
-    /// It begins at zero when the node is added, and goes on through crashes and pauses. A sleep on it takes as long on the network's clock
+    /// It begins at zero when the node is added, and continues through crashes and pauses. A sleep on it takes as long on the network's clock
     /// as its rate makes it.
     public struct NodeClock: Clock {
         /// A moment of a node's clock. Moments of different nodes have nothing to do with each other.

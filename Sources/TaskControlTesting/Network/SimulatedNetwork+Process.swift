@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// What runs on a node from its start to its crash: the software, where a ``Node`` is the machine.
+    /// The software that runs on a node from its start to its crash; the ``Node`` is the machine.
     ///
     /// The start-up closure of the node receives a new process at each start. After the crash of its node a process has no effect any
     /// more, whatever code of it still runs: its tasks are cancelled, its requests and sleeps throw `CancellationError`, replies that it
@@ -34,7 +34,7 @@ extension SimulatedNetwork {
         /// The disk of the node. Writes through it end with this process.
         public var disk: Disk { Disk(network: network, node: id.node, incarnation: id) }
 
-        /// Registers what the process does with requests of a type, instead of the handler before.
+        /// Registers a handler for requests of a type, in place of an earlier handler.
         ///
         /// Each request runs in a task of its own, so that handlers of several requests interleave wherever they suspend.
         ///
@@ -44,7 +44,7 @@ extension SimulatedNetwork {
         ///
         /// - Parameters:
         ///   - type: The type of the request.
-        ///   - handler: Returns the reply. What it throws is thrown to the caller, over the network like a reply.
+        ///   - handler: Returns the reply. An error that it throws is thrown to the caller, over the network like a reply.
         public func handle<Message: Request>(
             _ type: Message.Type = Message.self,
             _ handler: @escaping @Sendable (Message) async throws -> Message.Reply
@@ -89,9 +89,9 @@ extension SimulatedNetwork {
         /// - Parameters:
         ///   - request: The message. A node that has no handler for its type answers with ``NoHandlerError``.
         ///   - node: The name of the receiver, which may be the sender. Traps, and lists the nodes, if there is none of that name.
-        /// - Returns: What the handler returns.
-        /// - Throws: What the handler throws; ``ConnectionLostError``; ``NoHandlerError``; `CancellationError` if the caller is cancelled or
-        ///   this process has ended.
+        /// - Returns: The value that the handler returns.
+        /// - Throws: The error that the handler throws; ``ConnectionLostError``; ``NoHandlerError``; `CancellationError` if the caller is cancelled
+        ///   or this process has ended.
         /// - Complexity: O(*n*) in the number of nodes.
         public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
             try await network.send(request, as: id, to: node)

@@ -45,12 +45,12 @@ internal import TaskControl
 /// ```
 ///
 /// ## Ordering
-/// What becomes of a request is drawn when it is sent: one seed gives one sequence of latencies and faults, for
+/// The fate of a request is drawn when it is sent: one seed gives one sequence of latencies and faults, for
 /// requests in the order of their `send`. Requests overtake each other according to their latencies.
 public final class SimulatedNetwork: Sendable {
     let storage: NetworkStorage
     private let clockRates: ClosedRange<Double>
-    /// Minus the number of deliveries under way: zero is the mark of those who drain.
+    /// Minus the number of deliveries under way: zero is the mark of the drainers.
     var rest: Level<Int> { storage.rest }
     /// Where callers are whose request or reply was lost. Never opened.
     let neverAnswered = Gate()
@@ -62,9 +62,9 @@ public final class SimulatedNetwork: Sendable {
     /// - Parameters:
     ///   - seed: Decides everything that is drawn.
     ///   - clock: The clock on which latencies are slept, and from which the clocks of nodes drift.
-    ///   - latency: How long a request travels to the server, and a reply back; evenly distributed. Zero or more.
+    ///   - latency: The time that a request travels to the server, and a reply back; evenly distributed. Zero or more.
     ///     Without latency (`.zero ... .zero`, the default) messages do not sleep.
-    ///   - faults: What goes wrong, and how often.
+    ///   - faults: The probabilities of faults.
     ///   - clockRates: The range of which the rate of each node's clock is drawn, in seconds of the node per second of `clock`. By default
     ///     no clock drifts.
     public convenience init(
@@ -84,8 +84,8 @@ public final class SimulatedNetwork: Sendable {
     ///
     /// - Parameters:
     ///   - simulation: The simulation whose body the network is used in.
-    ///   - latency: How long a request travels to the server, and a reply back; evenly distributed. Zero or more.
-    ///   - faults: What goes wrong, and how often.
+    ///   - latency: The time that a request travels to the server, and a reply back; evenly distributed. Zero or more.
+    ///   - faults: The probabilities of faults.
     ///   - clockRates: The range of which the rate of each node's clock is drawn, in seconds of the node per second of virtual time.
     public convenience init(
         in simulation: Simulation,
@@ -117,7 +117,7 @@ public final class SimulatedNetwork: Sendable {
         )
     }
 
-    /// What has happened so far, at one moment.
+    /// The counts of the events so far, at one moment.
     public var counts: Counts { storage.with(\.counts) }
 
     /// The faults so far, with the starts of nodes, in the order in which they came. Kept as long as the network.
@@ -129,7 +129,7 @@ public final class SimulatedNetwork: Sendable {
     /// Replies may still be on their way back. Requests that were lost are not waited for.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once. What is under way goes on.
+    /// A cancelled caller leaves at once. Messages under way continue.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func drain() async throws(CancellationError) {
@@ -180,8 +180,8 @@ extension SimulatedNetwork {
     /// Nodes start in the order in which they were added.
     ///
     /// - Parameter body: Called in the isolation of the caller. When it returns, the nodes end.
-    /// - Returns: What the closure returns.
-    /// - Throws: What the closure throws. Otherwise the first error that a task of a process has thrown (see
+    /// - Returns: The value of the closure.
+    /// - Throws: The error of the closure. Otherwise the first error that a task of a process has thrown (see
     ///   ``Process/addTask(name:operation:)``).
     public func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let nodes = storage.with { state -> Int? in
@@ -214,7 +214,7 @@ extension NetworkStorage {
         for node in nodes { crash(node, isEnd: true) }
         transit.cancel()
         await tasks.waitIgnoringCancellation(for: 0)
-        // They may hold what holds the network.
+        // Handlers may retain objects that retain the network.
         _ = with { state in
             let startups = state.nodes.map(\.startup)
             for node in nodes { state.nodes[node].startup = nil }

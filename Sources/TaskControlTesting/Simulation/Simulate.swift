@@ -72,7 +72,7 @@ internal import TaskControl
 ///
 /// - Parameters:
 ///   - seeds: The seeds, one schedule per seed. For ``SimulationStrategy/exhaustive(preemptions:)`` their number limits the schedules.
-///   - strategy: How the next job is picked.
+///   - strategy: The strategy that picks the next job.
 ///   - maxSteps: The number of steps after which a schedule fails as a livelock. At least 1.
 ///   - checksDeterminism: Whether each seed runs twice, and fails if the two runs differ.
 ///   - fileID: The file of the call, shown in the failure.
@@ -80,7 +80,7 @@ internal import TaskControl
 ///   - line: The line of the call, shown in the failure.
 ///   - column: The column of the call, shown in the failure.
 ///   - body: The code under test. It inherits the task-locals of the caller.
-/// - Returns: How many schedules were run, and how many of them were different.
+/// - Returns: The number of schedules that were run, and the number of different ones.
 /// - Throws: ``SimulationFailure`` for the first seed that fails; ``SimulationUnsupportedError`` where there is no simulation;
 ///   ``SimulationEnvironmentError`` if a variable is not valid.
 @discardableResult

@@ -6,7 +6,7 @@ public final class Simulation: Sendable {
     /// Whether `simulate` works in this process: whether ``capabilities`` contain ``SimulationCapabilities/schedules``, which is all that it needs.
     public static var isSupported: Bool { capabilities.includes(.schedules) }
 
-    /// What a simulation decides and shows in this process. Found out once, by trying it.
+    /// The features of a simulation that work in this process. They are detected once, by trying them.
     public static var capabilities: SimulationCapabilities { SimulationSupport.capabilities }
 
     /// The seed of this schedule.

@@ -1,14 +1,14 @@
-/// What a simulation decides, and what its reports show, on one platform.
+/// The decisions that a simulation makes, and the details that its reports show, on one platform.
 ///
-/// ``Simulation/capabilities`` are those of the process. A test that depends on one of them asks for it:
+/// ``Simulation/capabilities`` has the capabilities of the process. A test that depends on one of them asks for it:
 ///
 /// ```swift
 /// @Test(.enabled(if: Simulation.capabilities.contains(.taskStates)))
 /// func theReportOfADeadlockNamesTheTask() throws {
 /// ```
 ///
-/// Linux has all of them if the Swift runtime is linked dynamically, and none otherwise. Each is found out once per process, by a simulation whose end is
-/// known, except ``crashNotes`` and ``watchdog``. <doc:Interposition> says what other platforms have.
+/// Linux has all of them if the Swift runtime is linked dynamically, and none otherwise. Each is found out once per process, by a simulation whose
+/// end is known, except ``crashNotes`` and ``watchdog``. <doc:Interposition> lists the capabilities of other platforms.
 public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// The bits. Not stable from version to version.
     public let rawValue: Int
@@ -25,8 +25,8 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     /// A task belongs to the simulation from its creation on, whether it is a child task, unstructured or detached. Reports show its
     /// name and its creator.
     ///
-    /// Without this capability a task belongs to the simulation once it is enqueued on the thread of the simulation, reports show no names, and a task
-    /// without a parent leaves the simulation unnoticed when another thread resumes it.
+    /// Without this capability a task belongs to the simulation once it is enqueued on the thread of the simulation, reports show no names, and a
+    /// task without a parent leaves the simulation unnoticed when another thread resumes it.
     public static let createdTasks = Self(rawValue: 1 << 1)
     /// A hop to an actor ends a step, so that another job may run before the task arrives there.
     ///
@@ -39,20 +39,20 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     public static let virtualTime = Self(rawValue: 1 << 3)
     /// Reports show for what each task waits, and a seed fails if it leaves a task behind.
     ///
-    /// Without this capability a seed ends when nothing can run. It passes if the body has returned, and otherwise it fails as a deadlock, in which the
-    /// body is the only task that the report lists.
+    /// Without this capability a seed ends when nothing can run. It passes if the body has returned, and otherwise it fails as a deadlock, in which
+    /// the body is the only task that the report lists.
     public static let taskStates = Self(rawValue: 1 << 4)
     /// A call that makes something outside the simulation work, or waits for it, ends the seed as an escape.
     ///
-    /// Without this capability only a thread that resumes a child task of the simulation, or uses its ``Simulation``, is noticed, and a deadlock takes a
-    /// tenth of a second.
+    /// Without this capability only a thread that resumes a child task of the simulation, or uses its ``Simulation``, is noticed, and a deadlock
+    /// takes a tenth of a second.
     public static let escapes = Self(rawValue: 1 << 5)
     /// A crash of the process inside a simulation prints the seed, the step and the task.
     public static let crashNotes = Self(rawValue: 1 << 6)
     /// A step that takes too long is reported, unless `TASKCONTROL_WATCHDOG` is 0.
     public static let watchdog = Self(rawValue: 1 << 7)
 
-    /// All capabilities.
+    /// The set of all capabilities.
     public static let all: Self = [
         .schedules, .createdTasks, .hops, .virtualTime, .taskStates, .escapes, .crashNotes, .watchdog,
     ]
@@ -67,7 +67,7 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
 }
 
 extension SimulationCapabilities {
-    /// Those that depend on functions of the process which the simulation stands in front of.
+    /// The capabilities that depend on functions of the process that the simulation replaces.
     static let interposed: Self = [.createdTasks, .hops, .virtualTime, .escapes]
 
     // Each seed asks several times, and the generic functions of an `OptionSet` are slow in a debug build.

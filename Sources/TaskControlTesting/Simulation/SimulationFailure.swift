@@ -9,19 +9,19 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         case threw(any Error)
         /// An expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` did not hold.
         case expectation(String, location: CheckLocation)
-        /// Nothing can run, nothing sleeps, and the body has not returned.
+        /// A deadlock: no task can run, none sleeps, and the body has not returned.
         case deadlock
         /// The schedule has not ended after `maxSteps` steps: the program may be in an endless loop.
         case livelock(steps: Int)
         /// The body has returned, and nothing will ever resume some of the tasks that it started.
         case leftBehind(tasks: Int)
         /// The body called a function that makes a thread, a queue, a run loop or another process work, or waits for one; or another thread
-        /// resumed a task of the simulation, or used its ``Simulation``. From then on, the seed does not decide what happens.
+        /// resumed a task of the simulation, or used its ``Simulation``. From then on, the seed does not decide the schedule.
         case escaped(String)
         /// Two runs of one seed took different steps: the program depends on something that the seed does not decide.
         case nondeterministic
 
-        /// One sentence.
+        /// A sentence that describes the failure.
         public var description: String {
             switch self {
             case .threw(let error): "the body threw \(error)"
@@ -140,17 +140,17 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
 /// The simulation does not work on this platform, or with this version of the Swift runtime.
 public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertible {
-    /// What the process lacks of what the simulation can use.
+    /// The capabilities that the process lacks.
     public let missing: SimulationCapabilities
 
     /// Creates the error, for tests that ask for ``Simulation/capabilities`` themselves.
     ///
-    /// - Parameter missing: What the process lacks; by default, all that it does.
+    /// - Parameter missing: The capabilities that the process lacks; by default, all of them.
     public init(missing: SimulationCapabilities = .all.subtracting(Simulation.capabilities)) {
         self.missing = missing
     }
 
-    /// What is missing, why, and how to skip a test for it.
+    /// A text that states which capability is missing, why, and how to skip a test for it.
     public var description: String {
         "The simulation does not work in this process, which lacks \(missing). \(SimulationSupport.requirement) "
             + "Skip the test with Simulation.isSupported: @Test(.enabled(if: Simulation.isSupported)), or XCTSkipUnless."

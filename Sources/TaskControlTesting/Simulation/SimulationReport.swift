@@ -22,7 +22,7 @@ public struct SimulationReport: Hashable, Sendable, CustomStringConvertible {
     /// ``SimulationStrategy/exhaustive(preemptions:)``, or if there are more schedules than seeds.
     public internal(set) var exhaustedPreemptions: Int?
 
-    /// One line: "1000 schedules pass, 37 of them distinct", or "all 92 schedules with at most 2 preemptions pass".
+    /// The report in one line, such as "1000 schedules pass, 37 of them distinct", or "all 92 schedules with at most 2 preemptions pass".
     public var description: String {
         if let exhaustedPreemptions {
             return "all \(scheduleCount) schedules with at most \(exhaustedPreemptions) preemptions pass"

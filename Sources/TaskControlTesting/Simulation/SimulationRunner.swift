@@ -6,7 +6,7 @@ struct SimulationCall {
     let location: CheckLocation
 }
 
-/// One schedule that should be run, except the body.
+/// A schedule to run, without the body.
 struct SimulationPlan {
     typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
 
@@ -14,7 +14,7 @@ struct SimulationPlan {
     /// The strategy that the seed has drawn: never a swarm.
     let strategy: SimulationStrategy
     let call: SimulationCall
-    /// What the engine may rely on.
+    /// The capabilities that the engine may rely on.
     var capabilities = Simulation.capabilities
 
     /// The code, or the command, that replays a schedule of which the seed and the strategy are not enough; `nil` for all others.
@@ -29,11 +29,11 @@ struct SimulationPlan {
     /// Whether the answers are kept if the schedule passes.
     var keepsAnswers = false
 
-    /// How long, in real time, a simulation that has nothing to do waits for threads that may be about to resume a task.
+    /// The real time that an idle simulation waits for threads that may be about to resume a task.
     var grace = Duration.milliseconds(100)
 }
 
-/// One schedule that has run.
+/// A schedule that has run.
 struct SimulationResult {
     let run: SimulationRun
     /// Empty if the schedule passed, and its plan does not keep answers.

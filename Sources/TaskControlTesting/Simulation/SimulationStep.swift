@@ -32,8 +32,8 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
     case outside(executor: String)
     /// The task has ended.
     case ended
-    /// The state cannot be read: the memory of the task belongs to its parent, as for an `async let`, or the platform does not show the states of tasks
-    /// (``SimulationCapabilities/taskStates``).
+    /// The state cannot be read: the memory of the task belongs to its parent, as for an `async let`, or the platform does not show the states of
+    /// tasks (``SimulationCapabilities/taskStates``).
     case unknown
 
     /// The state as a predicate, such as "waits for #3 worker".
@@ -59,7 +59,7 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
     public let task: SimulationTask
     /// The task that created the task; `nil` if the creator is unknown.
     public let creator: SimulationTask?
-    /// The state of the task, which says what it waits for.
+    /// The state of the task, which contains what it waits for.
     public let state: SimulationTaskState
 
     /// One line with the task, its creator, and its state.

@@ -57,7 +57,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// only the numbers of ``Simulation/random``.
     public static let inOrder = SimulationStrategy(kind: .inOrder)
 
-    /// Each task has a random rank, and the ready task of the highest rank runs; at `depth - 1` random moments, the task that would run drops
+    /// Gives each task a random rank, and runs the ready task of the highest rank; at `depth - 1` random moments, the task that would run drops
     /// to the lowest rank.
     ///
     /// Finds bugs that need one task to be delayed for long, which ``random`` hardly ever finds.
@@ -82,7 +82,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         return SimulationStrategy(kind: .pct(depth: depth, steps: steps))
     }
 
-    /// Every schedule, one after another, in which tasks that could continue are interrupted at most the given number of times.
+    /// Runs every schedule, one after another, in which tasks that could continue are interrupted at most the given number of times.
     ///
     /// Suitable for programs of a few tasks and about ten choices at most. `simulate` returns a ``SimulationReport`` that says whether all
     /// schedules have run; the number of its `seeds` limits the schedules. All of them have the first seed. The moments of

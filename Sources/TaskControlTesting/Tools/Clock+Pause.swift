@@ -1,6 +1,6 @@
 extension Clock<Duration> {
-    /// Sleeps, if there is anything to sleep. A caller that is cancelled hears of that and of nothing else, whatever the
-    /// clock does about it.
+    /// Sleeps, if the time is not over. A cancelled caller receives `CancellationError` and no other error, whatever the
+    /// clock throws.
     func pause(for duration: Duration) async throws {
         do {
             if duration > .zero { try await sleep(for: duration) }

@@ -1,4 +1,4 @@
-/// Something to wait for, that is opened once: stops a task at a point until the test lets it go on.
+/// A gate that is opened once: it stops a task at a point until the test lets the task continue.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -11,7 +11,7 @@
 /// For an order among several points, use ``Sequencer``.
 ///
 /// ## Ordering
-/// Those who wait are resumed in the order of their calls. Which of them runs first is up to their executors.
+/// Waiting callers are resumed in the order of their calls. Which of them runs first is up to their executors.
 public final class Gate: Sendable {
     private let level = Level(0)
 
@@ -21,11 +21,11 @@ public final class Gate: Sendable {
     /// Whether the gate has been opened.
     public var isOpen: Bool { level.value > 0 }
 
-    /// Opens the gate for good, and resumes everybody who waits. Opening it again does nothing.
+    /// Opens the gate for good, and resumes all waiting callers. Opening it again does nothing.
     ///
     /// May be called from anywhere: a `deinit`, a cancellation handler, a callback.
     ///
-    /// - Complexity: O(*n*) in the number of those who wait.
+    /// - Complexity: O(*n*) in the number of waiting callers.
     public func open() {
         level.move { $0 = 1 }
     }
@@ -33,7 +33,7 @@ public final class Gate: Sendable {
     /// Waits until the gate is open, as work does that respects its cancellation.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once. One that was cancelled before it called does not pass, even if the
+    /// A caller that is cancelled leaves at once. A caller that was cancelled before the call does not pass, even if the
     /// gate is open. If the cancellation comes when the gate has been opened for the caller, the caller passes.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
@@ -44,18 +44,18 @@ public final class Gate: Sendable {
     /// Waits until the gate is open, as work does that ignores its cancellation.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled goes on waiting.
+    /// A cancelled caller continues to wait.
     public func waitIgnoringCancellation() async {
         await level.waitIgnoringCancellation(for: 1)
     }
 
-    /// How many wait at this moment. An open gate has none.
+    /// The number of waiting callers. An open gate has none.
     public var waiterCount: Int { level.waiterCount }
 
-    /// Waits until so many wait at the gate, so that a test knows where they are.
+    /// Waits until the given number of callers wait at the gate, so that a test knows where they are.
     ///
-    /// Looks at how many wait at one moment: somebody may have left again when this returns. Nobody waits at an open
-    /// gate, so this does not return there until it is cancelled.
+    /// Looks at how many wait at one moment: a caller may have left again when this returns. No caller waits at an open
+    /// gate, so at an open gate this does not return until it is cancelled.
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once.

@@ -1,4 +1,4 @@
-/// Whether a clock's time moves by itself: one task moves it while anybody sleeps. Pure.
+/// Whether a clock's time moves by itself: one task moves it while any task sleeps. Pure.
 ///
 ///     still ──sleeperCame──▶ moving ──sleeperCame──▶ moving, asked again
 ///       ▲                     │  ▲                         │
@@ -12,7 +12,7 @@ struct JumpStateMachine {
 
     private var state = State.still
 
-    /// - Returns: Whether a task is to be started that moves time.
+    /// - Returns: Whether a task that moves time must be started.
     mutating func sleeperCame() -> Bool {
         defer { state = state == .still ? .moving : .askedAgain }
         return state == .still
@@ -20,7 +20,7 @@ struct JumpStateMachine {
 
     /// The task that moves time has looked for sleepers, and there were none.
     ///
-    /// - Returns: Whether it is to look again. Otherwise it ends.
+    /// - Returns: Whether it must look again. Otherwise it ends.
     mutating func foundNobody() -> Bool {
         defer { state = state == .askedAgain ? .moving : .still }
         return state == .askedAgain

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// A value that moves, and tasks that wait until it has reached a mark: what gates, clocks, sequencers and recorders
+/// A value that moves, and tasks that wait until it has reached a mark: the mechanism that gates, clocks, sequencers and recorders
 /// have in common.
 ///
 /// Waiters are resumed by mark, and then in the order of their calls; never under the lock. Each leaves at once when it
@@ -35,8 +35,8 @@ final class Level<Value: Comparable & Sendable>: Sendable {
     /// Moves the value up to the lowest mark and resumes the first waiter for it, if that mark is not above `limit`.
     ///
     /// - Parameters:
-    ///   - limit: `nil` for no limit: the value then stays where nobody waits.
-    ///   - arrives: Whether the value moves up to `limit` where nobody waits for a mark up to it.
+    ///   - limit: `nil` for no limit: the value then stays where no caller waits.
+    ///   - arrives: Whether the value moves up to `limit` where no caller waits for a mark up to it.
     /// - Returns: Whether a waiter was resumed.
     func step(upTo limit: Value?, arrives: Bool) -> Bool {
         switch state.withLock({ $0.step(upTo: limit, arrives: arrives) }) {
@@ -61,9 +61,9 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         try await wait(onEnrolled) { $0.enroll(for: mark) }
     }
 
-    /// Waits until so many wait for the value.
+    /// Waits until the given number of callers wait for the value.
     ///
-    /// - Throws: As `wait(for:)`.
+    /// - Throws: The errors of `wait(for:)`.
     func wait(forWaiters count: Int) async throws(CancellationError) {
         _ = try await wait({}) { $0.enroll(forWaiters: count) }
     }

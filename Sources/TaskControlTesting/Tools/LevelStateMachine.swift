@@ -1,17 +1,17 @@
 internal import TaskControl
 
-/// A value that moves, and those who wait until it has reached a mark of theirs. Pure.
+/// A value that moves, and the callers that wait until it has reached their marks. Pure.
 ///
 ///     enroll ──▶ waiting ──park──▶ waiting, parked
 ///                   │                  │
 ///                   └──────────────────┴──▶ reached, by move or step; or left, by leave
 ///
-/// *Spectators* wait for something else: that so many wait. They are not counted among those.
+/// *Spectators* wait for something else: for a number of waiters. They are not waiters themselves.
 ///
 /// Invariants, checked after each step of the tests:
-/// 1. Nobody waits for a mark below the value, and after a `move` nobody for one at it: a `step` wakes one at a time.
-/// 2. Nobody is a spectator of fewer waiters than there are.
-/// 3. Everybody hears one outcome, once: the first.
+/// 1. No caller waits for a mark below the value, and after a `move` none for a mark at it: a `step` wakes one at a time.
+/// 2. No spectator waits for fewer waiters than there are.
+/// 3. Each caller receives one outcome, once: the first.
 struct LevelStateMachine<Value: Comparable, Waiter> {
     enum ID {
         case waiter(MarkTable<Value, Waiter>.ID)
@@ -32,7 +32,7 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     enum EnrollAction {
         case reached
-        /// The waiter is to park; the spectators have been waiting for it and are to be resumed.
+        /// The waiter must park; the spectators have been waiting for it and must be resumed.
         case enrolled(ID, resume: [Waiter])
     }
 
@@ -47,7 +47,7 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
         return .enrolled(.spectator(spectators.enroll(for: count)), resume: [])
     }
 
-    /// - Returns: What the waiter is to be resumed with at once, if it need not wait any more.
+    /// - Returns: The result with which the waiter must be resumed at once, if it need not wait any more.
     mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         switch id {
         case .waiter(let id): waiters.park(id, waiter)
@@ -57,7 +57,7 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     /// Comes too late for one that was woken.
     ///
-    /// - Returns: Who is to be resumed.
+    /// - Returns: The waiters to resume.
     mutating func leave(_ id: ID) -> Waiter? {
         switch id {
         case .waiter(let id): waiters.leave(id)
@@ -67,16 +67,16 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     // MARK: Moving
 
-    /// - Returns: Who is to be resumed, in this order.
+    /// - Returns: The waiters to resume, in this order.
     mutating func move(to value: Value) -> [Waiter] {
         self.value = value
         return waiters.wake(upTo: value)
     }
 
     enum StepAction {
-        /// One waiter is woken. `nil`: it was about to park, and will not.
+        /// One waiter is woken. `nil`: the waiter was about to park, and will not.
         case woke(Waiter?)
-        /// Nobody waits for anything up to there.
+        /// No caller waits for a mark up to there.
         case nobody
     }
 
@@ -84,8 +84,8 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
     /// none, moves the value up to `limit`, atomically: a waiter that enrolls later is not passed over.
     ///
     /// - Parameters:
-    ///   - limit: `nil` for no limit: the value then stays where nobody waits.
-    ///   - arrives: Whether the value moves up to `limit` where nobody waits for a mark up to it.
+    ///   - limit: `nil` for no limit: the value then stays where no caller waits.
+    ///   - arrives: Whether the value moves up to `limit` where no caller waits for a mark up to it.
     mutating func step(upTo limit: Value?, arrives: Bool) -> StepAction {
         guard let mark = waiters.lowest, mark <= limit ?? mark else {
             if arrives, let limit { value = max(value, limit) }

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// What happened, in the order in which it happened, from any task or thread.
+/// Records events from any task or thread, in the order in which they happen.
 ///
 /// ```swift
 /// let recorder = OrderRecorder<String>()
@@ -12,7 +12,7 @@ internal import TaskControl
 /// To force an order instead of looking at it, use ``Sequencer``.
 public final class OrderRecorder<Event: Sendable>: Sendable {
     private let state = Locked<[Event]>([])
-    /// How many events there are. Follows the events, so nobody is told of one that is not there.
+    /// The number of events. It follows the events, so no waiter is notified of an event that is not there.
     private let level = Level(0)
 
     /// Makes an empty recorder.
@@ -33,10 +33,10 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
     /// Everything that has been recorded, oldest first.
     public var events: [Event] { state.withLock { $0 } }
 
-    /// How many events have been recorded.
+    /// The number of recorded events.
     public var count: Int { state.withLock(\.count) }
 
-    /// Waits until so many events have been recorded. There may be more of them by then.
+    /// Waits until the given number of events have been recorded. There may be more of them by then.
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once, also if it was cancelled before it called.
@@ -48,7 +48,7 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
 }
 
 extension OrderRecorder where Event: Equatable {
-    /// Whether both events have been recorded, and the first `earlier` is before the first `later`.
+    /// Returns whether both events have been recorded, and the first `earlier` is before the first `later`.
     ///
     /// - Complexity: O(*n*) in the number of events.
     public func happened(_ earlier: Event, before later: Event) -> Bool {
@@ -80,7 +80,7 @@ extension OrderRecorder where Event: Equatable {
     }
 }
 
-/// Events did not come as expected: what ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)`` throws.
+/// The error of ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)`` when events did not come as expected.
 ///
 /// ```text
 /// /tests/StoreTests.swift:12:18: events came in another order than expected
@@ -95,10 +95,10 @@ public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     public let events: [String]
     /// The first index at which the two differ: the length of the shorter one, if the longer one begins with it.
     public let firstDifference: Int
-    /// Where the order was checked.
+    /// The location of the check.
     public let location: CheckLocation
 
-    /// Several lines: where, what was expected, what came, and the first difference.
+    /// Several lines with the place of the check, the expected events, the recorded ones, and the first difference.
     public var description: String {
         func event(in events: [String]) -> String {
             events.indices.contains(firstDifference) ? events[firstDifference] : "nothing"

@@ -13,7 +13,7 @@
 /// Runs the closure, releases the object that it returns, and checks whether the object is still alive: at once, and then
 /// in growing intervals of the clock, the first of which is 1 ms long.
 ///
-/// A task that holds an object keeps it alive until the task ends. An object that tasks release late is not a leak: the
+/// A task that uses an object retains it until the task ends. An object that tasks release late is not a leak: the
 /// default `limit` is long because only failures take that long.
 ///
 /// `requireDeallocated` throws, like `#require`: the test ends at the first object that is still alive.
@@ -22,7 +22,7 @@
 /// Throws `CancellationError` at once if the caller is cancelled. The closure runs in the caller's task, and is cancelled with it.
 ///
 /// - Parameters:
-///   - limit: How long the object may stay alive, in the time of `clock`.
+///   - limit: The longest time that the object may live after the call, in the time of `clock`.
 ///   - clock: The clock that times the checks. With a ``TestClock`` that advances automatically, failures take no time either.
 ///   - fileID: The file of the call, for the error.
 ///   - filePath: The path of the file, for the error.
@@ -68,7 +68,7 @@ public struct StillAliveError: Error, Hashable, CustomStringConvertible {
     /// The place of the call.
     public let location: CheckLocation
 
-    /// One line: where, what, and how long.
+    /// One line with the place of the check, the object, and the limit.
     public var description: String {
         "\(location): \(type) is still alive \(limit) after it was released: something retains it"
     }

@@ -5,7 +5,7 @@
 /// let order = ["a", "b", "c"].shuffled(using: &random)
 /// ```
 ///
-/// Not for secrets. What the standard library makes of the numbers (`shuffled`, `random(in:)`) may change between its
+/// Not for secrets. The results of the standard library (`shuffled`, `random(in:)`) may change between its
 /// versions.
 ///
 /// The generator is SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
@@ -13,14 +13,14 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
     private var state: UInt64
 
-    /// A generator at the first number of its sequence.
+    /// Creates a generator at the first number of its sequence.
     ///
     /// - Parameter seed: Any number. Neighbors give sequences that have nothing in common.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number, of 64 bits.
+    /// Returns the next number, of 64 bits.
     ///
     /// - Complexity: O(1).
     public mutating func next() -> UInt64 {

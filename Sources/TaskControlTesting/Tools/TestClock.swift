@@ -16,7 +16,7 @@ internal import TaskControl
 /// deadline when the clock wakes it, and the clock does not look for the next sleeper before that `sleep` has returned.
 /// Time never runs backwards.
 ///
-/// What a task does after its `sleep` has returned is concurrent with the clock and with the test. Therefore:
+/// The work of a task after its `sleep` has returned is concurrent with the clock and with the test. Therefore:
 /// - If one task sleeps several times, pass the number of sleeps to ``advance(by:waking:)``. Time then stands still until
 ///   the task sleeps again, whatever it does meanwhile, and on whichever executor.
 /// - If several tasks sleep several times, wait before each deadline until all of them sleep
@@ -37,20 +37,20 @@ public final class TestClock: Clock, Sendable {
         /// The moment at which every clock is made.
         public static let zero = Instant(offset: .zero)
 
-        /// The moment so long after the clock was made.
+        /// Creates an instant at an offset from the creation of the clock.
         ///
         /// - Parameter offset: The time since the clock was made.
         public init(offset: Duration) {
             self.offset = offset
         }
 
-        /// The moment so much later, or earlier if that is negative.
+        /// Returns the instant that is later by a duration, or earlier if the duration is negative.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// The time from here to there, negative if that is earlier.
+        /// Returns the time from this instant to another, negative if the other is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-        /// Whether the one is earlier than the other.
+        /// Returns whether an instant is earlier than another.
         public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
 
         /// The time since the clock was made.
@@ -58,9 +58,9 @@ public final class TestClock: Clock, Sendable {
     }
 
     private let time = Level(Instant.zero)
-    /// How many sleepers have come, for movers that wait for the next one.
+    /// The number of sleepers that have come, for movers that wait for the next one.
     private let arrivals = Level(0)
-    /// How many sleepers have been woken, and how many of them have come to the end of their `sleep`.
+    /// The number of sleepers that have been woken, and of those that have come to the end of their `sleep`.
     private let wakes = Locked(0)
     private let landings = Level(0)
     private let advancesAutomatically: Bool
@@ -89,8 +89,8 @@ public final class TestClock: Clock, Sendable {
     /// when it has been woken, it returns as if it had not.
     ///
     /// - Parameters:
-    ///   - deadline: When to go on.
-    ///   - tolerance: Not used: nobody is woken late.
+    ///   - deadline: The instant at which the caller continues.
+    ///   - tolerance: Not used: no sleeper is woken late.
     /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
     /// - Complexity: O(*n*) in the number of sleepers; O(1) for a deadline that is not before any other.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws(CancellationError) {
@@ -101,7 +101,7 @@ public final class TestClock: Clock, Sendable {
         if hasSlept { landings.move { $0 += 1 } }
     }
 
-    /// How many sleep at this moment.
+    /// The number of sleeping tasks.
     public var sleeperCount: Int { time.waiterCount }
 
     /// Waits until at least the given number of tasks sleep, so that a test knows what its next ``advance(by:waking:)``
@@ -124,7 +124,7 @@ public final class TestClock: Clock, Sendable {
     ///
     /// Returns when time has arrived, the `sleep` of each woken sleeper has returned, and at least `count` sleepers have been
     /// woken. Until then, the call waits for sleepers that are due in that time, and time stands still while it waits. It
-    /// wakes all that are due when it looks, also more than `count`. What the woken tasks do next is concurrent: see
+    /// wakes all that are due when it looks, also more than `count`. The next work of the woken tasks is concurrent: see
     /// Ordering at ``TestClock``. Traps if the duration is negative.
     ///
     /// ## Cancellation
@@ -132,8 +132,8 @@ public final class TestClock: Clock, Sendable {
     /// where it was to arrive, and returns.
     ///
     /// - Parameters:
-    ///   - duration: How far to move time. Zero or more.
-    ///   - count: How many sleeps are to end on the way, at least. If fewer tasks come to sleep, the call waits until it is
+    ///   - duration: The time to move the clock by: zero or more.
+    ///   - count: The least number of sleeps that must end on the way. If fewer tasks come to sleep, the call waits until it is
     ///     cancelled.
     /// - Complexity: O(*m* log *n*) for *m* sleepers woken of *n*.
     public func advance(by duration: Duration, waking count: Int = 0) async {
@@ -150,7 +150,7 @@ public final class TestClock: Clock, Sendable {
     ///
     /// - Parameters:
     ///   - deadline: Where to move time: now or later.
-    ///   - count: How many sleeps are to end on the way, at least.
+    ///   - count: The least number of sleeps that must end on the way.
     public func advance(to deadline: Instant, waking count: Int = 0) async {
         insist(
             deadline >= now,
@@ -168,7 +168,7 @@ public final class TestClock: Clock, Sendable {
     /// ## Cancellation
     /// A caller that is cancelled returns at once, and leaves time where it is.
     ///
-    /// - Parameter count: How many sleeps are to end, at least. If fewer tasks come to sleep, the call waits until it is
+    /// - Parameter count: The least number of sleeps that must end. If fewer tasks come to sleep, the call waits until it is
     ///   cancelled.
     public func run(waking count: Int = 0) async {
         await move(to: nil, waking: count)
@@ -206,7 +206,7 @@ public final class TestClock: Clock, Sendable {
         _ = try? await landings.wait(for: wakes)
     }
 
-    /// Moves time while anybody sleeps, in a task that ends with the last sleeper.
+    /// Moves time while any task sleeps, in a task that ends with the last sleeper.
     private func sleeperCame() {
         guard jump.withLock({ $0.sleeperCame() }) else { return }
         // Detached: time belongs to no sleeper, so it takes on no one's priority and task-locals.

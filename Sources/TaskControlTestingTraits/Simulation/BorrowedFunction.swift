@@ -1,8 +1,8 @@
 /// The function of a test, which a trait may call until it returns, and may not keep.
 ///
-/// `withoutActuallyEscaping` would end the process: it insists that nothing holds the function in the end, and the tasks of a seed that failed do. They
-/// are suspended within the function for good. So the function is kept as what it is by ABI, two words, and nobody retains it. The casts are from
-/// struct to struct, since a function that passes through a generic one is wrapped.
+/// `withoutActuallyEscaping` would end the process: it insists that nothing holds the function in the end, and the tasks of a seed that failed do.
+/// They are suspended within the function for good. So the function is kept in its form of the ABI, two words, and is not retained. The casts are
+/// from struct to struct, since a function that passes through a generic one is wrapped.
 struct BorrowedFunction: @unchecked Sendable {
     // Sendable: the function is.
 

@@ -4,9 +4,9 @@ internal import Testing
 
 /// The issues of a test that runs under many schedules, of which at most one may fail it.
 ///
-/// While schedules run, an issue that fails the test is held back and ends its schedule, as a failed `Simulation.expect` does. Whoever runs
-/// schedules learns of it as a failure of the schedule, and may run others before that is reported: those that shorten it, for example. What
-/// is recorded in the end is the issue of the last schedule that had one.
+/// While schedules run, an issue that fails the test is held back and ends its schedule, as a failed `Simulation.expect` does. The code that runs
+/// schedules receives it as a failure of the schedule, and may run other schedules before that is reported, for example to shorten it. The issue that
+/// is recorded in the end is that of the last schedule that had an issue.
 final class ScheduleIssues: Sendable {
     private struct State {
         /// The schedule that runs; `nil` before the first and after the last.
@@ -14,7 +14,7 @@ final class ScheduleIssues: Sendable {
         var hasIssue = false
         /// Of the last schedule that had one.
         var held: Issue?
-        /// What was recorded of known issues and warnings.
+        /// The known issues and warnings that were recorded.
         var recorded: Set<String> = []
     }
 
@@ -36,7 +36,7 @@ final class ScheduleIssues: Sendable {
         }
     }
 
-    /// Runs schedules, and holds back what they would record.
+    /// Runs schedules, and holds back the issues that they would record.
     func hold(_ test: Test, _ testCase: Test.Case?, _ body: @Sendable () async throws -> Void) async throws {
         defer { state.withLock { $0.simulation = nil } }
         let handler = IssueHandlingTrait.compactMapIssues { [self] in receive($0) }
@@ -49,7 +49,7 @@ final class ScheduleIssues: Sendable {
         case end(Simulation)
     }
 
-    /// - Returns: What is recorded now.
+    /// - Returns: The issue to record now.
     private func receive(_ issue: Issue) -> Issue? {
         let verdict = state.withLock { state -> Verdict in
             guard let simulation = state.simulation else { return .record }
@@ -84,7 +84,7 @@ extension ScheduleIssues {
     func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
         let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
         let held = held
-        // There is no other way to record an issue of a kind of one's own: one that is recorded here is made what it should be.
+        // There is no other way to record an issue of a kind of one's own: an issue that is recorded here gets its kind afterwards.
         let handler = IssueHandlingTrait.compactMapIssues { issue in
             var issue = issue
             if let held {
@@ -109,7 +109,7 @@ extension ScheduleIssues {
 }
 
 extension Issue {
-    /// What was expected, in words.
+    /// The expectation, in words.
     fileprivate var expectation: String {
         let prefix = "Expectation failed: "
         return description.hasPrefix(prefix) ? String(description.dropFirst(prefix.count)) : "no issue. \(description)"

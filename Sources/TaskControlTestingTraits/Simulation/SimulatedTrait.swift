@@ -23,7 +23,7 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
             _ = Self.saysThatTestsRunOnce
             return try await function()
         }
-        // Within the scope of the suite's, which has taken what the test's own says.
+        // Within the scope of the suite's trait, which has applied the settings of the test's own trait.
         if Simulation.current != nil { return try await function() }
         let trait = test.traits.lazy.compactMap { $0 as? SimulatedTrait }.last ?? self
         try await trait.simulate(test, testCase, BorrowedFunction(function))
@@ -126,7 +126,7 @@ extension Trait where Self == SimulatedTrait {
     ///
     /// - Parameters:
     ///   - seeds: The seeds, one schedule per seed. Negative seeds are ignored.
-    ///   - strategy: How the next job is picked.
+    ///   - strategy: The strategy that picks the next job.
     ///   - maxSteps: The number of steps after which a seed fails as a livelock.
     ///   - checksDeterminism: Whether each seed runs twice, and fails if the two runs differ.
     public static func simulated(

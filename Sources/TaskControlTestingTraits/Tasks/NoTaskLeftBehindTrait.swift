@@ -76,7 +76,7 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     ///
     /// Tasks are those of the library's owners and queues, flights, `AsyncTask`, and work abandoned by `withDetachedTimeout`. A bare `Task { }` is
     /// unknown to the library, but what it starts with the library is known. Tasks that other tests start at the same time do not count:
-    /// a task-local says on whose behalf code runs. `Task.detached`, a thread and a Dispatch queue do not inherit task-locals, so what they
+    /// a task-local identifies the test that code runs for. `Task.detached`, a thread and a Dispatch queue do not inherit task-locals, so what they
     /// start is not found.
     ///
     /// The place where a task was started is known on Linux, for code with debug information. On other platforms, give tasks and their owners
@@ -88,7 +88,7 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     /// ## Cancellation
     /// A test that is cancelled gives its tasks the same time to end.
     ///
-    /// - Parameter limit: How long tasks that are about to end may take, after the test has returned, in real time. The trait waits for their
+    /// - Parameter limit: The real time that tasks may take to end after the test has returned. The trait waits for their
     ///   ends: a test that leaves no task does not wait.
     public static func noTaskLeftBehind(within limit: Duration) -> Self {
         Self(limit: limit, clock: ContinuousClock())

@@ -1,7 +1,7 @@
 #if os(Linux) && canImport(Runtime)
 private import Runtime
 
-/// The place in the source that a task was started from: the stack at that moment, which is made readable only when somebody asks.
+/// The place in the source that a task was started from: the stack at that moment, which is made readable only on request.
 struct Origin: Sendable {
     private let backtrace: Backtrace
 
@@ -31,7 +31,7 @@ struct Origin: Sendable {
 }
 
 extension String {
-    /// What comes before the last occurrence of a text.
+    /// Returns the part before the last occurrence of a text.
     fileprivate func prefix(before text: String) -> String {
         var end = endIndex
         while end > startIndex, !self[..<end].hasSuffix(text) { end = index(before: end) }

@@ -2,10 +2,10 @@ internal import TaskControl
 internal import TaskControlSupport
 internal import TaskControlTesting
 
-/// What this library has begun on behalf of one test, and has not ended: tasks, turns and calls.
+/// The subjects that this library has begun on behalf of one test, and that have not ended: tasks, turns and calls.
 ///
-/// A task-local says on whose behalf the code runs, so that tests that run in parallel do not hear of each other. What is begun within a scope is also
-/// begun within the scopes around it.
+/// A task-local says on whose behalf the code runs, so that tests that run in parallel do not observe each other. A subject that begins within a
+/// scope is also part of the scopes around it.
 final class TestScope: TaskObserver {
     @TaskLocal private static var current: TestScope?
 
@@ -40,7 +40,7 @@ final class TestScope: TaskObserver {
         self.recordsOrigins = recordsOrigins
     }
 
-    /// Calls a function, and observes what it begins until this returns.
+    /// Calls a function, and observes the subjects that it begins until this call returns.
     ///
     /// - Parameter recordsOrigins: Whether to note the place in the source where each task is started.
     static func observing<Result>(
@@ -53,12 +53,12 @@ final class TestScope: TaskObserver {
         return try await body(scope)
     }
 
-    /// Calls the function of the test, on whose behalf it begins what it begins.
+    /// Calls the function of the test, whose subjects belong to this scope.
     func run(_ function: @concurrent @Sendable () async throws -> Void) async throws {
         try await Self.$current.withValue(self) { try await function() }
     }
 
-    /// Calls a function, and lets no scope observe what it begins.
+    /// Calls a function, and lets no scope observe the subjects that it begins.
     static func unobserved<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $current.withValue(nil) { try body() }
     }
@@ -66,7 +66,7 @@ final class TestScope: TaskObserver {
     /// The tasks that have not ended, in the order in which they were started.
     var tasks: [Subject] { state.withLock { $0.tasks } }
 
-    /// What has not ended, as snapshots know it.
+    /// The identities, in snapshots, of the subjects that have not ended.
     var identities: Set<TaskEvent.Identity> { state.withLock { Set($0.subjects.keys) } }
 
     /// Waits until all tasks have ended.
@@ -139,7 +139,7 @@ final class TestScope: TaskObserver {
 }
 
 extension TestScope.Subject: CustomStringConvertible {
-    /// One line: what it is, its names, what it does, and where it was started.
+    /// The subject in one line: its primitive, its names, its state, and the place that started it.
     var description: String {
         var words = "\(primitive)"
         if let ownerName { words += " \"\(ownerName.flat)\"" }

@@ -9,7 +9,7 @@ internal import NIOHTTPCompression
 /// let transport = AsyncHTTPClientTransport()
 /// ```
 ///
-/// What its reader has not read is not received either: a body of any length needs no more memory than a few of its
+/// Bytes that its reader has not read are not received either: a body of any length needs no more memory than a few of its
 /// parts. Files and streams are sent as they are read, on a thread of their own.
 ///
 /// ## Time limits
@@ -35,16 +35,16 @@ internal import NIOHTTPCompression
 /// cookie jar: cookies that a server sets are not sent back.
 ///
 /// ## Cancellation
-/// A caller that is cancelled gets `CancellationError`, and its exchange ends; its connection is closed. A caller that
+/// A cancelled caller receives `CancellationError`, and its exchange ends; its connection is closed. A caller that
 /// is cancelled before it starts sends nothing.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// How often a request may meet a connection that the server has closed.
+    /// The number of times that a request may meet a connection that the server has closed.
     private static let maxResends = 2
 
     private let client: HTTPClient
     private let isOwner: Bool
 
-    /// Makes a client of the transport's own, which is shut down when the transport goes.
+    /// Creates a client for the transport alone, which is shut down when the transport is deallocated.
     ///
     /// - Parameter configuration: Of the client. By default, gzip and deflate are taken off, and a server may be silent
     ///   for 60 seconds. Its redirects are disallowed, since the transport follows them.
@@ -59,10 +59,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         isOwner = true
     }
 
-    /// Uses a client that somebody else owns, and shuts down.
+    /// Creates a transport that uses a client, which its owner shuts down.
     ///
     /// - Parameter client: Pass one whose configuration disallows redirects. Redirects that the configuration allows
-    ///   are followed by the client itself, by its own rules: a server that is not to be trusted can end the process
+    ///   are followed by the client itself, by its own rules: an untrusted server can end the process
     ///   with a redirect to a port above 65535 (AsyncHTTPClient 1.37). `HTTPClient.shared` allows them. The client is
     ///   not asked for an encoding: a request that wants one says so in `Accept-Encoding`, and the client's
     ///   configuration whether it is taken off.

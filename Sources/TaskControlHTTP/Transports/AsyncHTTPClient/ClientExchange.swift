@@ -17,13 +17,13 @@ final class ClientExchange: Sendable {
         /// The source of the parts. The reader takes it out while it fetches one. Releasing it ends the client's
         /// exchange.
         var iterator: Iterator?
-        /// How many bytes of the request's body have been sent.
+        /// The number of bytes of the request's body that have been sent.
         var sent: Int64 = 0
     }
 
     let request: HTTPTransportRequest
     let upload: UploadReader?
-    /// How long the server may be silent; `nil`: as long as the client's configuration says.
+    /// The longest time that the server may be silent; `nil`: the limit of the client's configuration.
     private let limit: Duration?
     private let state = Locked(State())
 
@@ -96,7 +96,7 @@ final class ClientExchange: Sendable {
         }
     }
 
-    /// Ends the exchange as the client did.
+    /// Ends the exchange with the outcome of the client's request.
     private func end(_ error: (any Error)?) {
         // The client also ends for a task that is cancelled: a body then ends without an error, as if it were whole.
         let isCancelled = Task.isCancelled

@@ -4,14 +4,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 
-/// Sees what a connection of HTTP/1 does, where AsyncHTTPClient (1.37) does not.
+/// Checks the events of a connection of HTTP/1 that AsyncHTTPClient (1.37) does not check.
 ///
 /// - A server that answers with a status below 100: the client takes every status below 200 for a provisional one,
-///   which another follows. What follows a status below 100 is the end, as for NIO it is a final response, and the
+///   which another follows. A status below 100 is followed by the end, as for NIO it is a final response, and the
 ///   client then traps: "How can we receive a response end, if we haven't a received a head." So the connection is
 ///   ended.
 /// - A connection that ends before the response: the client does not say whether the connection was new or kept. A
-///   server that closes an idle connection has not seen the request; one that closes a new connection has, or refuses
+///   server that closes an idle connection has not seen the request; a server that closes a new connection has seen it, or refuses
 ///   it. The error becomes ``UnansweredConnection``.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -59,7 +59,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         UnansweredConnection(wasKept: isKept, cause: cause)
     }
 
-    /// Puts one into every connection of HTTP/1, before what the configuration itself does with them.
+    /// Adds a guard to every connection of HTTP/1, before the initializer of the configuration runs.
     static func install(in configuration: inout HTTPClient.Configuration) {
         let others = configuration.http1_1ConnectionDebugInitializer
         configuration.http1_1ConnectionDebugInitializer = { channel in

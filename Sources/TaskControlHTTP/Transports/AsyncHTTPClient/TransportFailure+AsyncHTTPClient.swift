@@ -9,7 +9,7 @@ extension HTTPClientError: TransportFailure {
             .tlsHandshakeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout, .remoteConnectionClosed,
             .uncleanShutdown, .invalidProxyResponse, .requestStreamCancelled:
             true
-        // What remains is wrong in the request or in the configuration: a scheme, a header, a length.
+        // The other errors are mistakes in the request or in the configuration: a scheme, a header, a length.
         default: false
         }
     }

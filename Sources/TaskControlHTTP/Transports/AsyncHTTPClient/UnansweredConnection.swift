@@ -20,7 +20,7 @@ extension Error {
         }
     }
 
-    /// Whether the server, or somebody between, has ended the connection.
+    /// Whether the server, or a proxy, has ended the connection.
     var isClosedConnection: Bool {
         switch self {
         case let error as HTTPClientError: error == .remoteConnectionClosed

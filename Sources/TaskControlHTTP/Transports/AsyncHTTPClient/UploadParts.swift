@@ -1,14 +1,14 @@
 #if AsyncHTTPClient
 internal import NIOCore
 
-/// What an upload sends, as the client asks for it: part by part, each when the one before is on its way.
+/// The parts of an upload, as the client asks for them: part by part, each when the one before is on its way.
 struct UploadParts: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
     /// Of a part, in bytes.
     static let size = 1 << 16
 
-    /// How far reading may be ahead of the event loops, in bytes.
+    /// The number of bytes that reading may be ahead of the event loops.
     private static let lead: Int64 = 1 << 20
 
     private let reader: UploadReader

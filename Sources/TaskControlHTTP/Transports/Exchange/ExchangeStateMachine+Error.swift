@@ -1,5 +1,5 @@
 extension ExchangeStateMachine.Failure {
-    /// Returns the error that the reader gets.
+    /// Returns the error for the reader.
     ///
     /// - Parameter left: The transport's error for a body that is read after the closure that received it has returned.
     func error(left: any Error) -> any Error {

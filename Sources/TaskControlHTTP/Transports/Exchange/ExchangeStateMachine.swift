@@ -1,4 +1,4 @@
-/// The state of one exchange with a server: what has arrived, who waits for it, and what must happen to the transfer
+/// The state of one exchange with a server: the parts that have arrived, the reader that waits for them, and the command to the transfer
 /// below.
 ///
 /// ```
@@ -11,9 +11,9 @@
 /// ```
 ///
 /// - The transfer is cancelled at most once, and only between `didStart` and `end`.
-/// - The reader gets the head, then the parts in their order, then the end or one failure; after abandoning the
+/// - The reader receives the head, then the parts in their order, then the end or one failure; after abandoning the
 ///   exchange, only the reason.
-/// - A parked waiter is handed out once: when there is something for it, or when the exchange is abandoned.
+/// - A parked waiter is returned once: when there is something for it, or when the exchange is abandoned.
 ///
 /// There is one reader. It asks for the head or for the next part, and must wait if there is nothing yet. Where
 /// the transport delivers (`URLSession`), the reader parks a waiter, is woken, and asks again. Where the reader itself
@@ -29,10 +29,10 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         case left
     }
 
-    /// What must be done to the transfer.
+    /// A command to the transfer.
     enum Command { case cancel, pause, proceed }
 
-    /// What must be done after an event, in this order.
+    /// The actions after an event, in this order.
     struct Action {
         var wake: Waiter?
         var command: Command?
@@ -58,7 +58,7 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
     private var hasHead = false
     private var parts = PartBuffer<Part>()
     private var waiter: Waiter?
-    /// How many bytes may wait for the reader before the transfer is paused; `nil` if it cannot be paused.
+    /// The number of bytes that may wait for the reader before the transfer is paused; `nil` if it cannot be paused.
     private let limit: Int?
 
     init(limit: Int?) {

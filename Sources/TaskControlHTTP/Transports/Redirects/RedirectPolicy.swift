@@ -39,7 +39,7 @@ struct RedirectPolicy {
             for name in Self.bodyHeaders { next.request.setValue(nil, forHTTPHeaderField: name) }
         }
         if Origin(target) != Origin(origin) {
-            // For good: what comes back to the first origin later does so at another's word.
+            // Removed for good: a later redirect back to the first origin comes from another origin.
             let credentials = Set(request.credentialHeaders.map { $0.lowercased() })
             for name in (next.request.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() })
             where !Self.harmlessHeaders.contains(name) || credentials.contains(name) {
@@ -49,7 +49,7 @@ struct RedirectPolicy {
         return next
     }
 
-    /// The method that takes the place of the request's own, and goes without a body; `nil` if both stay.
+    /// The method that replaces the request's own, and is sent without a body; `nil` if both stay.
     private static func method(of method: String, after status: Int) -> String? {
         switch (status, method.uppercased()) {
         case (303, "GET"), (303, "HEAD"): nil
@@ -63,20 +63,20 @@ struct RedirectPolicy {
         "Transfer-Encoding",
     ]
 
-    /// What another origin is given. A list of what is harmless, since no list of what is secret is complete: keys have names such as
+    /// The headers that are sent to another origin. A list of harmless headers, since no list of secret headers is complete: keys have names such as
     /// `Ocp-Apim-Subscription-Key` or `X-Auth`.
     private static let harmlessHeaders: Set = [
-        // What the response may be.
+        // Headers that describe the response.
         "accept", "accept-charset", "accept-encoding", "accept-language", "range",
         // Whether it is needed, and how fresh it must be.
         "cache-control", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma",
-        // What the body is, where it is sent again.
+        // Headers that describe the body, where it is sent again.
         "content-digest", "content-disposition", "content-encoding", "content-language", "content-location",
         "content-md5", "content-range",
         "content-type",
         // That a request is the same when it comes again, and to which trace it belongs: neither is a credential.
         "idempotency-key", "traceparent", "tracestate",
-        // Who asks, for statistics.
+        // The client's name, for statistics.
         "user-agent",
     ]
 }

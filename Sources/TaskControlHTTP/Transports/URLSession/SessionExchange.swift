@@ -135,7 +135,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     ) {
         completionHandler(.allow)
         guard let head = response as? HTTPURLResponse else { return perform { $0.fail(.malformed) } }
-        // Foundation on Linux also tells of "100 Continue" and "103 Early Hints".
+        // Foundation on Linux also reports "100 Continue" and "103 Early Hints".
         guard head.statusCode >= 200 else { return }
         perform { $0.receive(head: head) }
     }

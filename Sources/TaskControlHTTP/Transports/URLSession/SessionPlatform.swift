@@ -4,7 +4,7 @@ typealias SessionUpload = UploadReader
 /// Where Foundation's session on Linux differs: it is another program, over libcurl.
 enum SessionPlatform {
     /// Nothing is paused: `suspend()` takes the transfer away from libcurl, which closes the connection, and `resume()`
-    /// begins anew.
+    /// begins again.
     static let bytesBeforePause: Int? = nil
 
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
@@ -83,11 +83,11 @@ typealias SessionUpload = OneTimeStream
 
 /// Where Foundation's session on Linux differs.
 enum SessionPlatform {
-    /// A task that has so much for its reader is suspended until half of it is read.
+    /// A task that has this many bytes for its reader is suspended until half of it is read.
     static let bytesBeforePause: Int? = 1 << 20
 
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
-        // What an exchange does not hear, as its task's delegate, this one does: challenges and metrics.
+        // This delegate receives the challenges and metrics, which the exchange, as the task's delegate, does not.
         URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 

@@ -16,7 +16,7 @@
 ///
 /// ## On Linux
 /// Foundation's session on Linux is another implementation, over libcurl. This transport cannot lift the following
-/// limits (Swift 6.3 with libcurl 7.88). A server process, and everything that talks to servers that are not to be
+/// limits (Swift 6.3 with libcurl 7.88). A server process, and every client of servers that are not
 /// trusted, should use `AsyncHTTPClientTransport`.
 ///
 /// A server can end the process, by a trap within Foundation, if it
@@ -34,7 +34,7 @@
 ///   invalid body of brotli is taken for an empty one.
 /// - A header with a byte that is not UTF-8, such as `é` in Latin-1, fails the exchange with `URLError.unknown`.
 /// - A response with the status 301 to 308 that is not followed has no body.
-/// - A response is not held back: what its reader has not read yet is kept in memory.
+/// - A response is not held back: bytes that its reader has not read yet are kept in memory.
 ///
 /// Requests:
 /// - A URL with an IPv6 address, such as `http://[::1]:8080/`, fails with `URLError.badURL`.
@@ -45,7 +45,7 @@
 ///   platforms, such as `URLError.serverCertificateUntrusted`.
 ///
 /// ## Cancellation
-/// A caller that is cancelled gets `CancellationError` at once, and its exchange ends; its connection is closed. A
+/// A cancelled caller receives `CancellationError` at once, and its exchange ends; its connection is closed. A
 /// caller that is cancelled before it starts sends nothing.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
@@ -54,15 +54,15 @@ public final class URLSessionTransport: HTTPTransport {
     /// Where tasks are cancelled, suspended and resumed, one after another.
     private let taskQueue = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
 
-    /// A transport with a session of its own.
+    /// Creates a transport with a session of its own.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the session: `.ephemeral` is recommended on servers. Later changes to it
     ///     have no effect. Its `httpAdditionalHeaders` are sent to every server, also after a redirect. Must not be a
     ///     background configuration: a background session has no task delegates, which this transport needs, and its
     ///     requests would wait forever. The initializer traps if it is one.
-    ///   - delegate: Told that the session is invalid, and kept until then, which is after the transport is gone. On
-    ///     Apple's platforms also asked for credentials and trust, and told of metrics. Not asked about redirects.
+    ///   - delegate: Notified when the session becomes invalid, and retained until then, which is after the transport is deallocated. On
+    ///     Apple's platforms also asked for credentials and trust, and passed metrics. Not asked about redirects.
     public init(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil
@@ -121,7 +121,7 @@ public final class URLSessionTransport: HTTPTransport {
         return cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
     }
 
-    /// What came of one exchange.
+    /// The result of one exchange.
     private enum End<Value> {
         case value(Value)
         case redirect(HTTPTransportRequest, SessionUpload?)

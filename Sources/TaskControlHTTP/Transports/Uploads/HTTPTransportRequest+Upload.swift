@@ -2,14 +2,14 @@ extension HTTPTransportRequest {
     /// The same request, checked, with whatever body it has in `body`, and without the headers that say how long a body is: those are the
     /// transport's.
     ///
-    /// - Throws: What ``check()`` throws.
+    /// - Throws: The error of ``check()``.
     func normalized() throws -> HTTPTransportRequest {
         try check()
         var normalized = self
         for name in ["Content-Length", "Transfer-Encoding"] where request.value(forHTTPHeaderField: name) != nil {
             normalized.request.setValue(nil, forHTTPHeaderField: name)
         }
-        // Equal on the wire; but blanks are how libcurl is told to leave a header out.
+        // Equal on the wire; but with blanks libcurl leaves a header out.
         for (name, value) in request.allHTTPHeaderFields ?? [:] where !value.isEmpty && value.allSatisfy(\.isWhitespace)
         {
             normalized.request.setValue("", forHTTPHeaderField: name)
@@ -24,7 +24,7 @@ extension HTTPTransportRequest {
                 // Of nothing, a GET has no body, which Foundation would refuse.
                 normalized.body = data.isEmpty ? nil : .data(data)
             } else if let stream = request.httpBodyStream {
-                // The request's own: it is taken out of the copy above, and whoever made the request does not use it again.
+                // The request's own: it is taken out of the copy above, and the code that made the request does not use it again.
                 nonisolated(unsafe) let stream = stream
                 normalized.body = .stream(stream)
             }

@@ -1,4 +1,4 @@
-/// Reads what an upload sends, part by part, and sees that it is as much as was said.
+/// Reads the body of an upload, part by part, and checks that its length is the announced one.
 ///
 /// Sendable: it is with one reader at a time.
 final class UploadReader: @unchecked Sendable {
@@ -11,14 +11,14 @@ final class UploadReader: @unchecked Sendable {
     /// In bytes, if it is known.
     let length: Int64?
 
-    /// How much of it has been read.
+    /// The number of bytes that have been read.
     private(set) var sent: Int64 = 0
 
     private var source: Source
 
     /// Opens the file, or the stream.
     ///
-    /// - Throws: What opening throws: there is no such file, or the stream has been sent already.
+    /// - Throws: The error of opening: there is no such file, or the stream has been sent already.
     init(_ body: UploadEndpointBody) throws {
         switch body {
         case .data(let data):
@@ -47,8 +47,8 @@ final class UploadReader: @unchecked Sendable {
 
     /// Reads on; blocks where the file or the stream does.
     ///
-    /// - Returns: How many bytes have been read; 0 at the end.
-    /// - Throws: What reading throws; ``Mismatch``, if there is more or less than was said. What is a file's is sent as it was long when it
+    /// - Returns: The number of bytes that have been read; 0 at the end.
+    /// - Throws: The error of reading; ``Mismatch``, if there is more or less than was said. Of a file, the length is sent that it had when it
     ///   was opened.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try readOn(into: buffer)

@@ -37,7 +37,7 @@ extension SimulationEngine {
         if case .awaitingTask(nil) = ledger.state(of: number) { true } else { false }
     }
 
-    /// Whether a thread outside may be about to resume a task: one that was made to work, or one that runs an actor.
+    /// Whether a thread outside may be about to resume a task: a thread that has received work, or a thread that runs an actor.
     var isExpectingVisits: Bool {
         tc_takeHint() || !plan.capabilities.contains(.escapes)
             || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil

@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-/// What this process has of the simulation: nothing, unless it is asked for.
+/// The parts of the simulation that this process has: none, unless it is asked for.
 ///
 /// Compiled, and not yet run.
 enum SimulationSupport {
@@ -9,7 +9,7 @@ enum SimulationSupport {
         return SimulationTrials.capabilities([])
     }()
 
-    /// What the simulation needs, as a sentence.
+    /// A sentence that states what the simulation needs.
     static var requirement: String {
         "It needs Linux, or, as an experiment that has not been run yet, macOS 15, iOS 18, tvOS 18, watchOS 11 or visionOS 2 with "
             + "TASKCONTROL_SIMULATION=experimental in the environment."

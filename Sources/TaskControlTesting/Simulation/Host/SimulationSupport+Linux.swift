@@ -1,11 +1,11 @@
 #if os(Linux)
 @_spi(ExperimentalScheduling) import _Concurrency
 
-/// What this process has of the simulation.
+/// The parts of the simulation that this process has.
 enum SimulationSupport {
     static let capabilities = SimulationTrials.capabilities(.interposed)
 
-    /// What the simulation needs, as a sentence.
+    /// A sentence that states what the simulation needs.
     static var requirement: String {
         "It needs the concurrency runtime of Swift 6.3 on Linux, linked dynamically."
     }

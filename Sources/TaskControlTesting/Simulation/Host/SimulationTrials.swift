@@ -4,11 +4,11 @@ import CTaskControlTesting
 /// Finds out what the simulation can do here, with programs whose end is known.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum SimulationTrials {
-    /// - Parameter possible: What is tried, besides that jobs are ordered.
+    /// - Parameter possible: The capabilities to try, besides the order of jobs.
     static func capabilities(_ possible: SimulationCapabilities) -> SimulationCapabilities {
         guard tc_isAvailable(), ordersJobs(possible) else { return [] }
         var found: SimulationCapabilities = [.schedules, .crashNotes, .watchdog]
-        // All others need to see what compiled code calls.
+        // All others need to intercept the calls of compiled code.
         guard possible.contains(.interposed) else { return found }
         if seesCreation() { found.insert(.createdTasks) }
         if hopsEndSteps() { found.insert(.hops) }

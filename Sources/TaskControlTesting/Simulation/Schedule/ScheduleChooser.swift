@@ -35,9 +35,9 @@ struct ScheduleChooser: ~Copyable {
         case random
         /// The task that ran last continues in seven of eight cases.
         case sticky
-        /// As the ranks decide.
+        /// The job that the ranks decide on.
         case ranked
-        /// As the script decides.
+        /// The job that the script decides on.
         case script
     }
 
@@ -152,7 +152,7 @@ struct ScheduleChooser: ~Copyable {
         decide(isPreemption: true) { [earliness] in $0.next() % 1_000 < earliness }
     }
 
-    /// Decides which action of the program runs now: one that is due, or, with a probability of one half, the next before time moves.
+    /// Decides which action of the program runs now: an action that is due, or, with a probability of one half, the next before time moves.
     ///
     /// - Returns: The index of the action; `nil` if none runs.
     mutating func action(_ moments: [Int], at step: Int, isAboutToMoveTime: Bool, mustAct: Bool) -> Int? {

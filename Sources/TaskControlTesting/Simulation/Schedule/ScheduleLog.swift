@@ -44,7 +44,7 @@ final class ScheduleLog {
         }
     }
 
-    /// What an entry of a tape begins with. Each kind from `note` on has a value.
+    /// The first part of an entry of a tape. Each kind from `note` on has a value.
     fileprivate enum Kind: Int {
         case actorTurn, action, ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
         case note, blocked, sleeping, awaitingTask, awaitingActor, outside

@@ -27,7 +27,7 @@ struct ScheduleStateMachine: ~Copyable {
         var overtakes = false
     }
 
-    /// A job with what the schedule knows about it, in 32 bytes: there may be as many items as tasks.
+    /// A job with its data for the schedule, in 32 bytes: there may be as many items as tasks.
     struct Item {
         let job: Job
         let arrival: Arrival?

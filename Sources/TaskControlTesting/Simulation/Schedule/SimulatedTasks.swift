@@ -27,7 +27,7 @@ final class SimulatedTasks {
         entries.append(Entry(creator: CompactNumber(creator), name: CompactNumber(name?.rawValue)))
     }
 
-    /// Sets what is known about a task, since its creation was seen.
+    /// Sets the data of a task whose creation was seen.
     func set(_ number: Int, name: String?, creator: Int?) {
         var index: Int?
         if let name {
