@@ -29,7 +29,7 @@ private struct TokenStore {
     func refreshIfNeeded() async throws -> String { try await Backend.answer("token") }
 }
 
-/// What is decoded; not Sendable.
+/// The type to decode; not Sendable.
 private final class Page: Decodable {
     let title: String
 }

@@ -1,6 +1,6 @@
 import TaskControlTesting
 
-// What the documents' code uses and does not show, and what it has from frameworks that not every platform has.
+// The declarations that the documents' code uses and does not show, and those of frameworks that not every platform has.
 
 // MARK: Backend
 
@@ -24,7 +24,7 @@ struct Backend: Sendable {
     }
 }
 
-/// Answers when it is released; whoever is cancelled before that gets a `CancellationError`.
+/// Answers when it is released; a caller that is cancelled before that receives a `CancellationError`.
 final class HeldBackend: Sendable {
     let log = OrderRecorder<String>()
     let begun = Gate()
@@ -140,7 +140,7 @@ struct TaskView: View {
 
     var body: Never { fatalError("A primitive view has no body.") }
 
-    /// What SwiftUI does; the task is to be cancelled when the view disappears.
+    /// Acts as SwiftUI does; the task must be cancelled when the view disappears.
     func appear() -> Task<Void, Never> {
         Task(operation: action)
     }

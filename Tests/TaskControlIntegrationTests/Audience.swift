@@ -23,11 +23,11 @@ final class Audience: TaskObserver {
     func receive(_ event: TaskEvent) {
         guard let seat = Self.seat else { return }
         seat.observer.receive(event)
-        // What is recorded has been received.
+        // A recorded event has been received.
         seat.recorder.record(event)
     }
 
-    /// - Parameter body: Is handed what has been received, to wait for it.
+    /// - Parameter body: Receives the log of received events, to wait for them.
     static func of(
         _ observer: some TaskObserver,
         _ body: (OrderRecorder<TaskEvent>) async throws -> Void

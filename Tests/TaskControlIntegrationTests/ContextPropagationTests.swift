@@ -8,7 +8,7 @@ import Tracing
 @testable import TaskControl
 @testable import TaskControlTracing
 
-/// The context of whoever starts something is that of the work (law 9), with an observer and without.
+/// Work inherits the context of the caller that starts it, with an observer and without.
 @Suite(.timeLimit(.minutes(15)))
 struct ContextPropagationTests {
     private enum Tag: ServiceContextKey {
@@ -38,7 +38,7 @@ struct ContextPropagationTests {
             Worker(), Owner(), FIFOQueue(), CancellableQueue(underlyingQueue: FIFOQueue())
         )
         let (lifetime, bag, store) = (AsyncLifetime(), TaskBag(), TaskStore<Int>())
-        // One that is busy, so that the others wait for their turn.
+        // A task that keeps the turn, so that the others wait for theirs.
         let gate = Gate()
         let busy = Task(on: queue) { try await gate.wait() }
         try await Audience.of(TracingObserver(tracer: InMemoryTracer())) { _ in

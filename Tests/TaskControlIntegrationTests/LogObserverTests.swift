@@ -8,7 +8,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlLogging
 
-/// What arrives at swift-log. Observers are shared by the process, so each test has a process of its own.
+/// The lines that arrive at swift-log. Observers are shared by the process, so each test has a process of its own.
 @Suite(.timeLimit(.minutes(15)))
 struct LogObserverTests {
     @Test func eventsGoToTheLoggersHandlerWithNamesAndFields() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlMetrics
 
-/// What arrives at swift-metrics.
+/// The measurements that arrive at swift-metrics.
 @Suite(.timeLimit(.minutes(15)))
 struct MetricsObserverTests {
     private let metrics = TestMetrics()
@@ -107,7 +107,7 @@ struct MetricsObserverTests {
             observer.receive(.at(0, .fifoQueue, .enqueued, .began(.waiting), subject: number))
             observer.receive(.at(1, .fifoQueue, .started, .entered(.running), subject: number))
             observer.receive(.at(2, .fifoQueue, .completed, .ended(.completed), subject: number))
-            // Told by somebody else, too late.
+            // Reported by another thread, too late.
             observer.receive(.at(3, .fifoQueue, .cancelled, subject: number))
             if number.isMultiple(of: 10_000) { #expect(observer.count == 0) }
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlMetrics
 
-/// What measurements are made of which events.
+/// The measurements that events lead to.
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct MetricsStateMachineTests {
     private func measured(_ events: [TaskEvent], hasOwnerNames: Bool = false) -> [[String]] {

@@ -8,7 +8,7 @@ import Tracing
 @testable import TaskControl
 @testable import TaskControlTracing
 
-/// What spans there are, below whom, and what they say.
+/// The spans, their parents, and their attributes.
 @Suite(.timeLimit(.minutes(15)))
 struct TracingObserverTests {
     private let tracer = InMemoryTracer()
@@ -61,7 +61,7 @@ struct TracingObserverTests {
             others[1].cancel()
             _ = await others[1].result
             try await told.wait { $0.named("SingleFlight.left").count == 1 }
-            // Who leaves is gone, and the flight is not.
+            // The span of a caller that leaves ends, and the span of the flight does not.
             let left = try #require(spans("SingleFlight.joined").first)
             #expect(left.parentSpanID == tracer.finishedSpans.first { $0.operationName == "third" }?.spanID)
             #expect(left.attributes.get("taskControl.outcome") == .string("cancelled") && observer.count == 2)
@@ -135,7 +135,7 @@ struct TracingObserverTests {
             observer.receive(.at(0, .singleFlight, .started, .began(.waiting), subject: number))
             observer.receive(.at(1, .singleFlight, .joined, subject: number))
             observer.receive(.at(2, .singleFlight, .completed, .ended(.completed), subject: number))
-            // Told by somebody else, too late.
+            // Reported by another thread, too late.
             observer.receive(.at(3, .singleFlight, .joined, subject: number))
             if number.isMultiple(of: 10_000) { #expect(observer.count == 0) }
         }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct TracingStateMachineTests {
     @Test func everySpanEndsOnceAndNoneIsKept() async {
-        // In a task: who joins is one.
+        // In a task: a caller that joins is one.
         let steps = Driver().playEverySequence(upTo: 7) { _ in Driver.Step.allCases }
         #expect(steps > 50)
     }

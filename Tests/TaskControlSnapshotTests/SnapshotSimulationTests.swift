@@ -51,7 +51,7 @@ struct SnapshotSimulationTests {
 
 /// Programs that say what they do.
 private struct SnapshotWorld {
-    /// What one of them does, as far as it can know.
+    /// The state of one of them, as far as it can know.
     private enum Doing: Hashable {
         case waiting, running
         /// It waits, and was cancelled: it may have left already.
@@ -68,7 +68,7 @@ private struct SnapshotWorld {
 
     private func say(_ name: String, _ doing: Doing?) { model.withLock { $0[name] = doing } }
 
-    /// What a snapshot says of each, where that is not what it says itself.
+    /// Returns the entries of a snapshot that differ from the state of their subjects.
     func differences(from snapshot: TaskSnapshot) -> [String] {
         let entries = snapshot.all
         var shown: [String: TaskSnapshot.Entry] = [:]
@@ -86,7 +86,7 @@ private struct SnapshotWorld {
                 wrong.append("\(name): \(expected.map { "\($0)" } ?? "gone"), shown \(found.map { "\($0)" } ?? "not")")
             }
         }
-        // Who waits for somebody, waits for somebody who is there.
+        // A subject waits only for subjects that are in the snapshot.
         let ids = Set(entries.map(\.id))
         for entry in entries where !ids.isSuperset(of: entry.waitsFor) {
             wrong.append("\(entry.id) waits for who is gone")
@@ -130,7 +130,7 @@ private struct SnapshotWorld {
                     }
                 )
             case 6:
-                // Whoever comes first gives the flight its name; who joins is not shown.
+                // The first caller gives the flight its name; callers that join are not shown.
                 tasks.append(
                     Task(name: name) {
                         _ = try? await flights.run(key) {

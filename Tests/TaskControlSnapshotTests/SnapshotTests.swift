@@ -6,10 +6,10 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlSnapshot
 
-/// What a snapshot shows of real primitives.
+/// Snapshots of real primitives.
 @Suite(.timeLimit(.minutes(15)))
 struct SnapshotTests {
-    /// What the events of a body have led to.
+    /// The state that the events of a body have led to.
     private final class Books: Sendable {
         private let books = Locked(TrackerStateMachine(limit: 10_000))
         private let time = Locked(Duration.zero)
@@ -191,7 +191,7 @@ struct SnapshotTests {
         }
     }
 
-    /// What a time limit ends goes on, and so does what somebody unknown may let go on.
+    /// A wait that a time limit ends is no deadlock, and neither is a wait that code outside the snapshot may end.
     @Test func whatCanGoOnIsNoCircle() async throws {
         try await watched { books, recorder in
             let (semaphore, clock) = (AsyncSemaphore(value: 1), TestClock())

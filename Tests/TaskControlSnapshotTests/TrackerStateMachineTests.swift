@@ -75,7 +75,7 @@ struct TrackerStateMachineTests {
         #expect(books.owners.isEmpty)
     }
 
-    /// What others do to a subject may be told after its end, or of one that began before.
+    /// Events about a subject may come after its end, or concern a subject that began before tracking did.
     @Test func whatIsToldOfNobodyChangesNothing() {
         for kind in [TaskEvent.Kind.joined, .left, .cancelled, .dropped, .boundToLifetime, .started, .failed] {
             for change in [TaskEvent.Change.noted, .entered(.running), .ended(.completed)] {

@@ -4,13 +4,13 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlSnapshot
 
-/// Who is stuck, and in which circle.
+/// The stuck nodes, and their circles.
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct WaitGraphTests {
     /// - Parameters:
-    ///   - edges: For whom each node waits.
-    ///   - any: Who waits for one of several.
-    ///   - free: Whom somebody unknown may let go on.
+    ///   - edges: The nodes that each node waits for.
+    ///   - any: The nodes that wait for one of several.
+    ///   - free: The nodes that code outside the graph may free.
     private func circles(_ edges: [[Int]], any: Set<Int> = [], free: Set<Int> = []) -> [Set<Int>] {
         var graph = WaitGraph()
         for node in edges.indices { #expect(graph.addNode(needsAll: !any.contains(node)) == node) }
@@ -41,7 +41,7 @@ struct WaitGraphTests {
         #expect(circles([[1], [0]], free: [1]) == [])
     }
 
-    /// All graphs of three nodes, each of both kinds: against whoever can go on, found by trying.
+    /// All graphs of three nodes, each of both kinds: against the nodes that can continue, found by trying.
     @Test func exactlyThoseWhoCanNeverGoOnAreStuck() {
         let choices = (0..<8).map { bits in (0..<3).filter { bits >> $0 & 1 == 1 } }
         var stuckGraphs = 0

@@ -1,18 +1,18 @@
 #if SUBPROCESSES
 import Foundation
 
-/// The headless browser that `TASKCONTROL_BROWSER` names. `scripts/check-trace-page` finds one and sets the variable: a browser takes more time than all
-/// other tests of the page's target, and hardly any change concerns the page.
+/// The headless browser that `TASKCONTROL_BROWSER` names. `scripts/check-trace-page` finds one and sets the variable: a browser takes more time
+/// than all other tests of the page's target, and hardly any change concerns the page.
 enum Browser {
     static let path = ProcessInfo.processInfo.environment["TASKCONTROL_BROWSER"]
 
-    /// What a page was when it had been opened.
+    /// The state of a page when it had been opened.
     struct Visit {
         /// The document as it is by then, as HTML.
         let document: String
-        /// What the page wrote to its console, and what the browser complained of in it.
+        /// The lines that the page wrote to its console, and the browser's warnings about it.
         let console: [Substring]
-        /// What the test's script returned.
+        /// The result of the test's script.
         let result: [String: Any]
 
         /// The opening tags of the elements of a class.

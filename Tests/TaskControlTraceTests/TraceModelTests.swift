@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlTrace
 
-/// What is made of events.
+/// The model that is made of events.
 @Suite(.timeLimit(.minutes(15)))
 struct TraceModelTests {
     @Test func waitingIsToldFromRunning() {

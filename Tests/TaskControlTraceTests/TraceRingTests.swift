@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlTrace
 
-/// What a recorder keeps, and what falls out.
+/// The records that a recorder keeps, and those that it drops.
 @Suite(.timeLimit(.minutes(15)))
 struct TraceRingTests {
     private func event(_ number: Int) -> TaskEvent { TaskEvent(.retry, .failed, attempt: number) }

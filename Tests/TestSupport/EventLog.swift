@@ -13,12 +13,12 @@ package final class EventLog: TaskObserver {
     /// Detached tasks have none: what they do is looked for by its owner.
     @TaskLocal private static var witness: Witness?
 
-    /// What is done with an event when it comes, on the spot.
+    /// A closure that is called with an event when it comes, on its thread.
     private struct Witness: Sendable {
         let recorder = OrderRecorder<TaskEvent>()
         var reaction: (@Sendable (TaskEvent) -> Void)?
 
-        /// Whether it tells the end of an object that has not been heard of here. The task that delivers an event can hold the last reference to
+        /// Whether the event is the end of an object without an earlier event here. The task that delivers an event can hold the last reference to
         /// an observer of another test, and with it to that test's objects.
         func isOfAnotherTest(_ event: TaskEvent) -> Bool {
             event.kind == .deallocated && !recorder.events.contains { $0.owner == event.owner }
@@ -31,7 +31,7 @@ package final class EventLog: TaskObserver {
         witness.reaction?(event)
     }
 
-    /// What `body` and its tasks cause, until it has returned.
+    /// Returns the events that `body` and its tasks cause, until `body` has returned.
     package static func events(
         reaction: (@Sendable (TaskEvent) -> Void)? = nil,
         of body: () async throws -> Void
@@ -42,7 +42,7 @@ package final class EventLog: TaskObserver {
         return witness.recorder.events
     }
 
-    /// As the other, with the recorder at hand, to wait for events.
+    /// Returns the events that `body` and its tasks cause; `body` receives the recorder, to wait for events.
     package static func recording(_ body: (OrderRecorder<TaskEvent>) async throws -> Void) async rethrows {
         _ = shared
         let witness = Witness()
@@ -67,7 +67,7 @@ extension [TaskEvent] {
         }
     }
 
-    /// What each subject has been told of, by its first mention.
+    /// The events of each subject, by its first event.
     package var bySubject: [[TaskEvent]] {
         var order: [TaskEvent.Identity] = []
         var lists: [TaskEvent.Identity: [TaskEvent]] = [:]
@@ -79,12 +79,12 @@ extension [TaskEvent] {
         return order.map { lists[$0]! }
     }
 
-    /// What others do to a subject, and tell when they have done it: perhaps after its end.
+    /// The kinds of events that other tasks cause and emit: perhaps after the end of the subject.
     private static var doneByOthers: Set<TaskEvent.Kind> {
         [.cancelled, .joined, .left, .duplicate, .boundToLifetime, .stored, .detached]
     }
 
-    /// What is wrong with the beginnings and ends, if anything: each subject has one of both, in that order.
+    /// The mistakes in the beginnings and ends: each subject must have one of both, in that order.
     package var unpaired: [String] {
         bySubject.compactMap { events in
             let changes = events.filter { $0.change != .noted || !Self.doneByOthers.contains($0.kind) }

@@ -9,10 +9,10 @@ package protocol MachineDriver {
 }
 
 extension MachineDriver {
-    /// Plays every sequence of events up to a length; sequences that lead to the same state go on as one.
+    /// Plays every sequence of events up to a length; sequences that lead to the same state continue as one.
     ///
-    /// - Parameter events: What may happen in a state.
-    /// - Returns: How many steps that took.
+    /// - Parameter events: Returns the events that are possible in a state.
+    /// - Returns: The number of steps.
     package func playEverySequence(upTo depth: Int, _ events: (Self) -> [Event]) -> Int {
         var (frontier, seen, steps) = ([self], Set<Int>(), 0)
         for _ in 0..<depth {

@@ -4,7 +4,7 @@ internal import TaskControlTesting
 
 /// Does something long on a thread of its own: a simulation blocks its thread, and the pool has few, which other tests need.
 ///
-/// The result is handed over under a lock. A bare continuation would not do: if it is resumed before its task has parked, the runtime does
+/// The result is passed on under a lock. A bare continuation would not do: if it is resumed before its task has parked, the runtime does
 /// not tell ThreadSanitizer of it, which then reports a race.
 @discardableResult
 package func offThePool<Value: Sendable>(

@@ -43,7 +43,7 @@ struct CoalescingTests {
         let client = EndpointClient(transport, policies: policies)
         let first = Task { try await client.request(Text()) }
         try await gate.waitForWaiters()
-        // Runs up to its wait before the test goes on.
+        // Runs up to its wait before the test continues.
         let second = Task.immediate { try await client.request(Text()) }
         gate.open()
         #expect(try await first.value == "there")

@@ -24,7 +24,7 @@ struct CoalescingUserTests {
         let alice = Task { try await client.request(Text(path: "user")) }
         try await server.log.wait { $0.requests.count == 2 }
         _ = try await client.request(Text(path: "signin?user=BOB"))
-        // Runs up to its wait before the test goes on.
+        // Runs up to its wait before the test continues.
         let bob = Task.immediate { try await client.request(Text(path: "user")) }
         gate.open()
         #expect(try await alice.value == "sid=ALICE")
@@ -102,7 +102,7 @@ struct CoalescingUserTests {
             return .ok("there")
         }
         var policies = policies
-        // The same token for whoever signs in: the headers are equal.
+        // The same token for every user who signs in: the headers are equal.
         let authenticator = Authenticator.bearer(initial: "a") { _ in "a" }
         policies.authenticator = authenticator
         let client = EndpointClient(transport, policies: policies)

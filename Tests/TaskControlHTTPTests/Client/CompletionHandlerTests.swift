@@ -143,7 +143,7 @@ struct CompletionHandlerTests {
                 },
                 completionQueue: queue
             )
-            // Nobody but the request has the client while it is awaited.
+            // Only the request has the client while it is awaited.
             weak let released = client
             client.request(Text()) { results.record((try? $0.get()) ?? "–") }
             try await gate.waitForWaiters()

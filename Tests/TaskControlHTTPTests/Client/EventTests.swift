@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlHTTP
 
-/// What is told of requests, and what never is.
+/// The contents of the events of requests, and what is never in them.
 @Suite(.timeLimit(.minutes(15)))
 struct EventTests {
     private final class Log: TaskObserver {

@@ -137,7 +137,7 @@ struct OverTheWireTests {
     @Test(arguments: TransportUnderTest.allCases)
     func whatTheAuthenticatorAttachedDoesNotLeaveItsOrigin(_ kind: TransportUnderTest) async throws {
         let foreign = Locked("")
-        // A name that a redirect would take along otherwise.
+        // A name that a redirect would keep otherwise.
         let header = "X-Mine"
         let server = try RawServer { connection, request in
             if request.target == "/text" {

@@ -83,7 +83,7 @@ struct RequestCheckTests {
         #expect(transport.sent.count == 0)
     }
 
-    /// A named pipe would block whoever opens it.
+    /// A named pipe would block the thread that opens it.
     @Test func aPipeIsNotOpened() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID().uuidString)").path
         try #require(mkfifo(path, 0o600) == 0)

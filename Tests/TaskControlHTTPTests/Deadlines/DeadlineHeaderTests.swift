@@ -74,7 +74,7 @@ struct DeadlineHeaderTests {
         #expect(headers(transport).suffix(3) == [nil, nil, nil])
     }
 
-    /// Shows the time of another clock, and wakes nobody: so the deadline cancels nothing.
+    /// Shows the time of another clock, and wakes no sleeper: so the deadline cancels nothing.
     private struct SleeplessClock: Clock {
         let time: TestClock
         var now: TestClock.Instant { time.now }

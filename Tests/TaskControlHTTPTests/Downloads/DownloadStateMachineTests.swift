@@ -26,7 +26,7 @@ struct DownloadStateMachineTests {
         }
     }
 
-    /// What a server does with one request.
+    /// The behavior of a server for one request.
     private enum Behavior: CaseIterable {
         case proper, unknownLength, changed, weak
         case unsatisfiable, unavailable
@@ -153,7 +153,7 @@ struct DownloadStateMachineTests {
         }
     }
 
-    /// Sequences that lead to the same state go on as one.
+    /// Sequences that lead to the same state continue as one.
     @Test func noSequenceOfAttemptsJoinsPartsOfTwoVersions() {
         var (frontier, seen): (Set<Driver>, Set<Driver>) = ([Driver()], [Driver()])
         for _ in 0..<5 {

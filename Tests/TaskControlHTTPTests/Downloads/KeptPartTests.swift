@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// What a call leaves of a part that another call, or an attempt before, has received.
+/// The effect of a call on a part that another call, or an earlier attempt, has received.
 @Suite(.timeLimit(.minutes(15)))
 struct KeptPartTests: DownloadSuite {
     /// Rejects the page of a network that asks for a login, which has the status 200.

@@ -59,7 +59,7 @@ struct ExchangeDriver: MachineDriver {
 
         var isOpen: Bool { outcome == .open && abandoned == 0 }
         var hasSomething: Bool { !isOpen || head == .here || !parts.isEmpty }
-        /// Whether the transfer must be cancelled, since nobody wants its result.
+        /// Whether the transfer must be cancelled, since its result has no reader.
         var isTransferObsolete: Bool { !isOpen && stage == .running && !isTransferCancelled }
     }
 
@@ -142,7 +142,7 @@ struct ExchangeDriver: MachineDriver {
         case .take: take()
         }
         #expect(machine.isOpen == model.isOpen)
-        // What a reader would get now: a state that differs from the model only there is not searched further.
+        // The next part for a reader: a state that differs from the model only there is not searched further.
         var reader = self
         reader.take()
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct ProgressTests {
-    /// Opens its gate when it is let go: by the task whose work keeps it, which has finished its progress by then.
+    /// Opens its gate when it is released by the task whose work retains it, which has finished its progress by then.
     private final class End: Sendable {
         let gate = Gate()
 
@@ -49,7 +49,7 @@ struct ProgressTests {
     }
 
     @Test func aProgressThatIsCancelledBeforeItsTaskBeginsKeepsItFromBeginning() throws {
-        // Simulated: no task begins before whoever made it suspends.
+        // Simulated: no task begins before its creator suspends.
         try simulate(seeds: 0..<20) { sim in
             let ran = OrderRecorder<Int>()
             let (progress, ended) = running { _ in ran.record(1) }

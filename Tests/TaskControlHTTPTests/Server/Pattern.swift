@@ -1,7 +1,7 @@
 import Foundation
 import TaskControl
 
-/// Bytes that are known at every place, for bodies that nobody keeps: the same block again and again, of a length that no buffer has.
+/// Bytes that are known at every place, for bodies that are not kept: the same block again and again, of a length that no buffer has.
 enum Pattern {
     private static let length = 65_521
     private static let block: [UInt8] = {

@@ -8,7 +8,7 @@ import Glibc
 #endif
 
 extension RawServer {
-    /// One connection. But for `close` and `reset`, to be used on its own thread.
+    /// One connection. Except for `close` and `reset`, must be used on its own thread.
     final class Connection: @unchecked Sendable {
         /// The how manieth of its server, from 1.
         let number: Int
@@ -127,7 +127,7 @@ extension RawServer {
             }
         }
 
-        /// Receives anew; what was not read is lost.
+        /// Receives again; what was not read is lost.
         private func receive() -> Bool {
             unread = 0..<max(0, recv(socket, buffer.baseAddress, buffer.count, 0))
             return !unread.isEmpty

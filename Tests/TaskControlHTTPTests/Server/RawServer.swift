@@ -21,13 +21,13 @@ import Glibc
 /// ```
 ///
 /// Each connection has a thread. The closure is called on it for every request, once its head is there, until the connection is closed; it
-/// may block. What it throws closes the connection. The body of a request that it did not read is read before the next one.
+/// may block. An error that it throws closes the connection. The body of a request that it did not read is read before the next one.
 ///
 /// The server ends with the object, and its connections do; on 127.0.0.1, at a port of its own.
 final class RawServer: Sendable {
     typealias Handler = @Sendable (Connection, RawRequest) throws -> Void
 
-    /// What it has seen; to be waited for.
+    /// The requests and connections that it has seen; tests wait for them.
     let log = ServerLog()
     private let start = ContinuousClock.now
 
@@ -104,7 +104,7 @@ final class RawServer: Sendable {
     /// A URL of the same server that is of another origin.
     func foreignURL(_ path: String = "") -> URL { URL(string: "http://localhost:\(port)/\(path)")! }
 
-    /// - Parameter backlog: How many may wait to be accepted; `nil`: nobody listens.
+    /// - Parameter backlog: The number of connections that may wait to be accepted; `nil`: the port is closed.
     fileprivate static func listen(backlog: CInt? = 512) throws -> (CInt, UInt16) {
         let listener = newSocket()
         var address = loopback(0)
@@ -121,7 +121,7 @@ final class RawServer: Sendable {
     }
 }
 
-/// A port of this machine at which nobody listens, nor can while this lives.
+/// A port of this machine that is closed, and can't be opened while this lives.
 final class ClosedPort: Sendable {
     let port: UInt16
     private let socket: CInt

@@ -32,7 +32,7 @@ struct RouteServer {
         return value
     }
 
-    /// - Parameter route: As FlyingFox spells it: `"GET /books/:id"`.
+    /// - Parameter route: The route in the notation of FlyingFox: `"GET /books/:id"`.
     func route(_ route: String, _ handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) async {
         await server.appendRoute(HTTPRoute(route), handler: handler)
     }

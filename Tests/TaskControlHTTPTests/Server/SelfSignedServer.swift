@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A server of TLS on 127.0.0.1 whose certificate nobody has reason to trust.
+/// A server of TLS on 127.0.0.1 whose certificate no client trusts.
 struct SelfSignedServer {
     private let channel: any Channel
 

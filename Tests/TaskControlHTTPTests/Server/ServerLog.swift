@@ -1,12 +1,12 @@
 import TaskControl
 import TaskControlTesting
 
-/// What a server has seen so far.
+/// The requests and connections that a server has seen so far.
 final class ServerLog: Sendable {
     struct Entry: Sendable {
         /// Connections, of all time.
         var accepted = 0
-        /// Connections that have not ended, whoever ended them.
+        /// Connections that neither side has ended.
         var live = 0
         /// The heads of all requests, in the order of their arrival.
         var requests: [RawRequest] = []

@@ -3,7 +3,7 @@ import TaskControlTesting
 
 /// A transport without a network: each request is answered by a closure.
 final class ScriptedTransport: HTTPTransport {
-    /// What was sent, in order.
+    /// The requests that were sent, in order.
     let sent = OrderRecorder<Sent>()
 
     private let respond: @Sendable (Sent) async throws -> Reply

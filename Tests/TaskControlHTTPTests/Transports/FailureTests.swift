@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-/// What goes wrong on the way, over both transports.
+/// Failures of an exchange, over both transports.
 @Suite(.timeLimit(.minutes(15)))
 struct FailureTests {
     @Test(arguments: TransportUnderTest.allCases)
@@ -25,7 +25,7 @@ struct FailureTests {
         #expect(error != nil && !(error is CancellationError))
     }
 
-    /// What a server sends before it closes the connection.
+    /// Connections that a server closes after it has sent a part of a response.
     @Test(
         arguments: TransportUnderTest.allCases,
         [
@@ -100,7 +100,7 @@ struct FailureTests {
                 Array("HTTP/1.1 200 OK\r\nX-Name: caf".utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
             )
         }
-        // Neither a trap nor a hang; what comes of it is the platform's.
+        // Neither a trap nor a hang; the result depends on the platform.
         _ = await thrown { try await kind.make().fetch(server.url()) }
     }
 
@@ -146,7 +146,7 @@ struct FailureTests {
         }
         #expect(status == 200)
         try await server.log.wait { $0.live == 0 }
-        // And the transport goes on.
+        // The transport still works afterwards.
         let next = try RawServer { connection, _ in try connection.respond() }
         _ = try await transport.fetch(next.url())
     }

@@ -59,7 +59,7 @@ struct KeptConnectionTests {
         #expect(server.log.now.requests.map(\.target) == ["/1", "/2"])
     }
 
-    /// With a time limit of an hour for the connection, the client's own repetition would go on for an hour.
+    /// With a time limit of an hour for the connection, the client's own repetition would continue for an hour.
     @Test func aServerThatRefusesTheConnectionFailsAtOnce() async throws {
         var configuration = HTTPClient.Configuration.taskControl
         configuration.timeout.connect = .hours(1)

@@ -6,11 +6,11 @@ import Testing
 
 /// That large bodies pass through, and do not pile up. Measured on Linux, where the kernel tells; elsewhere only that they arrive.
 ///
-/// Each in a process of its own, so that nobody else's memory is measured.
+/// Each in a process of its own, so that only its own memory is measured.
 @Suite(.timeLimit(.minutes(15)), .serialized, .tags(.large))
 struct MemoryTests {
     private static let count = fullSize(100_000_000, inDebug: 50_000_000)
-    /// What may come on top of what there was, in bytes.
+    /// The growth that is allowed, in bytes.
     private static let bound = 32_000_000
 
     @Test(arguments: TransportUnderTest.allCases, ["file", "stream", "stream of known length"])
@@ -64,7 +64,7 @@ struct MemoryTests {
         try await transport.withResponse(to: HTTPTransportRequest(URLRequest(url: server.url()))) { response in
             for try await part in response.body {
                 part.withUnsafeBytes { check.add($0) }
-                // A reader that is slow: it has more to do than whoever receives.
+                // A reader that is slower than the receiver.
                 for _ in 0..<10_000 {}
             }
         }
@@ -74,7 +74,7 @@ struct MemoryTests {
     }
 }
 
-/// What the process has in memory.
+/// The memory of the process.
 enum Memory {
     /// The most since it was made.
     struct Peak {

@@ -4,7 +4,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-/// What arrives, over both transports.
+/// Responses as they arrive, over both transports.
 @Suite(.timeLimit(.minutes(15)))
 struct ResponseTests {
     @Test(arguments: TransportUnderTest.allCases)

@@ -67,7 +67,7 @@ struct StormTests {
             }
             for task in live { task.cancel() }
             try await outcomes.waitForEvents(count: count)
-            // It is none the worse for that.
+            // The server still works afterwards.
             #expect(try await transport.fetch(server.url("ok")).body.count == 3)
         }
         try await server.log.wait { $0.live == 0 }

@@ -16,7 +16,8 @@ enum TransportUnderTest: String, CaseIterable, Codable, CustomTestStringConverti
 
     var testDescription: String { rawValue }
 
-    /// A new one, without anything in common with others. What takes long here is that other tests have the threads, not that a server is silent.
+    /// A new one, without anything in common with others. A call takes long here because other tests have the threads, not because a server is
+    /// silent.
     func make() -> any HTTPTransport {
         switch self {
         case .urlSession:
@@ -50,7 +51,7 @@ extension HTTPTransport {
     }
 }
 
-/// What is thrown.
+/// Returns the error that a function throws.
 func thrown<Value>(_ body: () async throws -> Value) async -> (any Error)? {
     do {
         _ = try await body()

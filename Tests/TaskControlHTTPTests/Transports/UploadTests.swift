@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
-/// What is sent, over both transports.
+/// Requests as they are sent, over both transports.
 @Suite(.timeLimit(.minutes(10)))
 struct UploadTests {
     /// Answers with what it makes of the pattern that it is sent.

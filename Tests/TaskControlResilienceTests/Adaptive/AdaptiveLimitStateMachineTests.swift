@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)), .tags(.machine))
 struct AdaptiveLimitStateMachineTests {
-    /// What a scenario asks of the limit in each second.
+    /// The bars that a scenario sets for the limit in each second.
     private struct Bars {
         /// The second after which the limit is near the knee.
         var settled = 60
@@ -20,7 +20,7 @@ struct AdaptiveLimitStateMachineTests {
             let limits = model.run(seed: seed).limits
             var above = 0
             for (second, limit) in limits.enumerated() {
-                // What was decided at the end of the second.
+                // The decision at the end of the second.
                 let knee = model.knee(Double(second))
                 let most = max(1.5 * Double(knee), Double(knee + bars.distance))
                 above = Double(limit) > most && !model.hangs(Double(second)) ? above + 1 : 0

@@ -9,7 +9,7 @@ import Testing
 struct AdmissionStateMachineTests {
     private typealias Machine = AdmissionStateMachine<Int>
 
-    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [1, 2])
     func everyShortSequenceAgreesWithTheModel(limit: Int) {
         let steps = AdmissionDriver(limit: limit).playEverySequence(upTo: fullSize(11, inDebug: 8)) {
@@ -81,7 +81,7 @@ struct AdmissionStateMachineTests {
         #expect(machine.waiterCount == 11)
     }
 
-    /// The limit falls while calls run and wait: nobody gets a permit that is no longer there.
+    /// The limit falls while calls run and wait: no caller receives a permit that is no longer there.
     @Test func aLowerLimitGrantsNothing() {
         var machine = Machine(.init(minimum: 1, maximum: 8, initial: 8))
         var permits = (0..<8).map { _ in machine.admitAtOnce(at: .zero)! }

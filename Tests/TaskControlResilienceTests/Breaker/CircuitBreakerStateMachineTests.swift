@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct CircuitBreakerStateMachineTests {
-    /// Every sequence of events with few calls agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few calls agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (probes: 1, slowCall: nil as Int?, calls: 3, depth: fullSize(20, inDebug: 13)),
         (probes: 2, slowCall: nil, calls: 3, depth: fullSize(18, inDebug: 12)),

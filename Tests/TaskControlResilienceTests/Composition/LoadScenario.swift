@@ -1,4 +1,4 @@
-/// What happens to a service and its callers in a closed loop.
+/// The scenario of a service and its callers in a closed loop.
 enum LoadScenario: String, CaseIterable {
     case stepDown, stepUp, allTimeOut, slowTail, bursts, outage
 

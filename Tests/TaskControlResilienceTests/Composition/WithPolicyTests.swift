@@ -55,7 +55,7 @@ struct WithPolicyTests {
         #expect(concurrency.available == 1)
     }
 
-    /// A call waits for its token before it takes a permit, and a call that the breaker refuses gives its permit back.
+    /// A call waits for its token before it takes a permit, and a call that the breaker refuses releases its permit.
     @Test func theAdaptiveLimitComesBetweenTheRateAndTheBreaker() async throws {
         let rate = RateLimiter(rate: 1, burst: 2, clock: clock)
         let limiter = AdaptiveLimiter(initial: 1, clock: clock)
@@ -174,7 +174,7 @@ struct WithPolicyTests {
         try await attempts.waitForEvents(count: 2)
         await clock.advance(by: .seconds(1), waking: 1)
         try await call.value
-        // A retry and a hedge. Success gives back the cost of a retry to the attempt that made it, which was cancelled, so 1 token per winner and call.
+        // A retry and a hedge. Success returns the cost of a retry to the attempt that made it, which was cancelled, so 1 token per winner and call.
         #expect(throttle.budget.available == 100 - 2 * 20 + 2)
         #expect(other.available == 100)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct HedgeStateMachineTests {
-    /// Every sequence of events agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [1, 2, 3, 4])
     func everyShortSequenceAgreesWithTheModel(attempts: Int) {
         for isTimed in [true, false] {

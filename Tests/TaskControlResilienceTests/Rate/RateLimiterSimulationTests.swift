@@ -13,7 +13,7 @@ struct RateLimiterSimulationTests {
         let time: Duration
     }
 
-    /// Whatever leaves in between: no interval has more than its share, nobody overtakes, and no token is lost or held back.
+    /// Whatever leaves in between: no interval has more than its share, no caller overtakes, and no token is lost or held back.
     @Test func callersThatComeAndLeave() async throws {
         try await race { sim in
             var random = sim.random

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct RateLimiterStateMachineTests {
-    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (burst: 1, callers: 4, depth: fullSize(12, inDebug: 9)),
         (burst: 2, callers: 4, depth: fullSize(10, inDebug: 7)),
@@ -205,7 +205,7 @@ private struct RateLimiterDriver: MachineDriver {
         let caller = RateLimiterModel.Caller(number: callers, cost: 2 * weight)
         weights[callers] = weight
         let waiting = (model.first.map { [$0] } ?? []) + model.line
-        // What the callers before it take is missing as well.
+        // The tokens of the callers before it are missing as well.
         let missing = max(0, waiting.reduce(min(caller.cost, model.capacity)) { $0 + $1.cost } - model.level)
         switch machine.acquire(weight, within: limit.map { .seconds($0) }, at: time) {
         case .taken:

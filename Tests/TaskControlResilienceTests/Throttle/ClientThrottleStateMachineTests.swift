@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct ClientThrottleStateMachineTests {
-    /// Every sequence of events with few calls agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few calls agrees with the model; sequences that lead to the same state continue as one.
     @Test func everyShortSequenceAgreesWithTheModel() {
         let steps = ClientThrottleDriver().playEverySequence(upTo: fullSize(9, inDebug: 7)) {
             $0.possibleEvents(calls: 3)

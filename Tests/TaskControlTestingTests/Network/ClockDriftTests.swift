@@ -23,7 +23,7 @@ struct ClockDriftTests {
         #expect(clock.rate == 0.5)
     }
 
-    /// However it is rounded: whoever sleeps until the moment that is named finds the time shown, or has to sleep again a few times at most.
+    /// However the time is rounded: a task that sleeps until the named moment finds the time shown, or has to sleep again a few times at most.
     @Test(arguments: [0.5, 0.9, 1 - 1e-9, 1, 1 + 1e-9, 1.1, 2, 1.0 / 3])
     func aSleeperComesToItsEnd(rate: Double) {
         var generator = SeededGenerator(seed: 1)

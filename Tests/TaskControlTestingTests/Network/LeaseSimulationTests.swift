@@ -32,7 +32,7 @@ private struct WriteNumber: SimulatedNetwork.Request {
 private struct LeaseHeldError: Error {}
 private struct StaleTokenError: Error {}
 
-/// Grants one lease, by its own clock. What it has granted survives a crash.
+/// Grants one lease, by its own clock. A granted lease survives a crash.
 private actor LeaseServer {
     static let ttl = Duration.milliseconds(200)
 

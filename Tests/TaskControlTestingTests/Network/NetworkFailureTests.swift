@@ -98,7 +98,7 @@ struct NetworkFailureTests {
             try await clock.waitForSleepers()
             node.crash()
             await #expect(throws: CancellationError.self) { try await sender.value }
-            // It had left, and is handled; the reply reaches nobody, not even the next process.
+            // It had left, and is handled; the reply reaches no process, not even the next one.
             node.restart()
             await clock.advance(by: .seconds(1))
             try await network.drain()

@@ -17,7 +17,7 @@ private struct NetworkDriver: MachineDriver {
         var isStarting = false
         var isPaused = false
         var starts = 0
-        /// Those who wait, with the numbers that the machine has given them.
+        /// The waiters, with the numbers that the machine has given them.
         var waiters: [Waiter] = []
         var strike: Strike.Kind?
         /// How many messages the strike still spares.

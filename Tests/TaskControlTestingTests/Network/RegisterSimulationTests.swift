@@ -73,7 +73,7 @@ private struct Register {
     }
 }
 
-/// What clients did, in the order of calls and returns.
+/// An operation of a client, in the order of calls and returns.
 private struct Call: Sendable {
     enum Kind: Sendable {
         case read(Int)

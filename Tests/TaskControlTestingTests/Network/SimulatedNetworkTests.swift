@@ -35,7 +35,7 @@ struct SimulatedNetworkTests {
         #expect(clock.now.offset == .milliseconds(10))
     }
 
-    /// Nobody moves the clock: a sleep would not end.
+    /// No test moves the clock: a sleep would not end.
     @Test func withoutLatencyNobodySleeps() async throws {
         let network = SimulatedNetwork(seed: 1, clock: TestClock())
         #expect(try await network.send(2, to: double) == 4)

@@ -18,9 +18,9 @@ struct ScheduleStateMachineTests {
         .inOrder, .random, .sticky, .partialOrder, .pct(depth: 1), .pct(depth: 3, steps: 5),
     ]
 
-    /// All sequences of six events, and of five in a debug build, against a list of jobs with the times from which they may run: the job that is returned is one of
-    /// those that may run, none is lost or returned twice, and time moves only when it must, to the earliest deadline, or when it is
-    /// advanced.
+    /// All sequences of six events, and of five in a debug build, against a list of jobs with the times from which they may run: the job that is
+    /// returned is one of those that may run, none is lost or returned twice, and time moves only when it must, to the earliest deadline, or when
+    /// it is advanced.
     @Test(arguments: strategies)
     func everyShortSequenceAgreesWithTheModel(strategy: SimulationStrategy) {
         let events: [Event] = [.enqueue, .sleep(1), .sleep(2), .advance, .next]
@@ -75,7 +75,7 @@ struct ScheduleStateMachineTests {
         #expect(machine.now == .max && machine.next()?.job == 1)
     }
 
-    /// Every ready job is chosen with the same chance, within the accuracy of so many throws.
+    /// Every ready job is chosen with the same chance, within the accuracy of the given number of draws.
     @Test func atRandomAllHaveTheSameChance() {
         var counts = [0, 0, 0, 0]
         for seed in 0..<8_000 as Range<UInt64> {
@@ -87,7 +87,7 @@ struct ScheduleStateMachineTests {
         #expect(counts.allSatisfy { abs($0 - 2_000) < 195 })
     }
 
-    /// A task of the highest rank goes on for as long as it can, but for the moments at which it falls.
+    /// A task of the highest rank continues for as long as it can, except at the moments at which it falls.
     @Test func underPCTOneTaskGoesOnUntilItFalls() {
         for seed in 0..<100 as Range<UInt64> {
             var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: .pct(depth: 1)), now: 0)

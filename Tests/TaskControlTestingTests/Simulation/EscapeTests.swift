@@ -5,7 +5,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// What the simulation does not own: other threads, and tasks of the world outside.
+/// Threads and tasks outside the simulation, which it does not own.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct EscapeTests {
     private func expectEscape(
@@ -57,7 +57,7 @@ struct EscapeTests {
         func wait(_ thread: ThreadOutside) async { await thread.wait() }
     }
 
-    /// What comes is the actor's turn.
+    /// The escape is a turn of the actor.
     @Test func soIsOneOnAnActor() {
         expectEscape(ofAResumed: "was resumed") { thread in
             let place = Place()
@@ -105,7 +105,7 @@ struct EscapeTests {
         func work() {}
     }
 
-    /// Whether or not anybody waits for it.
+    /// The escape is found whether or not a task waits for it.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func aTaskThatGoesToAnExecutorOfAnotherIsAnEscape() {
         expectEscape(of: "#1 goes went to the executor of an actor, QueueExecutor") { _ in
@@ -149,7 +149,7 @@ struct EscapeTests {
         #expect(failure?.description.contains("#0 body went to HastyExecutor, outside the simulation") == true)
     }
 
-    /// A task of the world outside that the body resumes goes on in the world outside.
+    /// A task outside the simulation that the body resumes continues outside.
     @Test func aTaskFromOutsideIsNotDrawnIn() async throws {
         let (gate, ranInside) = (Gate(), OrderRecorder<Bool>())
         let hasParked = Gate()

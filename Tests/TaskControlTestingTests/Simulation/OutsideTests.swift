@@ -7,7 +7,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// A call that makes something outside the simulation work ends the seed at once, by name, whatever comes of it.
+/// A call that makes something outside the simulation work ends the seed at once, by name, whatever its result is.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported))
 struct OutsideTests {
     private func expectEscape(
@@ -163,7 +163,7 @@ struct OutsideTests {
         }
     }
 
-    /// The thread waits for the condition, since it has let go of the lock.
+    /// The thread waits for the condition, since it has released the lock.
     @Test func wakingAThreadIsAnEscape() {
         let (condition, isWaiting, isWanted) = (NSCondition(), DispatchSemaphore(value: 0), Locked(false))
         Thread.detachNewThread {

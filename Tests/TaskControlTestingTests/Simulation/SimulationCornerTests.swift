@@ -4,7 +4,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// What a review of the simulation found, each kept as a test.
+/// The findings of a review of the simulation, each kept as a test.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulationCornerTests {
     private final class Spawner: Sendable {
@@ -29,7 +29,7 @@ struct SimulationCornerTests {
         }
     }
 
-    /// Cancelled, it would go round for ever without giving the thread back.
+    /// Cancelled, it would loop forever without giving the thread back.
     @Test func aSeedThatFailsIsToldWhateverItLeavesBehind() throws {
         let failure = try #require(
             failure { sim in
@@ -75,7 +75,7 @@ struct SimulationCornerTests {
         }
     }
 
-    /// An actor that outlives a seed that failed goes on.
+    /// An actor that outlives a seed that failed still works.
     @Test func anActorThatOutlivesAFailedSeedGoesOn() async throws {
         for seed in 0..<10 as Range<UInt64> {
             let shared = Counter()

@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// What environment variables change, without a change of a source.
+/// The effects of environment variables, without a change of a source.
 @Suite(.tags(.schedules))
 struct SimulationEnvironmentTests {
     private func seeds(_ variables: [String: String], insteadOf seeds: Range<UInt64> = 10..<20) throws -> Range<UInt64>
@@ -59,7 +59,7 @@ struct SimulationEnvironmentTests {
             try simulate(seeds: 10..<20) { seeds.record($0.seed) }
             setenv("TASKCONTROL_SEED", "5", 1)
             try simulate(seeds: 10..<20) { seeds.record($0.seed) }
-            // A line that replays a failure goes on doing so.
+            // A line that replays a failure keeps replaying it.
             try simulate(seed: 99) { seeds.record($0.seed) }
             precondition(seeds.events == [10, 11, 12, 5, 99])
         }

@@ -246,7 +246,7 @@ struct ScheduleTests {
         #expect(Set(seen.events) == [0, 1, 2, 3, 4, 5])
     }
 
-    /// Whoever is waiting for the action alone is not in a deadlock.
+    /// A task that waits only for the action is not in a deadlock.
     @Test func anActionAtAnyPointRunsBeforeTheEnd() throws {
         try simulate(seeds: 0..<100) { sim in
             let gate = Gate()

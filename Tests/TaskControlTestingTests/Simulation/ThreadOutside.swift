@@ -25,7 +25,7 @@ final class ThreadOutside: Sendable {
         }
     }
 
-    /// Whether somebody waits.
+    /// Whether a caller waits.
     var hasWork: Bool { work.withLock { $0 != nil } }
 
     /// Has the thread resume who waits, and blocks until it has.

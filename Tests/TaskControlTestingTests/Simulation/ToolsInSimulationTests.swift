@@ -127,7 +127,7 @@ struct ToolsInSimulationTests {
         }
     }
 
-    /// Whether a sleeper comes before the clock has found that nobody sleeps, or after.
+    /// Whether a sleeper comes before the clock has found that no task sleeps, or after.
     @Test func aJumpingClockLosesNobodyWhoComesToSleep() throws {
         try simulate(seeds: 0..<500) { sim in
             let clock = TestClock(advancesAutomatically: true)

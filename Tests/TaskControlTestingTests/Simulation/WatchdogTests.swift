@@ -58,7 +58,7 @@ struct WatchdogTests {
         #expect(text(result).contains("simulate: seed 4, step 1, task #0 body has run for 50 ms"))
     }
 
-    /// The simulation beside it goes on, and is not reported.
+    /// The simulation beside it continues, and is not reported.
     @Test func onlyTheOneThatIsBlockedIsReported() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("TASKCONTROL_WATCHDOG", "1", 1)

@@ -96,7 +96,7 @@ struct GateTests {
         try await one.value
     }
 
-    /// The waiters and those who cancel them run side by side.
+    /// The waiters and the tasks that cancel them run side by side.
     @Test func everybodyLeavesOnce() async {
         for _ in 0..<200 {
             let gate = Gate()

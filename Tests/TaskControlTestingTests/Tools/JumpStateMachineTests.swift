@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.tags(.machine))
 struct JumpStateMachineTests {
-    /// All sequences of ten events: a sleeper comes, or a task that moves time has found nobody.
+    /// All sequences of ten events: a sleeper comes, or a task that moves time has found none.
     @Test func oneTaskMovesTimeAndItLooksAfterEverySleeperThatCame() {
         func search(_ machine: JumpStateMachine, isMoving: Bool, isSomebodyNew: Bool, depth: Int) {
             guard depth > 0 else { return }

@@ -37,7 +37,7 @@ private struct LevelModel {
             + [.step(upTo: 1, arrives: false), .step(upTo: nil, arrives: true)]
     }
 
-    /// - Returns: Whether the machine did what it was to do.
+    /// - Returns: Whether the machine did what the model does.
     mutating func apply(_ event: Event) -> Bool {
         let isRight: Bool
         switch event {

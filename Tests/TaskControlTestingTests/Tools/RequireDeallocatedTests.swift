@@ -11,7 +11,7 @@ struct Failure: Error {}
 
 @Suite(.timeLimit(.minutes(15)))
 struct RequireDeallocatedTests {
-    /// Nobody moves the clock: a sleep would not end.
+    /// No test moves the clock: a sleep would not end.
     @Test func whatGoesAtOnceTakesNoTime() async throws {
         try await requireDeallocated(clock: TestClock()) { Object() }
     }

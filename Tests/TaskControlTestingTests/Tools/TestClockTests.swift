@@ -329,7 +329,7 @@ struct TestClockTests {
         let clock = TestClock(advancesAutomatically: true)
         let jumping = Task { while !Task.isCancelled { try await clock.sleep(for: .seconds(1)) } }
         await Task {
-            // Waits for nobody, and so meets more jumps.
+            // Waits for no other task, and so meets more jumps.
             withUnsafeCurrentTask { $0?.cancel() }
             for _ in 0..<fullSize(100_000, inDebug: 20_000) { await clock.advance(by: .zero) }
         }.value

@@ -161,7 +161,7 @@ struct SimulatedIssueTests {
         #expect(runs.withLock { $0 } == 10)
     }
 
-    /// What shortens a schedule runs the test again: only the last issue counts.
+    /// To shorten a schedule, the test runs again: only the last issue counts.
     @Test func schedulesThatRunAgainRecordNothing() async throws {
         let issues = ScheduleIssues()
         let (test, testCase) = (try #require(Test.current), Test.Case.current)

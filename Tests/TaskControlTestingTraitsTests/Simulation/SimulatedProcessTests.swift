@@ -5,7 +5,7 @@ import TaskControlTestingTraits
 import TestSupport
 import Testing
 
-/// What a person reads: tests that fail on purpose, in a process of their own.
+/// The output for a reader: tests that fail on purpose, in a process of their own.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulatedProcessTests {
     /// Runs one of the fixtures.

@@ -1,11 +1,11 @@
 import TaskControl
 import Testing
 
-/// What a test that has a trait comes to.
+/// The outcome of a test that has a trait.
 struct Outcome {
-    /// What would be recorded, known issues and warnings included.
+    /// The issues that would be recorded, known issues and warnings included.
     var issues: [Issue] = []
-    /// What the trait throws, which Swift Testing would record as one more issue.
+    /// The error that the trait throws, which Swift Testing would record as one more issue.
     var error: (any Error)?
 
     /// Runs a function as Swift Testing runs the function of a test that has the trait, and records nothing.

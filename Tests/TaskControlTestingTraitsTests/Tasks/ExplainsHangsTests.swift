@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskControlTestingTraits
 
-/// What a test that does not return is told to wait for.
+/// The explanation of a test that does not return: what it waits for.
 @Suite(.timeLimit(.minutes(15)))
 struct ExplainsHangsTests {
     private struct Mistake: Error {}

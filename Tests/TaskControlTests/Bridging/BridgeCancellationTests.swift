@@ -5,9 +5,9 @@ import Testing
 
 @testable import TaskControl
 
-/// What a bridge does when its caller is cancelled.
+/// The behavior of a bridge whose caller is cancelled.
 ///
-/// On the main actor, as the callers are: when a test goes on after `called.wait()`, the caller has parked.
+/// On the main actor, as the callers are: when a test continues after `called.wait()`, the caller has parked.
 @MainActor @Suite(.timeLimit(.minutes(15)))
 struct BridgeCancellationTests {
     private let api = CallbackAPI()
@@ -42,7 +42,7 @@ struct BridgeCancellationTests {
         try await api.called.wait()
         caller.cancel()
         #expect(api.cancellations.count == 1 && api.forgotten.isOpen)
-        // Others of the main actor have their turn: one who had been woken would have left.
+        // Other tasks of the main actor have their turn: a caller that had been resumed would have left.
         await Task { @MainActor in }.value
         #expect(!left.isOpen)
         api.callBack(.failure(MarkedError()))
@@ -252,7 +252,7 @@ struct BridgeCancellationTests {
         try await withCancellableContinuation { continuation in load { continuation.resume(with: $0) } }
     }
 
-    /// The request is cancelled while it is being made: each attempt forgets that, and waits for what nobody wants.
+    /// The request is cancelled while it is being made: each attempt forgets that, and waits for a result without use.
     @Test(arguments: 1...4)
     func aCancellationThatComesEarlyIsLostByEveryAttemptOfTheDocument(attempt: Int) async throws {
         let api = api

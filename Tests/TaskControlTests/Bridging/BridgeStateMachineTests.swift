@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct BridgeStateMachineTests {
-    /// Every sequence of events agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [true, false])
     func everyShortSequenceAgreesWithTheModel(isLeaving: Bool) {
         let steps = BridgeDriver(isLeaving: isLeaving).playEverySequence(upTo: 14) {
@@ -40,7 +40,7 @@ private enum BridgeEvent {
     case begin, fail, park, collect, finish, drop, cancel, cancelled
 }
 
-/// What has happened, and who was first: all that the answers follow from.
+/// The events and their order: all that the answers follow from.
 private struct BridgeModel: Hashable {
     enum End: Hashable {
         case finished(Int)
@@ -59,14 +59,14 @@ private struct BridgeModel: Hashable {
     var isDropped = false
     /// Whether the handle is the machine's.
     var hasHandle = false
-    /// Whether the handle is being cancelled: until that has returned nobody is resumed.
+    /// Whether the handle is being cancelled: until that has returned, no waiter is resumed.
     var isCancelling = false
     /// A callback that comes too late is this, once.
     var excuse: ExcessCallback?
 
     /// Ends it, if that has not happened.
     ///
-    /// - Returns: Who is handed out; `nil`: it had ended.
+    /// - Returns: The waiter; `nil`: the bridge had ended.
     mutating func end(_ end: End) -> (handle: Int?, waiter: Int?)? {
         if first != nil || hasFailed { return nil }
         first = end
@@ -108,7 +108,7 @@ private struct BridgeDriver: MachineDriver {
         case .gone: if !model.hasFailed, model.first != nil { events += [.cancel] }
         }
         if model.isCancelling { events += [.cancelled] }
-        // A callback that nobody has cannot be called.
+        // A callback without a reference cannot be called.
         if !model.isDropped { events += [.drop] }
         if !model.isDropped, model.callbacks < callbacks { events += [.finish] }
         return events

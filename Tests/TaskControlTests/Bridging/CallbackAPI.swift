@@ -1,7 +1,7 @@
 import TaskControl
 import TaskControlTesting
 
-/// A callback API that does what the test says: it keeps its callback until that is called, or let go.
+/// A callback API that does what the test says: it keeps its callback until the callback is called, or released.
 final class CallbackAPI: Sendable {
     typealias Callback = @Sendable (Result<Int, any Error>) -> Void
 
@@ -15,7 +15,7 @@ final class CallbackAPI: Sendable {
         self.onCancel = onCancel
     }
 
-    /// What the caller can cancel. Knows its API, and not the callback.
+    /// The handle that the caller can cancel. It has a reference to its API, and not to the callback.
     final class Request: Cancellable, Sendable {
         private let api: CallbackAPI
         private let probe: DeinitProbe
@@ -31,7 +31,7 @@ final class CallbackAPI: Sendable {
     }
 
     let cancellations = OrderRecorder<Bool>()
-    /// Opens when the request has been let go.
+    /// Opens when the request has been released.
     let forgotten = Gate()
 
     /// - Parameter meanwhile: Happens while it is being called.
@@ -47,13 +47,13 @@ final class CallbackAPI: Sendable {
         callback.withLock { $0 }?(result)
     }
 
-    /// Lets go of the callback.
+    /// Releases the callback.
     func letGo() {
         _ = callback.withLock { $0.take() }
     }
 }
 
-/// Bridges it, on the main actor: when a test there goes on after `called.wait()`, the caller has parked.
+/// Bridges it, on the main actor: when a test there continues after `called.wait()`, the caller has parked.
 @MainActor func call(
     _ api: CallbackAPI,
     whenCancelled: CancelledContinuationBehavior = .throwImmediately,
@@ -66,7 +66,7 @@ final class CallbackAPI: Sendable {
     }
 }
 
-/// Cancels whoever asks.
+/// Cancels the calling task.
 func cancelCurrentTask() {
     withUnsafeCurrentTask { $0?.cancel() }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TaskControl
 
-/// What a bridge to a callback API promises.
+/// The promises of a bridge to a callback API.
 ///
-/// On the main actor, as the callers are: when a test goes on after `called.wait()`, the caller has parked.
+/// On the main actor, as the callers are: when a test continues after `called.wait()`, the caller has parked.
 @MainActor @Suite(.timeLimit(.minutes(15)))
 struct CancellableContinuationTests {
     private let api = CallbackAPI()
@@ -243,7 +243,7 @@ struct CancellableContinuationTests {
 
     // MARK: Nothing stays
 
-    /// Runs what is enqueued on it at once: whoever resumes a task of its runs that, up to its next suspension.
+    /// Runs enqueued jobs at once: a thread that resumes one of its tasks runs the task up to its next suspension.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private final class InlineExecutor: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
@@ -301,7 +301,7 @@ struct CancellableContinuationTests {
                 return {}
             }
         }
-        // What comes too late is not kept, nor what was to be cancelled.
+        // A result that comes too late is not kept, nor is the handle.
         let handle = Gate()
         let caller = Task {
             try await withCancellableContinuation(of: CallbackAPI.self) { continuation in

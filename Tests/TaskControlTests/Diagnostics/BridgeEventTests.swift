@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What is told of callback APIs: a value, an error, a cancellation, and each of their mistakes.
+/// The events of callback APIs: a value, an error, a cancellation, and each of their mistakes.
 @Suite(.timeLimit(.minutes(15)))
 struct BridgeEventTests {
     private let place = "\(#fileID):"

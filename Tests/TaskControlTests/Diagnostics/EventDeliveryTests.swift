@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-/// The order in which events are delivered, and to whom.
+/// The order in which events are delivered, and the observers that receive them.
 @Suite(.timeLimit(.minutes(15)))
 struct EventDeliveryTests {
     private let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"), name: "north")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What is told of tasks and of those who own them: each event by name and field, in order.
+/// The events of tasks and of their owners: each event by name and field, in order.
 @Suite(.timeLimit(.minutes(15)))
 struct LifetimeEventTests {
     // MARK: AsyncTask
@@ -120,7 +120,7 @@ struct LifetimeEventTests {
     }
 
     #if SUBPROCESSES
-    /// A task is bound, moved or detached while nobody observes: the events of an observer that comes later name one subject.
+    /// A task is bound, moved or detached while no observer is registered: the events of an observer that comes later name one subject.
     @Test func aTaskThatWasBoundUnobservedIsKnownByOneSubject() async {
         await #expect(processExitsWith: .success) {
             let place = await subject { task, lifetime, _ in task.bind(to: lifetime) }

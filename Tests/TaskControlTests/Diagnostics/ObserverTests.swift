@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What observers may do, and what they are told.
+/// The actions that observers may take, and the events that they receive.
 @Suite(.timeLimit(.minutes(15)))
 struct ObserverTests {
     /// Answers the first events of a bag: the tasks that an answer starts have events, too.
@@ -36,7 +36,7 @@ struct ObserverTests {
         }
     }
 
-    /// Adds a task to a bag that observers answer, and returns what each of them was told.
+    /// Adds a task to a bag that observers answer, and returns the events that each of them received.
     ///
     /// The bag outlives its observers. They may be released by a thread that reports an event of another test, and a bag that is released
     /// there reports the cancellation of its tasks as if that test had caused it.
@@ -296,9 +296,9 @@ struct ObserverTests {
     }
     #endif
 
-    /// Words that nobody asks for trap.
+    /// A description that traps, since no code may build it.
     private struct Silent: Hashable, Error, CustomStringConvertible {
-        var description: String { fatalError("somebody has built a string") }
+        var description: String { fatalError("a string was built") }
     }
 
     #if SUBPROCESSES
@@ -310,7 +310,7 @@ struct ObserverTests {
             await Self.doWithSilentWords()
             precondition(!(Diagnostics.moment != nil))
         }
-        // And they are asked for if somebody does: the test above can fail.
+        // And it is built if an observer needs it: the test above can fail.
         await #expect(processExitsWith: .failure) {
             TaskDiagnostics.install(Collector { _ in true })
             await Self.doWithSilentWords()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What is told of queues and their turns.
+/// The events of queues and their turns.
 @Suite(.timeLimit(.minutes(15)))
 struct QueueEventTests {
     @Test func aTaskIsToldFromItsPlaceToItsEnd() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What is told of flights, retries, limits and permits.
+/// The events of flights, retries, limits and permits.
 @Suite(.timeLimit(.minutes(15)))
 struct SharingEventTests {
     @Test func whoJoinsIsToldAndTheKeyIsInItsOwnWords() async throws {

@@ -21,7 +21,7 @@ struct ChainTests {
     }
 }
 
-/// What happens to one of two chains of one table.
+/// An event of one of two chains of one table.
 private enum ChainEvent: Hashable {
     case append(chain: Int)
     /// An element leaves its chain, and the table.

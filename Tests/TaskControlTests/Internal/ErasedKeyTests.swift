@@ -7,7 +7,7 @@ import Testing
 struct ErasedKeyTests {
     private enum Field { case search, feed }
 
-    /// Has padding, whose bytes are of no account.
+    /// Has padding, whose bytes do not matter.
     private struct Padded: Hashable {
         let first: Int8
         let second: Int32

@@ -40,7 +40,7 @@ struct ParkingTests {
     }
     #endif
 
-    /// The table of waiters: those in the chain have not been settled, and those that have parked or been told leave the table.
+    /// The table of waiters: those in the chain have not been settled, and those that have parked or received their result leave the table.
     @Test func aSettledWaiterStaysInTheTableUntilItHasParked() {
         struct Entry: WaiterEntry {
             let serial: UInt64

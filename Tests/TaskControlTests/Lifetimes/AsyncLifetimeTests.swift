@@ -35,7 +35,7 @@ struct AsyncLifetimeTests {
                     ended.record(number)
                 } onCancel: {
                     lifetime.cancelAll()
-                    // What is bound meanwhile is not concerned.
+                    // Tasks that are bound meanwhile are not affected.
                     if number == 0 { AsyncTask { ended.record(100) }.bind(to: lifetime) }
                 }
             }.bind(to: lifetime)
@@ -49,7 +49,7 @@ struct AsyncLifetimeTests {
     #if SUBPROCESSES
     /// A million in an optimized build, 250,000 in a debug build.
     @Test(.tags(.large, .unsanitized)) func aMillionTasksLeaveNothingBehind() async {
-        // In a process of its own, so that nobody else's memory is measured.
+        // In a process of its own, so that only its own memory is measured.
         await #expect(processExitsWith: .success) {
             let lifetime = AsyncLifetime()
             func run(_ count: Int) async throws {
@@ -60,7 +60,7 @@ struct AsyncLifetimeTests {
                 }
             }
             try await run(fullSize(200_000, inDebug: 50_000))
-            // What grows, grows in both halves; what the allocator keeps comes and goes. Two megabytes are five bytes per task, and 20 in a
+            // A leak grows in both halves; memory that the allocator keeps comes and goes. Two megabytes are five bytes per task, and 20 in a
             // debug build: less than one allocation per task.
             var growth: [Int] = []
             for _ in 0..<2 {

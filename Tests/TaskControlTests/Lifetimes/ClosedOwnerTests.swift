@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What each function that adds a task returns when its owner is closed. For a lifetime: `AsyncLifetimeTests`.
+/// The result of each function that adds a task to a closed owner. For a lifetime: `AsyncLifetimeTests`.
 @Suite(.timeLimit(.minutes(15)))
 struct ClosedOwnerTests {
     private actor Log {}

@@ -77,7 +77,7 @@ extension OwnerSafeWorkTests {
         // Held at most while the first element is handled.
         try? await gone.wait()
         continuation.yield(2)
-        // The stream goes on: only the owner's end can be the iteration's.
+        // The stream continues: only the end of the owner can end the iteration.
         _ = await task.value
         #expect(handled.events == [1] && !task.isCancelled && lifetime.isEmpty)
     }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import TaskControl
 
-/// Law 12: whoever waits raises what it waits for. A task that is to be raised waits until it has been, so what is not raised runs into
-/// the time limit.
+/// A waiter raises the tasks that it waits for. A task that must be raised waits until it has been, so a task that is not raised runs into the time
+/// limit.
 @Suite(.timeLimit(.minutes(15)))
 struct RaisingTests {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -21,7 +21,7 @@ struct RaisingTests {
         #expect(log.events == [0, 1, 2, 3])
     }
 
-    /// Somebody who awaits a task that has parked already raises it, and so what is before it.
+    /// A task that awaits a task that has parked already raises it, and so the tasks before it.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aRiseOfTheWaitingTaskIsPassedOn() async throws {
         let store = TaskStore<String>()

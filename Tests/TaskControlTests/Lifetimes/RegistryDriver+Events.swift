@@ -1,6 +1,6 @@
 @testable import TaskControl
 
-/// What may happen to a registry.
+/// The events that are possible for a registry.
 extension RegistryDriver {
     enum Event: Hashable {
         case add(key: String?, TaskStoreDuplicateKeyBehavior)

@@ -5,7 +5,7 @@ import Testing
 
 /// Plays events to the machine and to the model, as the storage would, and compares all that comes back.
 ///
-/// A value: a search copies it and goes on from both copies.
+/// A value: a search copies it and continues from both copies.
 struct RegistryDriver: MachineDriver {
     var machine = RegistryMachine()
     var model = RegistryModel()
@@ -14,7 +14,7 @@ struct RegistryDriver: MachineDriver {
     private(set) var attached: Set<Int> = []
     /// The tasks whose own flag is set.
     private(set) var flagged: Set<Int> = []
-    /// What the machine has answered to one event, and to those that follow from it.
+    /// The machine's answers to one event, and to those that follow from it.
     private var retired: [RegistryMachine.ID] = []
     private var liveCountChange: Int32 = 0
     var drainers: [Drainer] = []
@@ -22,7 +22,7 @@ struct RegistryDriver: MachineDriver {
     /// The keys that are drained; `nil` for a drainer of all.
     var drainerKeys: [String?] = []
     var laneDrainerIDs: [Int: RegistryMachine.LaneDrainID] = [:]
-    /// What each task's handle has been raised to.
+    /// The priority that each task's handle has been raised to.
     private var raised: [Int: UInt8] = [:]
     /// How many wait for the handle of each task.
     private(set) var followers: [Int: Int] = [:]
@@ -136,7 +136,7 @@ struct RegistryDriver: MachineDriver {
         for task in model.tasks where task.key == nil && !task.phase.isLive {
             #expect(!mayBeginUnasked(task.number), "a task that was cancelled before it began asks")
         }
-        // Who is waited for has been raised, if it is there to be raised.
+        // A task that another waits for has been raised, if it has a handle.
         for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
     }
 
@@ -237,7 +237,7 @@ struct RegistryDriver: MachineDriver {
         Array(repeating: Self.follower(of: number), count: followers.removeValue(forKey: number) ?? 0)
     }
 
-    /// Nobody is raised twice to the same, or to less.
+    /// No task is raised twice to the same priority, or to less.
     private mutating func raise(_ jobs: [Int], to priority: UInt8) {
         for job in jobs {
             #expect(raised[job, default: 0] < priority)
@@ -343,7 +343,7 @@ struct RegistryDriver: MachineDriver {
 
     // MARK: Effects, as the storage has them
 
-    /// Whoever is woken begins again.
+    /// A task that is woken begins again.
     mutating func wake(_ waiters: [Int]) {
         for number in waiters {
             #expect(places[number] == .parked)

@@ -2,7 +2,7 @@
 
 typealias RegistryMachine = TaskRegistryStateMachine<String, Int, Int>
 
-/// What the registry must do, in the most naive form: one list, scanned for everything.
+/// The expected behavior of the registry, in the most naive form: one list, scanned for everything.
 ///
 /// Tasks, their jobs and their waiters have one number.
 struct RegistryModel {
@@ -83,7 +83,7 @@ struct RegistryModel {
         return jobs
     }
 
-    /// A task that waits is cancelled by its own handler, and reports that when it goes on.
+    /// A task that waits is cancelled by its own handler, and reports that when it continues.
     mutating func leave(_ number: Int) {
         switch self[number]?.phase {
         case .waiting: self[number]?.phase = .left
@@ -92,19 +92,19 @@ struct RegistryModel {
         }
     }
 
-    /// A task that does not run goes on.
+    /// A task that does not run continues.
     mutating func skip(_ number: Int) {
         guard self[number]?.phase == .left else { return _ = cancel([number]) }
         self[number]?.phase = .skipped
         retired.append(number)
     }
 
-    /// A task that was to begin an interval does not.
+    /// A task that should have begun an interval does not.
     mutating func giveIntervalUp(_ task: Task) {
         if let key = task.key, task.phase == .admitted { intervals[key] = nil }
     }
 
-    /// - Returns: Who is woken, since it is their turn.
+    /// - Returns: The tasks that are woken, since it is their turn.
     mutating func promoteAll() -> Set<Int> {
         var woken = Set<Int>()
         for (index, task) in tasks.enumerated() where task.phase == .throttled {
@@ -152,7 +152,7 @@ struct RegistryModel {
                     drop(first.number, &consequences)
                 }
             }
-            // Nor does one that was to begin an interval.
+            // Nor does one that should have begun an interval.
             while case .throttle = behavior.kind, let claimant = linked(key).first(where: { $0.phase == .admitted }),
                 claimant.isKnownToBeFlagged
             {

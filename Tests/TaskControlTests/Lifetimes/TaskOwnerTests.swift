@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What every owner does in the same way, through ``TaskOwner``.
+/// The behavior that all owners share, through ``TaskOwner``.
 @Suite(.timeLimit(.minutes(15)))
 struct TaskOwnerTests {
     /// An owner, and the way to add a task to it.

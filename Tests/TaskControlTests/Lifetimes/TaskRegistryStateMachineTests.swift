@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct TaskRegistryStateMachineTests {
-    /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (keys: ["a"] as [String?], tasks: 3, depth: fullSize(7, inDebug: 4), isWide: false),
         (keys: ["a"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 3), isWide: true),
@@ -119,7 +119,7 @@ struct TaskRegistryStateMachineTests {
         #expect(machine.capacity <= 256 && machine.lanes.isEmpty && machine.entries.extent == 0)
     }
 
-    /// What events know tasks by is kept for those that live.
+    /// The identities of tasks in events are kept for live tasks only.
     @Test func aBurstOfNamedTasksLeavesNothingBehind() {
         var books = TaskRegistry.Books()
         var effects = TaskRegistry.Machine.Effects()

@@ -116,7 +116,7 @@ struct TaskStoreObservationTests {
         #expect(!changed.isOpen)
     }
 
-    /// An observer is told after the change: when it looks again, it sees the new state, on whatever thread that came about.
+    /// An observer is notified after the change: when it looks again, it sees the new state, on any thread.
     @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     func anObserverThatLooksAgainSeesTheNewState() {
         let (store, gate, seen) = (TaskStore<Int>(), Gate(), OrderRecorder<Int>())

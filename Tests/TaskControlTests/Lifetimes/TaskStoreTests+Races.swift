@@ -26,7 +26,7 @@ extension TaskStoreTests {
         }
         try? await started.wait()
         #expect(follower.events.count == 1 && follower.events[0] != followed)
-        // It is in nobody's books: nothing but its own cancellation concerns it.
+        // No task is registered after it: only its own cancellation affects it.
         #expect(store.count == 1)
         let latest = store.addTask(forKey: "key", duplicateKeyBehavior: .keepLatest) { log.record("latest") }
         #expect(store.count == 2 && !followed.isCancelled && !follower.events[0].isCancelled)

@@ -210,7 +210,7 @@ struct TaskStoreTests {
         let waiting = store.addTask(forKey: "key", duplicateKeyBehavior: .wait) { log.record("never") }
         let after = store.addTask(forKey: "key", duplicateKeyBehavior: .wait) { log.record("after") }
         waiting.cancel()
-        // The running one has not ended: only its own waiter can let this go on.
+        // The running one has not ended: only its own waiter can resume this one.
         await waiting.value
         #expect(store.count == 2)
         gate.open()

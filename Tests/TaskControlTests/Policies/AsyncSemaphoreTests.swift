@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// What a semaphore promises.
+/// The promises of a semaphore.
 @Suite(.timeLimit(.minutes(15)))
 struct AsyncSemaphoreTests {
     private func waitForWaiters(_ count: Int, at semaphore: AsyncSemaphore) async {
@@ -92,7 +92,7 @@ struct AsyncSemaphoreTests {
         semaphore.release()
         try await large.value
         #expect(semaphore.waiterCount == 1 && semaphore.available == 0)
-        // What was acquired together is given back in parts.
+        // Permits that were acquired together are released in parts.
         semaphore.release(1)
         try await small.value
         semaphore.release(2)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct PermitStateMachineTests {
-    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (size: 1, callers: 4, depth: fullSize(12, inDebug: 9)),
         (size: 2, callers: 4, depth: fullSize(10, inDebug: 8)),
@@ -35,12 +35,12 @@ struct PermitStateMachineTests {
 
 private enum PermitEvent: Hashable {
     case acquire(Int), tryAcquire(Int), park(Int), leave(Int), release(Int), releaseTooMuch
-    /// So many are taken while the permits are lent.
+    /// This number is taken while the permits are lent.
     case takeBack(Int)
     case resize(Int)
 }
 
-/// A list that is searched through for each answer: what the machine of permits is to do.
+/// A list that is searched through for each answer: the expected behavior of the machine of permits.
 private struct PermitModel: Hashable {
     struct Request: Hashable {
         let number: Int
@@ -51,10 +51,10 @@ private struct PermitModel: Hashable {
     var size: Int
     var taken = 0
     var line: [Request] = []
-    /// Who has been told before they had parked, and what.
+    /// The callers that received their result before they had parked, and the result.
     var told: [Int: WaitOutcome] = [:]
 
-    /// - Returns: Who is woken.
+    /// - Returns: The callers that are woken.
     mutating func grant() -> [Int] {
         var woken: [Int] = []
         while let first = line.first, taken + first.weight <= size {

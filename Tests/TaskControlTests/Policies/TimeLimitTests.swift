@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What time limits promise, on a clock that the test moves.
+/// The promises of time limits, on a clock that the test moves.
 @Suite(.timeLimit(.minutes(15)))
 struct TimeLimitTests {
     private let clock = TestClock()
@@ -80,7 +80,7 @@ struct TimeLimitTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// Cancels whoever asks for the time.
+    /// Cancels the task that asks for the time.
     private struct CancellingClock: Clock {
         let minimumResolution = Duration.zero
 
@@ -171,7 +171,7 @@ struct TimeLimitTests {
         }
     }
 
-    /// Isolated to whoever calls it: a time limit between must not change that.
+    /// Isolated to its caller: a time limit between must not change that.
     private nonisolated(nonsending) func isolatedToMain() async {
         #expect(#isolation === MainActor.shared)
     }
@@ -256,7 +256,7 @@ struct TimeLimitTests {
         try await clock.waitForSleepers()
         busy.queue.async { free.wait() }
         gate.open()
-        // The work has ended, and its caller can't hear of it.
+        // The work has ended, and its caller can't receive the result yet.
         while let place = place.withLock({ $0 }), place.table.isInFlight(place.id) { await Task.yield() }
         await clock.advance(by: limit)
         free.signal()

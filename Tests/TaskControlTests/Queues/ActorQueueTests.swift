@@ -67,7 +67,7 @@ struct ActorQueueTests {
         }
     }
 
-    /// One that suspends lets the next one begin, and so may wait for it.
+    /// A task that suspends lets the next one begin, and so may wait for it.
     @Test func aTaskMayAwaitALaterOneOfItsOwnQueue() async {
         let journal = Journal()
         let value = await Task(on: journal.queue) { myself in

@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// `addTask` of queues: `Task(on:)` as a method, and the choice of what becomes of a task that is cancelled before its turn.
+/// `addTask` of queues: `Task(on:)` as a method, and the choice of whether a task runs that is cancelled before its turn.
 @Suite(.timeLimit(.minutes(15)))
 struct AddTaskTests {
     private actor Log {

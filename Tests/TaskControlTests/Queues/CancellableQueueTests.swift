@@ -90,7 +90,7 @@ struct CancellableQueueTests {
         #expect(log.events == [1, 3, 5])
     }
 
-    /// Law 1.
+    /// Never call out while holding a lock.
     @Test func cancellingAndSendingFromAHandlerThatItTriggersNeitherHangsNorMissesATask() async throws {
         let line = FIFOQueue()
         let (queue, begun, log) = (CancellableQueue(underlyingQueue: line), Gate(), OrderRecorder<String>())
@@ -124,7 +124,7 @@ struct CancellableQueueTests {
                 begun.open()
                 try await Gate().wait()
             } onCancel: {
-                // The other turn is passed on, and what gets it ends, before its own task hears of the cancellation.
+                // The other turn is passed on, and the task that receives it ends, before its own task receives the cancellation.
                 gate.open()
                 while line.count > 1 { sched_yield() }
             }

@@ -154,7 +154,7 @@ struct FIFOQueueRunTests {
         await expectReentrancy("outer") {
             try await queue.run { try await Task(on: other) { try await queue.run {} }.value }
         }
-        // The other way round it is nobody's own.
+        // In the other direction neither is its own.
         #expect(try await queue.run { try await other.run { 1 } } == 1)
     }
 
@@ -193,10 +193,10 @@ struct FIFOQueueRunTests {
     }
 }
 
-/// Law 12. A task that is to be raised waits until it has been, so what is not raised runs into the time limit.
+/// A waiter raises what it waits for. A task that must be raised waits until it has been, so a task that is not raised runs into the time limit.
 @Suite(.timeLimit(.minutes(15)))
 struct QueueRaisingTests {
-    /// What the books take a task's priority for is what it has: the one of the user interface is not passed on.
+    /// The recorded priority of a task is its actual priority: the one of the user interface is not passed on.
     @Test(arguments: [9, 17, 21, 25, 33] as [UInt8])
     func theInheritedPriorityIsTheOneThatATaskHas(priority: UInt8) async {
         let (expected, actual) = await Task(priority: TaskPriority(rawValue: priority)) {
@@ -282,7 +282,7 @@ struct QueueRaisingTests {
         next.attach(task.handle, name: nil)
     }
 
-    /// Else those behind it, who stop at somebody of their own priority, would not raise what it has overtaken.
+    /// Otherwise the entries behind it, which stop at an entry of their own priority, would not raise the entries that it has overtaken.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aRunThatBeginsAtOnceRaisesWhatRunsBeforeIt() async throws {
         let (queue, begun, isInside, gate) = (ConcurrentQueue(maxConcurrentTasks: 2), Gate(), Gate(), Gate())

@@ -192,7 +192,7 @@ struct FIFOQueueTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// Law 1: the handlers of a cancellation may do what they like with queues.
+    /// No handler is called while a lock is held: the handlers of a cancellation may do what they like with queues.
     @Test func aCancellationThatCancelsAndSendsAcrossQueuesNeitherTrapsNorHangs() async throws {
         let (one, other, log) = (FIFOQueue(), FIFOQueue(), OrderRecorder<String>())
         let (begun, gate) = (Gate(), Gate())

@@ -5,9 +5,9 @@ import Testing
 
 typealias TurnMachine = TurnStateMachine<Int, Int>
 
-/// A line that is searched through for each answer: what the machine of a queue is to do.
+/// A line that is searched through for each answer: the expected behavior of the machine of a queue.
 struct TurnModel: Hashable {
-    /// What a task is about to do next.
+    /// The next step of a task.
     enum Stage: Hashable {
         case comes, parks, sleeps, runs
     }
@@ -26,7 +26,7 @@ struct TurnModel: Hashable {
         let number: Int
         var waitsFor: Set<Int>
         var isParked = false
-        /// It was let go before it had parked; what it is to hear then.
+        /// It was dropped before it had parked; the result that it must receive then.
         var isLeft: Bool?
     }
 
@@ -44,7 +44,7 @@ struct TurnModel: Hashable {
 
     func index(_ number: Int) -> Int? { line.firstIndex { $0.number == number } }
 
-    /// - Returns: Who is called, as a waiter.
+    /// - Returns: The waiter that is called.
     mutating func call() -> Int? {
         guard let next, let index = index(next), line[index].stage == .sleeps else { return nil }
         line[index].stage = .comes
@@ -52,7 +52,7 @@ struct TurnModel: Hashable {
         return next
     }
 
-    /// - Returns: Whose handles are to be used: those of the people from `index` down that have less.
+    /// - Returns: The handles to raise: those of the people from `index` down that have less.
     mutating func raise(below index: Int, to level: UInt8) -> [Int] {
         var jobs: [Int] = []
         for index in (0..<index).reversed() where line[index].level < level {
@@ -66,7 +66,7 @@ struct TurnModel: Hashable {
         return jobs
     }
 
-    /// - Returns: Who is to be resumed.
+    /// - Returns: The waiters to resume.
     mutating func takeDrained() -> [Int] {
         let numbers = Set(line.map(\.number))
         var woken: [Int] = []
@@ -96,7 +96,7 @@ enum TurnEvent: Hashable {
     case drainerLeaves(Int)
 }
 
-/// Plays events to the machine and to the model, and compares what they say. Who waits is known by its number; a drainer by 100 more.
+/// Plays events to the machine and to the model, and compares what they say. A waiter is identified by its number; a drainer by 100 more.
 struct TurnDriver: MachineDriver {
     private var machine: TurnMachine
     private(set) var model: TurnModel
@@ -108,7 +108,7 @@ struct TurnDriver: MachineDriver {
         model = TurnModel(capacity: capacity)
     }
 
-    /// Two drivers of one signature have the same future, but for their numbers.
+    /// Two drivers of one signature have the same future, except for their numbers.
     var signature: Int {
         var hasher = Hasher()
         hasher.combine(model)
@@ -116,7 +116,7 @@ struct TurnDriver: MachineDriver {
         return hasher.finalize()
     }
 
-    /// What may happen now: each task does one thing after the other; cancellations, rises and late words come whenever they like.
+    /// The events that are possible now: each task does one thing after the other; cancellations, rises and late words come whenever they like.
     func possibleEvents(people: Int, drainers: Int, levels: [UInt8]) -> [TurnEvent] {
         var events: [TurnEvent] = []
         if ids.count < people {

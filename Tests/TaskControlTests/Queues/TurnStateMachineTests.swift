@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct TurnStateMachineTests {
-    /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few tasks agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (capacity: 1 as Int?, people: 3, drainers: 0, levels: [5] as [UInt8], depth: fullSize(14, inDebug: 13)),
         (capacity: 1 as Int?, people: 3, drainers: 1, levels: [5] as [UInt8], depth: fullSize(8, inDebug: 7)),
@@ -58,7 +58,7 @@ struct TurnStateMachineTests {
         #expect(machine.isRunning(new))
     }
 
-    /// It waits for nobody any more.
+    /// It waits for no entry any more.
     @Test func aLateRiseOfOneThatRunsRaisesNobody() {
         var machine = TurnMachine(capacity: 2)
         let ids = (0..<2).map { number in

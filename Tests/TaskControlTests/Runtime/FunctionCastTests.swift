@@ -19,7 +19,7 @@ struct FunctionCastTests {
             assumeIsolated { $0.add(number) }
         }
 
-        /// What a caller on this actor passes, such as `Task(on: queue) { … }`.
+        /// The argument of a caller on this actor, such as `Task(on: queue) { … }`.
         func received(
             _ number: Int
         ) -> @Sendable @isolated(any) () async -> Int {

@@ -87,7 +87,7 @@ private struct Scene {
         }
     }
 
-    /// The first asks for more than there is; behind it somebody waits for what there is.
+    /// The first asks for more permits than are available; behind it a caller waits for fewer.
     private mutating func semaphore() {
         let (semaphore, actor) = (AsyncSemaphore(value: 2), HeldActor.held())
         _ = semaphore.tryAcquire()

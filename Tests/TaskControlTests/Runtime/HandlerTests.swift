@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What cancellation handlers do for other tasks is done soon, although not inside the handlers.
+/// The effects of cancellation handlers on other tasks come soon, although not inside the handlers.
 @Suite(.timeLimit(.minutes(15)))
 struct HandlerTests {
     /// The place of a cancelled task is free while the task itself cannot run.

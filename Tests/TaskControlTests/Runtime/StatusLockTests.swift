@@ -33,7 +33,7 @@ struct StatusLockTests {
     }
 }
 
-/// What both threads do, with everything set up for it.
+/// The work of both threads, with everything set up for it.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 private struct Race {
     var cancel: @Sendable () -> Void = {}

@@ -5,7 +5,7 @@ import Testing
 
 typealias FlightMachine = FlightStateMachine<Int, Int, Int, Int>
 
-/// Lists of flights and callers that are searched through for each answer: what the machine of flights is to do.
+/// Lists of flights and callers that are searched through for each answer: the expected behavior of the machine of flights.
 struct FlightModel: Hashable {
     enum Phase: Hashable {
         case current, forgotten, cancelled
@@ -25,7 +25,7 @@ struct FlightModel: Hashable {
         /// The innermost flight inside which it asked.
         let origin: Int?
         var isParked = false
-        /// It has been told that it is off the flight, and what it is to hear when it parks.
+        /// It has been notified that it is off the flight, and this is the result that it must receive when it parks.
         var isLeft = false
     }
 
@@ -84,7 +84,7 @@ struct FlightDriver: MachineDriver {
         model = FlightModel(runsToCompletion: runsToCompletion)
     }
 
-    /// Two drivers of one signature have the same future, but for their numbers.
+    /// Two drivers of one signature have the same future, except for their numbers.
     var signature: Int {
         var hasher = Hasher()
         hasher.combine(model)
@@ -93,7 +93,7 @@ struct FlightDriver: MachineDriver {
         return hasher.finalize()
     }
 
-    /// What may happen now; cancellations, rises and late words come whenever they like.
+    /// The events that are possible now; cancellations, rises and late words come whenever they like.
     func possibleEvents(callers most: Int, keys: [Int?], levels: [UInt8], nesting: Bool) -> [FlightEvent] {
         var events: [FlightEvent] = []
         if callers.count < most {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct FlightStateMachineTests {
-    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (
             runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,

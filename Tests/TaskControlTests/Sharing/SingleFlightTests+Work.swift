@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-/// What reaches the work, what it may ask for, and what is left of it.
+/// The context that reaches the work, the flights that it may ask for, and the memory that it leaves.
 extension SingleFlightTests {
     // MARK: What reaches the work
 

@@ -5,13 +5,13 @@ import Testing
 
 @testable import TaskControl
 
-/// What flights promise; the same is asked of both faces where both have it.
+/// The promises of flights, tested with both forms where both have them.
 @Suite(.timeLimit(.minutes(15)))
 struct SingleFlightTests {
     let flights = SingleFlight<String, Int>()
     private let runs = OrderRecorder<Int>()
 
-    /// Waits until so many callers are on the flights of an engine.
+    /// Waits until the given number of callers are on the flights of an engine.
     func waitForCallers(_ count: Int, on flights: _FlightTable) async throws {
         try await wait(forBooksOf: flights.source.number) { count - flights.callerCount }
     }
@@ -183,7 +183,7 @@ struct SingleFlightTests {
         #expect(runs.count == 0 && flights._flights.liveCount == 0)
     }
 
-    /// The caller's actor is busy here from the end of the flight until the caller is cancelled: the caller has not heard of it yet.
+    /// The caller's actor is busy here from the end of the flight until the caller is cancelled: the caller has not received its result yet.
     @Test(arguments: [false, true]) @MainActor
     func aCallerThatIsCancelledWhenItsFlightHasEnded(fails: Bool) async throws {
         let gate = Gate()

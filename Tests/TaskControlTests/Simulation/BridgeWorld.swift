@@ -13,7 +13,7 @@ final class BridgeWorld: Sendable {
         case letGo, cancel
     }
 
-    /// What happens when, and how the API is made.
+    /// The events, their times, and the form of the API.
     struct Program: Sendable {
         /// While it is called, in this order.
         var inside: [Event]
@@ -70,7 +70,7 @@ final class BridgeWorld: Sendable {
             do { result = .success(try await call()) } catch { result = .failure(error) }
             check(result, wasCancelled: wasCancelled)
         }
-        // At last, so that nobody is waited for who will not come.
+        // At last, so that no wait is for a caller that will not come.
         let last = Task {
             try await Task.sleep(for: .seconds(1))
             happen(.letGo, to: caller)
@@ -90,7 +90,7 @@ final class BridgeWorld: Sendable {
         }
     }
 
-    /// - Parameter caller: `nil`: who asks.
+    /// - Parameter caller: `nil`: the calling task.
     private func happen(_ event: Event, to caller: Task<Void, Never>?) {
         let callback = state.withLock { state in
             if event == .cancel || state.callback != nil { state.notes.append(.event(event)) }
@@ -128,7 +128,7 @@ final class BridgeWorld: Sendable {
         case dropped, cancelled
     }
 
-    /// What the caller is to hear, by the notes, and how often the handle is to have been cancelled.
+    /// The result that the caller must receive, by the notes, and how often the handle must have been cancelled.
     private static func expected(
         _ notes: [Note],
         whenCancelled: CancelledContinuationBehavior

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TaskControl
 
-/// Random programs of all primitives, whose observer calls back into them at each event: nothing is told under a lock, and whatever begins
-/// ends, once.
+/// Random programs of all primitives, whose observer calls back into them at each event: no event is emitted while a lock is held, and whatever
+/// begins ends, once.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct EventSimulationTests {
     @Test func everySubjectBeginsAndEndsOnceUnderEverySchedule() async throws {

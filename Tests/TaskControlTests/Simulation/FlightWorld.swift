@@ -2,11 +2,10 @@ import TaskControlTesting
 
 @testable import TaskControl
 
-/// A ``SingleFlight`` and the sequential model of it: whoever asks while a flight is current joins it; whoever is the last to leave takes
-/// it along.
+/// A ``SingleFlight`` and the sequential model of it: a caller that asks while a flight is current joins it; the last caller to leave cancels it.
 ///
-/// A simulation has one thread, and from the call of `run` to its wait nothing suspends, so the two never run apart. What the
-/// model can't see is the moment in which a flight that has done its work leaves the books: that it looks up.
+/// A simulation has one thread, and from the call of `run` to its wait nothing suspends, so the two never run apart. The
+/// model can't see the moment in which a flight that has done its work is removed: the model reads it from the engine.
 final class FlightWorld: Sendable {
     enum Work: CaseIterable {
         case nothing, yields, sleeps, fails, ignoresCancellation

@@ -61,7 +61,7 @@ extension LifetimeRaceSimulationTests {
         }
     }
 
-    /// Tasks start at intervals, whoever adds them, and the latest one starts unless it is cancelled.
+    /// Tasks start at intervals, on whichever thread they are added, and the latest one starts unless it is cancelled.
     @Test func throttleFromTwoTasks() async throws {
         try await race { sim in
             let (store, ran) = (TaskStore<Int>(), OrderRecorder<Int>())

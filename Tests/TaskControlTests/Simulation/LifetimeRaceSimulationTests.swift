@@ -12,7 +12,7 @@ struct LifetimeRaceSimulationTests {
         for _ in 0..<3 { await Task.yield() }
     }
 
-    /// Law 3.
+    /// Every entry has a generation.
     @Test func aLateFinisherLeavesItsSuccessorAlone() async throws {
         try await race { sim in
             let (bag, store, gate) = (IdentifiableTaskBag<Int>(), TaskStore<Int>(), Gate())
@@ -27,7 +27,7 @@ struct LifetimeRaceSimulationTests {
             sim.expect(bag.addTask(id: 1) { await gate.waitIgnoringCancellation() }, "the ID is free")
             let task = store.addTask(forKey: 1) { await gate.waitIgnoringCancellation() }
             try await Task.sleep(for: .milliseconds(20))
-            // What was cancelled by the action is not in question here.
+            // Tasks that the action cancelled are not checked here.
             sim.expect(task.isCancelled || store.taskIsRunning(forKey: 1), "the new task is in the store")
             gate.open()
             try await store.drain()
@@ -35,7 +35,7 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// Law 3, with nobody who cancels the successor.
+    /// Every entry has a generation, with no cancellation of the successor.
     @Test func theSuccessorOfATaskThatIsEndingIsKept() async throws {
         try await race { sim in
             let (store, gate) = (TaskStore<Int>(), Gate())
@@ -83,8 +83,8 @@ struct LifetimeRaceSimulationTests {
 
     private struct Broken: Error {}
 
-    /// A cancellation and the end of the task: whichever comes first, it leaves the books once, and what it throws after it was
-    /// cancelled reaches nobody.
+    /// A cancellation and the end of the task: whichever comes first, it is removed once, and an error that it throws after it was
+    /// cancelled reaches no handler.
     @Test func cancelAndCompletion() async throws {
         try await race { sim in
             let (lifetime, errors) = (AsyncLifetime(), OrderRecorder<Bool>())
@@ -98,7 +98,7 @@ struct LifetimeRaceSimulationTests {
             sim.atAnyPoint { task.cancel() }
             await task.value
             sim.expect(!errors.events.contains(true), "no handler after a cancellation")
-            // Whoever awaits it may be told before the task has left.
+            // A caller that awaits it may be resumed before the task has left.
             try await lifetime.drain()
             sim.expect(lifetime.count == 0 && errors.count <= 1)
         }
@@ -144,7 +144,7 @@ struct LifetimeRaceSimulationTests {
             bind(0)
             async let drained: [Int] = {
                 try await lifetime.drain()
-                // What was bound when the last of the others left had ended then, or came after.
+                // Tasks that were bound when the last of the others left had ended then, or came after.
                 return ended.events
             }()
             async let more: Void = {
@@ -160,7 +160,7 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// A drainer that is cancelled at any moment leaves with that error or with success, and what is bound goes on.
+    /// A drainer that is cancelled at any moment leaves with that error or with success, and the bound tasks continue.
     @Test func drainAndCancel() async throws {
         try await race { sim in
             let (lifetime, ended) = (AsyncLifetime(), OrderRecorder<Bool>())
@@ -204,7 +204,7 @@ struct LifetimeRaceSimulationTests {
             weak let model = owner.withLock { $0 }
             let gone = OrderRecorder<Int>()
             sim.atAnyPoint {
-                // Let go of outside the lock (law 1).
+                // Released outside the lock.
                 _ = owner.withLock { owner in
                     defer { owner = nil }
                     return owner
@@ -253,7 +253,7 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// Law 7: cancelled is not finished. A drain sees the end of what goes on although it was cancelled.
+    /// Cancelled is not finished. A drain waits for the end of a task that continues although it was cancelled.
     @Test func drainAndCancelAll() async throws {
         try await race { sim in
             let (lifetime, ended) = (AsyncLifetime(), OrderRecorder<Int>())
@@ -273,7 +273,7 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// Law 4: a drainer that is cancelled leaves, whatever it waits for.
+    /// A drainer that is cancelled leaves, whatever it waits for.
     @Test func aCancelledDrainDoesNotWaitForTheEnd() async throws {
         try await race { sim in
             let (lifetime, gate) = (AsyncLifetime(), Gate())
@@ -310,7 +310,7 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// What is cancelled on the way to its handler does not reach it.
+    /// An error whose task is cancelled on the way to the handler does not reach the handler.
     @Test func cancelAndAHandlerOnAnActor() async throws {
         try await race { sim in
             let seen = OrderRecorder<Bool>()
@@ -326,7 +326,7 @@ struct LifetimeRaceSimulationTests {
         }
     }
 
-    /// Law 7: a task that is cancelled no longer counts, whether before it was bound or after.
+    /// Cancelled is not finished: a task that is cancelled no longer counts, whether before it was bound or after.
     @Test func aCancelledTaskDoesNotCount() async throws {
         try await race { sim in
             let lifetime = AsyncLifetime()

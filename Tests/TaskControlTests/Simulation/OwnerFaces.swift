@@ -1,11 +1,11 @@
 @testable import TaskControl
 
-/// What the owners of tasks have in common, so that one program can be played to each.
+/// The interface that the owners of tasks have in common, so that one program can be played to each.
 struct OwnerFace: Sendable, CustomStringConvertible {
     enum Added {
         /// - cancel: Cancels the task through its own handle, if the owner gives one.
         case started(cancel: (@Sendable () -> Void)?)
-        /// Another task with the same key goes on instead; the body is not run.
+        /// Another task with the same key continues instead; the body is not run.
         case existing
     }
 

@@ -12,7 +12,7 @@ final class OwnerWorld: Sendable {
     private struct State {
         var model = RegistryModel()
         var next = 0
-        /// Tasks that the model has let go, and the owner perhaps not yet.
+        /// Tasks that the model has removed, and the owner perhaps not yet.
         var leaving: [Int: String?] = [:]
         var cancels: [Int: @Sendable () -> Void] = [:]
         /// Tasks that were made elsewhere: they start whatever happens.
@@ -42,7 +42,7 @@ final class OwnerWorld: Sendable {
         if isTold { sim.note(line()) }
     }
 
-    /// What a body does between its first and its last word.
+    /// The work of a body between its first and its last word.
     enum Work: CaseIterable {
         case nothing, yields, sleeps, ignoresCancellation
 
@@ -67,7 +67,7 @@ final class OwnerWorld: Sendable {
         case .started(let cancel):
             sim.expect(!standing.certainly, "a task of that key goes on, so \(number) is not started")
             state.withLock { state in
-                // The model's way to refuse is to know nothing of it.
+                // To refuse a task, the model ignores it.
                 if state.model.isClosed { return }
                 _ = state.model.add(number, key: key, behavior: behavior)
                 state.model[number]?.isAttached = true

@@ -2,7 +2,7 @@ import TaskControlTesting
 
 @testable import TaskControl
 
-/// An ``AsyncSemaphore`` and the sequential model of it: a list of those who wait, of whom the first is served when there is enough.
+/// An ``AsyncSemaphore`` and the sequential model of it: a list of waiting callers, of which the first is served when there are enough permits.
 ///
 /// A simulation has one thread, and a call does not suspend before it waits, so the two never run apart.
 final class PermitWorld: Sendable {
@@ -61,7 +61,7 @@ final class PermitWorld: Sendable {
             do {
                 if inParts { try await acquireAndRelease(number, weight) } else { try await hold(number, weight) }
             } catch {
-                // Granted and cancelled at once: it has been given back.
+                // Granted and cancelled at once: it has been released.
                 state.withLock { $0.release(number) }
                 let isCancelled = state.withLock { $0.cancelled.contains(number) }
                 sim.expect(error is CancellationError && isCancelled, "\(number) fails only with its cancellation")
@@ -131,7 +131,7 @@ final class PermitWorld: Sendable {
         check()
     }
 
-    /// What the semaphore says of itself.
+    /// Compares the semaphore's counts with the model.
     private func check() {
         let (available, waiters) = (semaphore.available, semaphore.waiterCount)
         let expected = state.withLock { ($0.available, $0.line.count) }

@@ -6,7 +6,7 @@ import Testing
 /// The races of queues, by name, under 10,000 schedules each.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct QueueRaceSimulationTests {
-    /// A cancellation and a turn: whichever comes first, the body runs or the task is dropped, and the turn goes on.
+    /// A cancellation and a turn: whichever comes first, the body runs or the task is dropped, and the turn is passed on.
     @Test func cancelAndTurn() async throws {
         try await race { sim in
             let (queue, log) = (FIFOQueue(), OrderRecorder<Int>())
@@ -27,7 +27,7 @@ struct QueueRaceSimulationTests {
         }
     }
 
-    /// The same for one who takes a turn in its own task.
+    /// The same for a caller that takes a turn in its own task.
     @Test func cancelAndRun() async throws {
         try await race { sim in
             let (queue, log) = (FIFOQueue(), OrderRecorder<Int>())
@@ -60,7 +60,7 @@ struct QueueRaceSimulationTests {
         }
     }
 
-    /// A turn that ends while others come: nobody sleeps through its turn.
+    /// A turn that ends while others come: no task sleeps through its turn.
     @Test func finishAndEnqueue() async throws {
         try await race { sim in
             let (queue, log) = (FIFOQueue(), OrderRecorder<Int>())
@@ -107,7 +107,8 @@ struct QueueRaceSimulationTests {
         }
     }
 
-    /// What is sent before the call is cancelled, and if it may throw and has not begun, it never does; what is sent after is spared.
+    /// A task that is sent before the call is cancelled, and if it may throw and has not begun, it never does; a task that is sent after the call
+    /// is not affected.
     @Test func cancelTasksAndEnqueue() async throws {
         try await race { sim in
             let line = FIFOQueue()
@@ -142,7 +143,7 @@ struct QueueRaceSimulationTests {
         }
     }
 
-    /// One that leaves while it is being raised, and the next one's turn.
+    /// A task that leaves while it is being raised, and the next one's turn.
     @Test func raiseAndLeave() async throws {
         try await race { sim in
             let queue = FIFOQueue()

@@ -53,7 +53,7 @@ struct QueueSimulationTests {
                     }
                 }
             }
-            // Whoever awaits a task may be told before its place is free.
+            // A caller that awaits a task may be resumed before its place is free.
             try await Task.sleep(for: .seconds(1))
             world.expectAllIsOver()
         }

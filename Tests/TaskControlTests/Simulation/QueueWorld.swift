@@ -25,7 +25,7 @@ enum QueueFace: CaseIterable {
     }
 }
 
-/// A queue and the sequential model of it: whoever was sent first begins first, and whoever is dropped is as if it had not been sent.
+/// A queue and the sequential model of it: the first task sent begins first, and a task that is dropped is as if it had not been sent.
 ///
 /// A simulation has one thread, and an operation is a synchronous call, so the two never run apart.
 final class QueueWorld: Sendable {
@@ -35,7 +35,7 @@ final class QueueWorld: Sendable {
 
     private struct Item {
         let mayFail: Bool
-        /// A run in somebody's task, which no group knows.
+        /// A run in a caller's task, which belongs to no group.
         let isInCaller: Bool
         var cancel: (@Sendable () -> Void)?
         var isCancelled = false
@@ -50,7 +50,7 @@ final class QueueWorld: Sendable {
     private struct State {
         var items: [Item] = []
         var running = 0
-        /// Who is between its first word and its first suspension.
+        /// The task that is between its first word and its first suspension.
         var alone: Int?
     }
 
@@ -256,10 +256,10 @@ final class QueueWorld: Sendable {
         check()
     }
 
-    /// What the queue says of itself.
+    /// Compares the queue's counts with the model.
     private func check() {
         let (least, most) = state.withLock { state in
-            // One that was dropped before it had come leaves when its task is given a thread.
+            // An entry that was dropped before its task had come leaves when the task is given a thread.
             let there = state.items.filter { !$0.hasEnded && !$0.isDropped }.count
             return (there, state.items.filter { !$0.hasEnded && !$0.isOver }.count)
         }

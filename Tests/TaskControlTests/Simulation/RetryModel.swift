@@ -1,8 +1,8 @@
 import TaskControl
 import TaskControlTesting
 
-/// A random call of `retry`, and what comes of it by a loop that anybody could write down. All times are even numbers of milliseconds but
-/// that of the cancellation, so that there are no ties.
+/// A random call of `retry`, and its result by a simple loop. All times are even numbers of milliseconds except
+/// the time of the cancellation, so that there are no ties.
 struct RetryProgram: Sendable {
     enum Ending: CaseIterable, Sendable {
         case success, failure, throttled, fatal, cancellation

@@ -131,7 +131,7 @@ struct RetrySimulationTests {
                             && events.dropLast().last == .cancelled,
                         "program \(number): \(program)\n\(events)\nis cut out of \(whole)"
                     )
-                    // What was taken is what the retries cost that were made, as far as they have begun.
+                    // The tokens that were taken are the cost of the retries that were made, as far as they have begun.
                     guard let tokens = program.tokens, case .ended(_, let left) = events.last else { return }
                     let made = events.count { if case .began = $0 { true } else { false } } - 1
                     let costs = program.script.prefix(max(made, 0)).map {
@@ -175,7 +175,7 @@ struct RetrySimulationTests {
         }
     }
 
-    /// What succeeds after all gives its last cost back, whoever took the rest.
+    /// A call that succeeds after all gives its last cost back, whichever calls took the rest.
     @Test func manyWhoSucceedGiveBackWhatTheyTook() async throws {
         try await race { sim in
             let (budget, taken) = (RetryBudget(capacity: 60), OrderRecorder<Int>())

@@ -6,7 +6,7 @@ import Testing
 /// The races of flights, permits and time limits, by name, under 10,000 schedules each.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SharingRaceSimulationTests {
-    /// The last caller leaves while another comes: that one gets a value, never the cancellation of a flight that was dying.
+    /// The last caller leaves while another comes: the new caller receives a value, never the cancellation of the old flight.
     @Test func joinAndLastLeave() async throws {
         try await race { sim in
             let flights = SingleFlight<String, Int>()
@@ -55,7 +55,7 @@ struct SharingRaceSimulationTests {
         }
     }
 
-    /// Who comes after the forgetting never gets what was fetched before it.
+    /// A caller that comes after the forgetting never gets a value that was fetched before it.
     @Test func forgetAndJoin() async throws {
         try await race { sim in
             let (flights, version) = (SingleFlight<String, Int>(), Level(0))
@@ -110,7 +110,7 @@ struct SharingRaceSimulationTests {
         }
     }
 
-    /// Two flights that ask for each other: an error, whoever comes first, and never a hang.
+    /// Two flights that ask for each other: an error, whichever comes first, and never a hang.
     @Test func flightsThatAskForEachOther() async throws {
         try await race { sim in
             let flights = SingleFlight<String, Int>()
@@ -170,7 +170,7 @@ struct SharingRaceSimulationTests {
         }
     }
 
-    /// The caller's cancellation is the third: whatever it meets, the caller hears of one of them.
+    /// The caller's cancellation is the third: whatever it meets, the caller receives one of them.
     @Test func timeoutAndCancel() async throws {
         try await race { sim in
             let task = Task {

@@ -33,7 +33,7 @@ struct SharingSimulationTests {
 
     /// Does the operations of each task one after the other, and awaits what they have begun.
     ///
-    /// - Parameter perform: Returns what is to be awaited at the end.
+    /// - Parameter perform: Returns what must be awaited at the end.
     private func play<Operation: Sendable>(
         _ program: [[Operation]],
         _ perform: @escaping @Sendable (Operation) async -> (@Sendable () async -> Void)?
@@ -85,7 +85,7 @@ struct SharingSimulationTests {
                 }
                 return nil
             }
-            // What everybody has left may still be on its way out.
+            // Work that all callers have left may still be running.
             try await Task.sleep(for: .seconds(1))
             world.expectAllIsOver()
         }

@@ -1,9 +1,9 @@
 import TaskControl
 import TaskControlTesting
 
-/// Work with time limits around it, as a tree, and what comes of it by arithmetic.
+/// A tree of work and the time limits around it, and its result by arithmetic.
 indirect enum TimeLimitProgram: Sendable {
-    /// Takes so long; what is deaf does not hear of its cancellation.
+    /// Work of a length; deaf work ignores its cancellation.
     case work(Duration, isDeaf: Bool)
     case fails
     case limit(Duration, [TimeLimitProgram])
@@ -43,7 +43,7 @@ indirect enum TimeLimitProgram: Sendable {
         }
     }
 
-    /// What comes of it, and when.
+    /// The result, and its time.
     ///
     /// - Parameter cancellation: When its task is cancelled.
     func outcome(from start: Duration, cancellation: Duration) -> (end: Duration, Outcome) {

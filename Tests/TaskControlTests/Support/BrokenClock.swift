@@ -1,4 +1,4 @@
-/// Whoever sleeps by it fails.
+/// A clock whose sleeps fail.
 struct BrokenClock: Clock {
     struct Broken: Error {}
 

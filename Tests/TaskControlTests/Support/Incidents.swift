@@ -3,11 +3,11 @@ import TestSupport
 
 @testable import TaskControl
 
-/// What was reported to diagnostics by the tests that run now. Each looks for its own, by an error that is only its own.
+/// The reports to diagnostics of the tests that run now. Each test looks for its own reports, by an error that only it throws.
 final class Incidents: TaskObserver {
     static let shared = Incidents()
 
-    /// Where is noted what is reported now: a drop by whoever lets go of the task, an error by the task that threw it.
+    /// The place where reports are noted: a drop by the thread that releases the task, an error by the task that threw it.
     @TaskLocal private static var witness: OrderRecorder<TaskEvent>?
 
     private static let kinds: Set<TaskEvent.Kind> = [
@@ -28,7 +28,7 @@ final class Incidents: TaskObserver {
         recorder.record(event)
     }
 
-    /// What `body` reports, with the tasks that it starts; and nobody else.
+    /// Returns the reports of `body` and of the tasks that it starts, and no others.
     func reported(by body: () async -> Void) async -> Reported {
         let witness = OrderRecorder<TaskEvent>()
         await Self.$witness.withValue(witness, operation: body)
@@ -58,7 +58,7 @@ final class Incidents: TaskObserver {
             incidents.filter { $0.kind == .continuationDropped }.count
         }
 
-        /// Where a `CancellationError` came from that nobody handled.
+        /// The origins of each `CancellationError` that was not handled.
         var cancellationErrors: [String] {
             incidents.compactMap { event in
                 event.kind == .unhandledError && event.error == "CancellationError()" ? event.detail : nil

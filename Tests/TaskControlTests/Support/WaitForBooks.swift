@@ -3,12 +3,12 @@ import TestSupport
 
 @testable import TaskControl
 
-/// Waits until nothing is missing in the books of a primitive: looks now, and again when the primitive has told enough. For what stands in
-/// the books when it is told.
+/// Waits until nothing is missing in the books of a primitive: looks now, and again when the primitive has emitted enough events. For entries that
+/// are in the books when their event is emitted.
 ///
 /// - Parameters:
-///   - number: What events know the primitive by.
-///   - missing: How many things are still to be told of, at least.
+///   - number: The number of the primitive in events.
+///   - missing: The least number of events that are still missing.
 func wait(forBooksOf number: UInt64, missing: () -> Int) async throws {
     let told = OrderRecorder<Void>()
     let listener = Collector { event in

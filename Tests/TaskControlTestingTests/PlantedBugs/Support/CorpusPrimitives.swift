@@ -1,6 +1,6 @@
 import Foundation
 
-// What the programs of the corpus are built from. It is correct, and no part of it is this library's.
+// The primitives that the programs of the corpus are built from. They are correct, and none of them is this library's.
 
 /// A value under a lock.
 final class Guarded<Value>: @unchecked Sendable {

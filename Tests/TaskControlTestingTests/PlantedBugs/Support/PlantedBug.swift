@@ -22,7 +22,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         case dataRace = "data race"
     }
 
-    /// What a simulation needs to find a bug.
+    /// The strategy that a simulation needs to find a bug.
     enum Finder: Sendable, Equatable, CustomStringConvertible {
         /// The default strategy.
         case schedules
@@ -54,7 +54,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
     /// - Parameters:
     ///   - name: Appears in the table of the guide.
     ///   - kind: Appears in the table of the guide.
-    ///   - foundBy: What a simulation needs to find it.
+    ///   - foundBy: The strategy that a simulation needs to find the bug.
     ///   - body: The program. The twin is called with `isFixed`.
     init(
         _ name: String,

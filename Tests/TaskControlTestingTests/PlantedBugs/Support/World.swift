@@ -1,7 +1,7 @@
 import TaskControlTesting
 
 extension PlantedBug {
-    /// What a body runs in: a seed of a simulation, or an ordinary test on the real runtime.
+    /// The environment of a body: a seed of a simulation, or an ordinary test on the real runtime.
     struct World: Sendable {
         private enum Host: Sendable {
             case simulation(Simulation)

@@ -10,7 +10,7 @@ struct RetryBudgetTests {
         var retryAfter: Duration? = .zero
     }
 
-    /// Calls that fail so many times, and then succeed if they may.
+    /// Calls that fail the given number of times, and then succeed if they may.
     private func call(_ budget: RetryBudget, failures: Int, of attempts: Int = 100, _ error: any Error = MarkedError())
         async -> Int
     {
@@ -96,7 +96,7 @@ struct RetryBudgetTests {
         #expect(budget.available == 1)
     }
 
-    /// On real threads; and as many give back as take.
+    /// On real threads; and as many calls return tokens as take them.
     @Test func manyAtOnceTakeNoMoreThanThereIs() async {
         let (budget, retries) = (RetryBudget(capacity: 7 * 1_000), OrderRecorder<Int>())
         await withTaskGroup { group in

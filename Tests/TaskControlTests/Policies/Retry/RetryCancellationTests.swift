@@ -10,7 +10,7 @@ struct RetryCancellationTests {
         withUnsafeCurrentTask { $0?.cancel() }
     }
 
-    /// What a task of its own throws, and how many attempts it made.
+    /// Returns the error of a separate task, and the number of its attempts.
     private func attempts(_ body: @escaping @Sendable (OrderRecorder<Int>) async throws -> Void) async -> (
         Int, any Error
     ) {

@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// What compiles: each spelling, in each isolation, without anything Sendable.
+/// Forms that compile: each spelling, in each isolation, without anything Sendable.
 @Suite(.timeLimit(.minutes(15)))
 struct RetryFormsTests {
     private final class NotSendable {

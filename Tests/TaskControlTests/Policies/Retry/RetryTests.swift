@@ -180,7 +180,7 @@ struct RetryTests {
         #expect(begun.events == [.zero, .seconds(1)], "before the delay")
     }
 
-    /// What is asked, in turn; and that the first no is the last question.
+    /// The conditions are asked in turn, and the first refusal is the last question.
     @Test func theQuestionsComeInTheirOrder() async {
         struct Curious: Error, RetryAfterProviding {
             let asked: OrderRecorder<String>
