@@ -124,20 +124,20 @@ let package = Package(
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
         ),
-        // What protects a client of a service, and the service: the core does not need it.
+        // Protects a client of a service, and the service: the core does not need it.
         .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
         .target(
             name: "TaskControlTesting",
             dependencies: ["TaskControl", "TaskControlSupport", "TaskControlTrace", "CTaskControlTesting"]
         ),
-        // What the simulation needs of the Swift runtime and cannot say in Swift.
+        // Access to the Swift runtime for the simulation that Swift cannot express.
         .target(name: "CTaskControlTesting"),
         // A product of its own: it links Swift Testing, which tests under XCTest do not.
         .target(
             name: "TaskControlTestingTraits",
             dependencies: ["TaskControl", "TaskControlSnapshot", "TaskControlSupport", "TaskControlTesting"]
         ),
-        // What tests of several targets share.
+        // Code that tests of several targets share.
         .target(
             name: "TestSupport",
             dependencies: ["TaskControl", "TaskControlTesting"],

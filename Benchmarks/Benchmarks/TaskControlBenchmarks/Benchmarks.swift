@@ -1,6 +1,6 @@
 import Benchmark
 
-/// Where the library's plugin looks for what there is to run.
+/// The entry point in which the library's plugin looks for benchmarks.
 let benchmarks: @Sendable () -> Void = {
     observeIfAsked()
     registerAsyncTask()

@@ -28,7 +28,7 @@ func registerBridging() {
     }
 }
 
-/// What the callers' compiler does not see through, as is usual of such APIs.
+/// An API that the compiler of the callers can't optimize through, as is usual of such APIs.
 private class API: @unchecked Sendable {
     static let prompt: API = Prompt()
     static let late: API = Late()

@@ -5,8 +5,8 @@ import TaskControl
 func registerCancelAll() {
     let (few, many) = (Scale.tasks / 10, Scale.tasks)
     for count in [few, many] {
-        // A task that only notes its cancellation shows what the lifetime itself costs; one that ends by it is resumed by the same
-        // call, and ends on another core while that goes on.
+        // A task that only notes its cancellation shows what the lifetime itself costs; a task that ends by it is resumed by the same
+        // call, and ends on another core during the call.
         for parking in [Parking.untilLetGo, .untilCancelled] {
             let tasks = parking == .untilLetGo ? "live tasks" : "live tasks that end by it"
             Benchmark.row("AsyncLifetime.cancelAll, \(count) \(tasks)") {

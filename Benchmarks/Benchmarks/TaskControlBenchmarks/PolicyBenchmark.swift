@@ -1,7 +1,7 @@
 import Benchmark
 import TaskControl
 
-/// What a limit on time and a limit on concurrency add to work that meets neither.
+/// Registers the costs that a limit on time and a limit on concurrency add to work that meets neither.
 func registerPolicies() {
     Benchmark.row("withTimeout") {
         var row = Row(

@@ -2,7 +2,7 @@ import Benchmark
 import TaskControl
 import TaskControlResilience
 
-/// What a deadline and a policy add to a call that succeeds.
+/// Registers the costs that a deadline and a policy add to a call that succeeds.
 func registerResilience() {
     Benchmark.row("retry, inherited deadline") {
         await Row.withoutAllocation(
@@ -56,7 +56,7 @@ private let calls = Scale.tasks * 10
 private let service: any Service = Echo()
 private let late = Deadline(in: .seconds(3_600))
 
-/// What the compiler does not see through.
+/// A service that the compiler can't optimize through.
 private protocol Service: Sendable {
     func answer(_ number: Int) async throws -> Int
 }

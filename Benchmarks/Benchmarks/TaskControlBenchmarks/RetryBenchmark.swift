@@ -2,7 +2,7 @@ import Benchmark
 import TaskControl
 import TaskControlTesting
 
-/// What it costs to be prepared for a failure that does not come, and what delays cost in virtual time.
+/// Registers the cost of being prepared for a failure that does not come, and the cost of delays in virtual time.
 func registerRetry() {
     Benchmark.row("retry, success at first attempt") {
         await Row.withoutAllocation(
@@ -42,12 +42,12 @@ func registerRetry() {
 
 private struct Failure: Error {}
 
-/// Delays of 20 s, but for the first nine.
+/// Delays of 20 s, except the first nine.
 private let attemptsInAnHour = 190
 
 private let calls = Scale.tasks * 10
 
-/// What the caller's compiler does not see through, as is usual of clients: it could leave out the way back to the caller's executor.
+/// A client that the caller's compiler can't optimize through, as is usual of clients: it could leave out the way back to the caller's executor.
 private protocol Client: Sendable {
     func fetch(_ number: Int) async throws -> Int
 }

@@ -1,7 +1,7 @@
 import Benchmark
 import TaskControlTesting
 
-/// What a schedule costs. The baseline is the same program, run for real.
+/// Registers the cost of a schedule. The baseline is the same program, run for real.
 func registerSimulation() {
     guard Simulation.isSupported else { return }
     Benchmark.row("simulate, 20 jobs a schedule") {
@@ -67,7 +67,7 @@ private func program(sleeping pause: Duration?) async {
     }
 }
 
-/// How much the heap has grown after so many schedules, a schedule.
+/// The growth of the heap per schedule, after the given number of schedules.
 private func bytes(after count: Int) -> Double {
     try? simulate(seeds: 0..<1_000) { _ in await program(sleeping: .milliseconds(1)) }
     Heap.start()

@@ -80,7 +80,7 @@ private func joinOneFlight() async {
     await fly(herd) { _ in nil }
 }
 
-/// - Returns: How long it took that some of so many left.
+/// - Returns: The time in which some of the given number of callers left.
 private func leave(_ callers: Int) async -> Duration {
     await fly(callers) { tasks in
         ContinuousClock().measure { for task in tasks.prefix(leavers) { task.cancel() } }
@@ -90,7 +90,7 @@ private func leave(_ callers: Int) async -> Duration {
 /// Puts callers on one flight, and ends it.
 ///
 /// - Parameter act: Called when all have come, and the work is under way.
-/// - Returns: What that has measured.
+/// - Returns: The result of the measurement.
 @discardableResult
 @concurrent private func fly(_ callers: Int, _ act: @Sendable ([Task<Void, Never>]) -> Duration?) async -> Duration? {
     let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
@@ -99,7 +99,7 @@ private func leave(_ callers: Int) async -> Duration {
         Task {
             come.hit()
             _ = try? await flights.run(1) {
-                // One who comes after the end begins anew, and passes.
+                // A caller that comes after the end begins a new flight, and passes.
                 try await gate.wait()
                 return 42
             }

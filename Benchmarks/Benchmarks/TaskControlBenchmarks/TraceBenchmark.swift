@@ -3,7 +3,7 @@ import Foundation
 import TaskControl
 import TaskControlTrace
 
-/// What it costs to record, an event, and to write a million of them.
+/// Registers the cost of recording, per event, and of writing a million events.
 func registerTrace() {
     Benchmark.row("TraceRecorder.receive") {
         let event = await anEvent()
@@ -61,7 +61,7 @@ private func recording() async -> TraceRecorder {
     let recorder = TraceRecorder(capacity: events)
     let observation = TaskDiagnostics.observe(recorder)
     let queues = (0..<100).map { FIFOQueue(name: "queue \($0)") }
-    // Each is told of three times, at least.
+    // Each has at least three events.
     for first in stride(from: 0, to: events / 3, by: 1_000) {
         let countdown = Countdown(1_000)
         for index in first..<first + 1_000 {

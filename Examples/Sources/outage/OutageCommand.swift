@@ -45,7 +45,7 @@ struct OutageCommand: ParsableCommand {
             Terminal.complain("virtual time needs the simulation, which works on Linux only")
             throw ExitCode.failure
         }
-        // Asked before the work: a name that can't be written to is not to cost anybody a wait.
+        // Asked before the work: a name that can't be written to must fail without a wait.
         let picture = try svg.map { try Picture(path: $0) }
         let outage = try Outage(Scenario(clients: clients, seed: seed)) { strategy in
             Terminal.show(progress: "playing \(strategy.name) …")

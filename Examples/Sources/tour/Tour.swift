@@ -5,7 +5,7 @@ struct Tour: Sendable {
     let server: TourServer
     let seed: UInt64
 
-    /// Plays chapters, one after the other. One that cannot be played to its end counts as a claim that does not hold.
+    /// Plays chapters, one after the other. A chapter that cannot be played to its end counts as a claim that does not hold.
     @MainActor
     func run(_ chapters: [any Chapter]) async -> TourResult {
         var results: [ChapterResult] = []
@@ -36,7 +36,7 @@ struct Tour: Sendable {
     ///
     /// - Parameters:
     ///   - rule: Decides what the server does with each request. By default it answers all.
-    ///   - policies: What the act's client does beyond sending. By default nothing.
+    ///   - policies: The policies of the act's client. By default there are none.
     @MainActor
     func act<Result>(
         _ name: String,

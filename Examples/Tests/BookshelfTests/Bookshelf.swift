@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program itself, as a process.
+/// The program itself, in a process.
 final class Bookshelf: Sendable {
     struct Ending: Sendable {
         let status: Int32
@@ -39,7 +39,7 @@ final class Bookshelf: Sendable {
 
     func interrupt() { kill(process.processIdentifier, SIGINT) }
 
-    /// Waits for its end. What it says has room in a pipe.
+    /// Waits for its end. Its output fits into a pipe.
     func end() async -> Ending {
         let status = await ended.first { _ in true } ?? -1
         return Ending(status: status, output: Self.text(output), messages: Self.text(messages))

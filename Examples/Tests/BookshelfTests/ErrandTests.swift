@@ -4,7 +4,7 @@ import Testing
 
 @testable import bookshelf
 
-/// What Ctrl-C does. One test: signals are the process's.
+/// The effects of Ctrl-C. One test: signals are the process's.
 @Suite(.timeLimit(.minutes(15)))
 struct ErrandTests {
     @Test func workEndsAsItDoesOrIsInterrupted() async throws {

@@ -23,7 +23,7 @@ struct SearchPromptTests {
     @Test func onlyWhatIsTypedBeforeAPauseIsSearched() async throws {
         let prompt = prompt()
         for character in "emma" { #expect(await prompt.press(.character(character))) }
-        // What was typed over has been cancelled: it does not count as a sleeper.
+        // The search of an overwritten input has been cancelled: it does not count as a sleeper.
         try await clock.waitForSleepers()
         await clock.advance(by: .milliseconds(249))
         #expect(await service.asked == [] && clock.sleeperCount == 1)

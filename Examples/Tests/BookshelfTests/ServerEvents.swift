@@ -2,7 +2,7 @@ import Foundation
 
 @testable import bookshelf
 
-/// What a server tells, for a test to look at and to wait for.
+/// The events of a server, for a test to read and to wait for.
 final class ServerEvents: Sendable {
     private let lock = NSLock()
     // Only under the lock.
@@ -33,7 +33,7 @@ final class ServerEvents: Sendable {
 }
 
 extension ServerSettings {
-    /// - Parameter events: Hears of every request.
+    /// - Parameter events: Receives every request.
     static func watched(by events: ServerEvents) -> ServerSettings {
         var settings = ServerSettings()
         settings.onEvent = events.add

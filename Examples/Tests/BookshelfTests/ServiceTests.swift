@@ -143,7 +143,7 @@ func awaited<Value: Sendable>(_ call: (@escaping Completion<Value>) -> Progress)
     }
 }
 
-/// Answers nobody, until it is cancelled.
+/// Answers no request, until it is cancelled.
 private final class NoClient: Client {
     let completionQueue = DispatchQueue(label: "test")
 

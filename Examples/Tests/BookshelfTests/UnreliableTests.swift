@@ -4,7 +4,7 @@ import Testing
 
 @testable import bookshelf
 
-/// What the client makes of a server that fails.
+/// The behavior of the client with a server that fails.
 @Suite(.timeLimit(.minutes(15)))
 struct UnreliableTests {
     @Test func anExpiredTokenIsRenewedOnceForAllWhoMeetIt() async throws {

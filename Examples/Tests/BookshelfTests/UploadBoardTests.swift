@@ -84,7 +84,7 @@ struct UploadBoardTests {
     }
 }
 
-/// What is written, instead of a terminal.
+/// The output, instead of a terminal.
 final class Paper: Sendable {
     private let lock = NSLock()
     // Only under the lock.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import outage
 
-/// What the example shows, with fewer clients.
+/// The results of the example, with fewer clients.
 @Suite(.timeLimit(.minutes(3)), .enabled(if: Simulation.isSupported))
 struct OutageTests {
     @Test func theSameSeedIsTheSameOutputByteByByte() throws {
@@ -47,7 +47,7 @@ struct OutageTests {
 
     @Test func whatIsAnsweredInAnySecondIsWithinTheCapacity() throws {
         let outage = try Self.first.get()
-        // What comes in a second is answered in that or while it may wait.
+        // A request that comes in a second is answered in that second or while it may wait.
         let service = Service(capacity: outage.scenario.capacity, outage: outage.scenario.outage)
         let most = Int(service.capacity * (1 + service.longestWait / .seconds(1))) + 1
         for result in outage.results { #expect(result.timeline.seconds.allSatisfy { $0.answered <= most }) }

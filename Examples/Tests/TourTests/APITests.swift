@@ -3,7 +3,7 @@ import Testing
 
 @testable import tour
 
-/// What the claims of all chapters that ask a server rest on.
+/// The facts on which the claims of all chapters that ask a server rest.
 @Suite(.timeLimit(.minutes(15)))
 struct APITests {
     @Test func aRefusalSaysWhichAndHowLongToWait() async throws {

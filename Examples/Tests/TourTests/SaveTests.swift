@@ -3,7 +3,7 @@ import Testing
 
 @testable import tour
 
-/// What the chapter's claims rest on, whatever the seed.
+/// The facts on which the chapter's claims rest, whatever the seed.
 @Suite(.timeLimit(.minutes(15)))
 @MainActor
 struct SaveTests {

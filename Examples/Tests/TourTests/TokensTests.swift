@@ -3,7 +3,7 @@ import Testing
 
 @testable import tour
 
-/// What the chapter's claims rest on.
+/// The facts on which the chapter's claims rest.
 @Suite(.timeLimit(.minutes(15)))
 @MainActor
 struct TokensTests {

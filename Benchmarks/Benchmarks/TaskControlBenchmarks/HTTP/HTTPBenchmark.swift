@@ -21,7 +21,7 @@ func registerHTTP() {
     #endif
 }
 
-/// What sends requests, in both ways.
+/// A type that sends requests, in one of both ways.
 private protocol Side: Sendable {
     /// With nothing of this library.
     func bare(_ url: URL) async throws -> Int
@@ -51,7 +51,7 @@ private func register(_ name: String, _ baseline: String, _ makeSide: @escaping 
             )
         )
         row.target = .ratio(atMost: 1.05)
-        // What waits for the server's answer, at once.
+        // Requests that wait for the server's answer, at once.
         let held = server.url("held")
         let bare = await weigh(server) { try await side.bare(held) }
         let ours = await weigh(server) { try await client.request(Small(path: "held")).count }

@@ -24,9 +24,9 @@ extension Benchmark {
     /// Registers a comparison of tasks that run to their end, for each depth: how many are started before they are waited for.
     ///
     /// - Parameters:
-    ///   - primitive: As it stands in the table.
+    ///   - primitive: The name in the table.
     ///   - headline: The depth that the target is for, and at which allocations and memory are looked at.
-    ///   - makeBaseline: Called anew for each measurement, as the next.
+    ///   - makeBaseline: Called again for each measurement, like the next one.
     static func runToTheEnd(
         _ name: String,
         primitive: String,
@@ -67,7 +67,7 @@ extension Benchmark {
     }
 }
 
-/// What a benchmark has to say when it is over.
+/// The output of a benchmark when it is over.
 private final class Output: @unchecked Sendable {
     /// Written and read in turn: by the benchmark, then by the library when that has ended.
     var line: String?

@@ -4,10 +4,10 @@
 struct Contender: Sendable {
     /// Starts a task that counts down, and ends.
     let start: @Sendable (_ index: Int, _ countdown: Countdown) -> Void
-    /// Starts a task that parks, and ends when it is let go.
+    /// Starts a task that parks, and ends when it is released.
     let park: @Sendable (_ index: Int, _ lot: ParkingLot) -> Void
 
-    /// The floor: a task that nobody owns.
+    /// The floor: a task without an owner.
     static var bareTask: Contender {
         Contender(
             start: { _, countdown in Task { countdown.hit() } },
@@ -15,12 +15,12 @@ struct Contender: Sendable {
         )
     }
 
-    /// One that is only run to its end.
+    /// A task that is only run to its end.
     static func started(_ start: @escaping @Sendable (Countdown) -> Void) -> Contender {
         indexed { _, countdown in start(countdown) }
     }
 
-    /// One that is only run to its end.
+    /// A task that is only run to its end.
     static func indexed(_ start: @escaping @Sendable (_ index: Int, Countdown) -> Void) -> Contender {
         Contender(start: start, park: { _, _ in preconditionFailure("this one does not park") })
     }

@@ -7,7 +7,7 @@ final class Countdown: @unchecked Sendable {
     /// Written before the waiter counts down for itself, read after the last has done so.
     private var waiter: UnsafeContinuation<Void, Never>?
 
-    /// - Parameter count: How many will count down, not counting the waiter.
+    /// - Parameter count: The number of tasks that will count down, without the waiter.
     init(_ count: Int) {
         remaining = .allocate(capacity: 1)
         remaining.initialize(to: count + 1)

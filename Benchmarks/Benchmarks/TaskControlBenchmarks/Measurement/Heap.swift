@@ -1,6 +1,6 @@
 import HeapCounter
 
-/// What the heap of the process went through.
+/// Measures the heap of the process.
 enum Heap {
     static var isCounted: Bool { heap_counter_is_available() }
 
@@ -22,7 +22,7 @@ enum Heap {
 
     /// Allocations an operation.
     ///
-    /// - Parameter run: Does so many; once to warm up, and once more.
+    /// - Parameter run: Does the given number of operations; called once to warm up, and once more.
     @concurrent static func allocations(_ operations: Int, _ run: @Sendable () async -> Void) async -> Double {
         await run()
         heap_counter_start()

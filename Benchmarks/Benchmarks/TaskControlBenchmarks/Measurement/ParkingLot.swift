@@ -1,4 +1,4 @@
-/// Where tasks park until they are let go, so that they can be counted, weighed and cancelled while they live.
+/// A place where tasks park until they are released, so that they can be counted, weighed and cancelled while they live.
 ///
 /// Its memory is allocated before the first task parks, so that it does not show in what is weighed.
 final class ParkingLot: @unchecked Sendable {

@@ -1,8 +1,8 @@
 import Benchmark
 
-/// What one benchmark found: a row of the table that `scripts/benchmark` prints, and metrics of the benchmark library.
+/// The results of one benchmark: a row of the table that `scripts/benchmark` prints, and metrics of the benchmark library.
 struct Row: Sendable {
-    /// What must hold; missing it is shown, and fails nothing: the time on a shared machine proves no mistake.
+    /// The bound that must hold; missing it is shown, and fails nothing: the time on a shared machine proves no mistake.
     enum Target {
         case ratio(atMost: Double)
         case nanoseconds(atMost: Double)
@@ -11,7 +11,7 @@ struct Row: Sendable {
         case growth(atMost: Double)
     }
 
-    /// What tasks weigh that live, and what is left of them when they have ended; in bytes a task, beyond the baseline.
+    /// The memory of live tasks, and the memory that is left when they have ended; in bytes per task, beyond the baseline.
     struct Weight {
         var live: Double
         var left: Double
@@ -76,7 +76,7 @@ struct Row: Sendable {
         let live = "\(weight.live.formatted(places: 0)) B live"
         let left = "\(weight.left.formatted(places: 1)) B after the end"
         guard let limit = weight.liveAtMost else { return "\(live), \(left)" }
-        // One byte a task, of the tens that a forgotten entry would leave, is the noise of a running process.
+        // One byte per task, of the tens that a forgotten entry would leave, is the noise of a running process.
         let liveVerdict = "≤ \(limit.formatted(places: 0)): \(verdict(weight.live <= limit))"
         return "\(live) (\(liveVerdict)), \(left) (0: \(verdict(weight.left < 1)))"
     }

@@ -1,6 +1,6 @@
-/// What came of two sides that took turns, in nanoseconds an operation.
+/// The results of two sides that took turns, in nanoseconds per operation.
 ///
-/// The machine may be shared and its speed may change from second to second. What both sides of one turn share cancels out in their
+/// The machine may be shared and its speed may change from second to second. Changes that affect both sides of one turn cancel out in their
 /// ratio; so the ratio is taken turn by turn, and the median is taken of the ratios.
 struct Turns: Sendable {
     private(set) var baseline: [Double] = []
@@ -8,11 +8,11 @@ struct Turns: Sendable {
 
     var ratio: Spread { Spread(zip(primitive, baseline).map { $0 / $1 }) }
 
-    /// What the primitive takes beyond the baseline: for what is added to work that is there anyway.
+    /// The time that the primitive takes beyond the baseline: for primitives that are added to work that is there anyway.
     var excess: Spread { Spread(zip(primitive, baseline).map { $0 - $1 }) }
 
     /// - Parameters:
-    ///   - operations: How many one call of a side does.
+    ///   - operations: The number of operations of one call of a side.
     ///   - baseline: Returns how long it took.
     ///   - primitive: Returns how long it took.
     @concurrent static func take(

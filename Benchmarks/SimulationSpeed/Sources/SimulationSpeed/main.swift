@@ -38,7 +38,7 @@ let sleepers = tasks(1_000) { try? await Task.sleep(for: .milliseconds($0 * 7_91
 
 struct Failure: Error {}
 
-/// Leaves ten tasks that hold memory and wait for ever.
+/// Leaves ten tasks that hold memory and wait forever.
 let failing: Body = { _ in
     for _ in 0..<10 {
         Task {
@@ -104,7 +104,7 @@ for (name, strategy, seeds, body) in programs where chosen == nil || chosen == n
         for seed in 0..<seeds { run(seed) }
         least = min(least, (userTime() - start) / Double(seeds))
     }
-    // The programs that are to pass do: one that fails has no steps, which the table shows.
+    // The programs that must pass do: a program that fails has no steps, which the table shows.
     let steps = last.map(count) ?? 0
     print("\(name)\t\(least)\t\(steps)\t\(usage().ru_maxrss)")
 }

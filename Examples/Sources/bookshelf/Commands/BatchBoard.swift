@@ -1,4 +1,4 @@
-/// What became of several things, told by whoever does them.
+/// The results of several things, reported by the code that does them.
 actor BatchBoard {
     private(set) var report: BatchReport
 

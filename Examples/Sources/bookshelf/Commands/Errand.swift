@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import TaskControl
 
-/// What a command does, in a lifetime that Ctrl-C ends.
+/// The work of a command, in a lifetime that Ctrl-C ends.
 ///
 /// The work never sees the errand, and the errand waits for its end, whatever the work has to put in order first.
 actor Errand {
     enum Ending: Sendable {
         case done
         case failed(any Error)
-        /// By a signal. What was done until then is for the work to know.
+        /// By a signal. The work itself reports how far it was.
         case interrupted(by: Int32)
     }
 
@@ -17,7 +17,7 @@ actor Errand {
     private var signal = SIGINT
 
     /// - Parameters:
-    ///   - announce: Says that the end is near, to whoever has pressed Ctrl-C.
+    ///   - announce: Says that the end is near, to the user who has pressed Ctrl-C.
     ///   - work: Cancelled by Ctrl-C.
     func run(
         announce: @escaping @Sendable (String) -> Void,
@@ -56,7 +56,7 @@ actor Errand {
     /// - Parameters:
     ///   - server: For the words of an error.
     ///   - announce: See above.
-    ///   - notDone: What to say after Ctrl-C; `nil`, if all was done all the same.
+    ///   - notDone: The text to print after Ctrl-C; `nil`, if all was done all the same.
     ///   - work: Cancelled by Ctrl-C.
     static func run(
         server: URL,

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// Searches while somebody types, when they pause.
+/// Searches while a user types, at each pause.
 actor SearchPrompt {
     static let mostShown = 10
 
@@ -28,7 +28,7 @@ actor SearchPrompt {
         searches = TaskSlot(name: "search", behavior: .debounce(for: pause), clock: clock)
     }
 
-    /// - Returns: Whether more is to come.
+    /// - Returns: Whether more will come.
     func press(_ key: Key) -> Bool {
         switch key {
         case .character(let character): text.append(character)
@@ -46,7 +46,7 @@ actor SearchPrompt {
         if let size = screen.size() { screen.write(region.clear(size: size)) }
     }
 
-    /// What was found for what was typed last.
+    /// The books that were found for the last input.
     var chosen: [Book] {
         guard let found, found.text == text else { return [] }
         return (try? found.result.get()) ?? []

@@ -1,7 +1,7 @@
 import ArgumentParser
 import TaskControlHTTP
 
-/// What all commands of the client have in common.
+/// The options that all commands of the client have in common.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Where the server is. (default: http://127.0.0.1:8080)", valueName: "url"),
@@ -44,8 +44,8 @@ struct ServerOptions: ParsableArguments {
 
 extension ServerOptions {
     /// - Parameters:
-    ///   - isOpenEnded: Whether a call has no limit in all, as what is large or goes on for ever.
-    ///   - say: Tells of an attempt.
+    ///   - isOpenEnded: Whether a call has no limit in all, such as a call that is large or never ends.
+    ///   - say: Reports an attempt.
     func connection(
         isOpenEnded: Bool = false,
         say: @escaping @Sendable (String) -> Void = Screen.messages.print

@@ -1,8 +1,8 @@
 import TaskControlHTTP
 
-/// How far several uploads are: for those who watch, and for what is said at the end.
+/// The progress of several uploads: for the user, and for the summary at the end.
 ///
-/// It is told from any thread, without waiting, and hears everything in the order in which it was said.
+/// It is notified from any thread, without waiting, and receives everything in the order in which it was said.
 actor UploadBoard {
     enum State: Sendable {
         case waiting
@@ -21,7 +21,7 @@ actor UploadBoard {
     private let server: URL
     private let screen: Screen
     private var region = LiveRegion()
-    /// What was said last of each, where lines can't be drawn over: a quarter at a time.
+    /// The last progress that was printed of each upload, where lines can't be overwritten: a quarter at a time.
     private var quarters: [Int: Int] = [:]
     private let queue = ActorQueue<UploadBoard>()
 
@@ -43,7 +43,7 @@ actor UploadBoard {
 
     /// Takes away what is drawn, after all that was said before.
     ///
-    /// - Returns: What became of the uploads.
+    /// - Returns: The results of the uploads.
     nonisolated func end() async -> BatchReport {
         await Task(on: queue) { board in board.finish() }.value
     }

@@ -30,20 +30,20 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// Tells of changes. What it listens to ends with it.
+/// Reports changes. Its streams end with it.
 actor Watcher {
     private let lifetime = AsyncLifetime()
     private let screen: Screen
     private var remaining: Int?
     private(set) var last: Int?
 
-    /// - Parameter count: How many changes to tell of. `nil`: all.
+    /// - Parameter count: The number of changes to report. `nil`: all.
     init(count: Int?, screen: Screen) {
         remaining = count
         self.screen = screen
     }
 
-    /// Returns when the stream ends, or enough has been told.
+    /// Returns when the stream ends, or enough changes have been reported.
     func watch(_ changes: sending AsyncThrowingStream<Change, any Error>) async throws {
         let listening = lifetime.forEach(changes, for: self) { watcher, change in
             watcher.tell(change)

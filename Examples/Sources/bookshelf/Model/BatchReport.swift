@@ -1,10 +1,10 @@
-/// What became of several things that were to be done, in words.
+/// The results of several things, in words.
 struct BatchReport: Sendable {
     enum Outcome: Sendable, Hashable {
         case done
         /// In one line, why.
         case failed(String)
-        /// - Parameter percent: How far it had come, if it had begun.
+        /// - Parameter percent: The progress, if it had begun.
         case notDone(percent: Int?)
     }
 

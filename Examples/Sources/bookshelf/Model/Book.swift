@@ -4,7 +4,7 @@ struct Book: Codable, Sendable, Hashable, Identifiable {
     let title: String
     let author: String
     let year: Int?
-    /// `nil`, until somebody has uploaded one.
+    /// `nil`, until one has been uploaded.
     var cover: Cover?
 }
 
@@ -15,7 +15,7 @@ struct NewBook: Codable, Sendable, Hashable {
     let year: Int?
 }
 
-/// What the server tells of a cover instead of the picture.
+/// The server's description of a cover, instead of the picture.
 struct Cover: Codable, Sendable, Hashable {
     let size: Int
     let checksum: Checksum
@@ -37,7 +37,7 @@ struct Change: Codable, Sendable, Hashable {
         case cover
     }
 
-    /// From 1, without gaps: who knows the last one that it saw can go on from there.
+    /// From 1, without gaps: a client that knows the last one that it saw can continue from there.
     let number: Int
     let kind: Kind
     let book: Book

@@ -1,6 +1,6 @@
 import Foundation
 
-/// FNV-1a of 64 bits: made as the bytes come by, and enough to see that they all came. Not proof against somebody who wants to deceive.
+/// FNV-1a of 64 bits: made as the bytes come by, and enough to see that they all came. Not proof against an attacker.
 struct Checksum: Sendable, Hashable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,4 +1,4 @@
-/// What stands on the shelf when the server begins.
+/// The books on the shelf when the server begins.
 enum ClassicBooks {
     static let all: [NewBook] = [
         NewBook(title: "Pride and Prejudice", author: "Jane Austen", year: 1813),

@@ -22,7 +22,7 @@ struct CoverUpload: Sendable, Hashable {
     var file: URL { URL(fileURLWithPath: path) }
     var name: String { file.lastPathComponent }
 
-    /// - Throws: What is wrong with the file, in words.
+    /// - Throws: An error that names the problem of the file.
     func size() throws -> Int64 {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {

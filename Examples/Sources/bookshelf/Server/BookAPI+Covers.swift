@@ -39,7 +39,7 @@ extension BookAPI {
     }
 
     /// - Parameter take: Not called for what is beyond the largest cover.
-    /// - Returns: How many bytes there were.
+    /// - Returns: The number of bytes.
     /// - Throws: ``Abandoned``, if the client left.
     @discardableResult
     private func receive(_ request: HTTPRequest, _ take: (Data) throws -> Void) async throws -> Int {

@@ -3,7 +3,7 @@ import FlyingSocks
 import Foundation
 import TaskControl
 
-/// What the server answers, behind what all requests have in common: the token, the pace, and what goes wrong on purpose.
+/// The answers of the server, behind the handling that all requests have in common: the token, the pace, and the planned faults.
 final class BookAPI: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
@@ -37,7 +37,7 @@ final class BookAPI: Sendable {
         ]
     }
 
-    /// Lets those who wait for changes hear from the server now and then.
+    /// Sends clients that wait for changes a sign of life now and then.
     func open() {
         AsyncTask(name: "heartbeat") { [shelf, settings] in
             while true {
@@ -48,7 +48,7 @@ final class BookAPI: Sendable {
         .bind(to: lifetime)
     }
 
-    /// Ends what would go on for ever.
+    /// Ends the streams that would never end.
     func close() async {
         await shelf.close()
         await tokens.expireAll()
@@ -57,7 +57,7 @@ final class BookAPI: Sendable {
 
     /// Answers a request, unless it is not allowed to be asked or something goes wrong on purpose.
     ///
-    /// - Parameter broken: How it is answered if the reply is to break off. `nil`: as always, and half of the body is sent.
+    /// - Parameter broken: The answer if the reply must break off. `nil`: the usual answer, of which half of the body is sent.
     private func answer(
         _ request: HTTPRequest,
         needsToken: Bool = true,
@@ -105,7 +105,7 @@ final class BookAPI: Sendable {
         return response
     }
 
-    /// What a refused request sends all the same has to be out of the way of the next one on its connection.
+    /// The body that a refused request sends all the same must be read before the next request on its connection.
     private func skipBody(of request: HTTPRequest, _ name: String) async throws {
         var received = 0
         do {
@@ -133,7 +133,7 @@ private actor Occurrences {
 }
 
 extension HTTPRequest {
-    /// What is asked: method, path and query.
+    /// The identity of the request: method, path and query.
     fileprivate var identity: String {
         let query = query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
         return "\(method.rawValue) \(path)?\(query)"
@@ -146,7 +146,7 @@ extension HTTPResponse {
         return HTTPResponse(statusCode: status, headers: [.contentType: "application/json"], body: body)
     }
 
-    /// - Parameter title: What is wrong, for people (RFC 9457).
+    /// - Parameter title: The problem, for people (RFC 9457).
     static func problem(_ status: HTTPStatusCode, _ title: String) -> HTTPResponse {
         let body = try? JSONEncoder().encode(["title": title])
         return HTTPResponse(

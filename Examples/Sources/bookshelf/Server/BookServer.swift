@@ -25,7 +25,7 @@ final class BookServer: Sendable {
 
     /// Runs a server for as long as `body` runs.
     ///
-    /// - Throws: What `body` throws; ``PortInUse``.
+    /// - Throws: The error of `body`; ``PortInUse``.
     static func whileRunning<Result: Sendable>(
         _ settings: ServerSettings = ServerSettings(),
         _ body: @Sendable (BookServer) async throws -> Result
@@ -91,7 +91,7 @@ struct PortInUse: Error, CustomStringConvertible {
 }
 
 extension Result where Failure == any Error {
-    /// How something ends, as a value.
+    /// Returns the result or error of a function as a value.
     static func of(_ body: () async throws -> Success) async -> Result {
         do { return .success(try await body()) } catch { return .failure(error) }
     }

@@ -1,4 +1,4 @@
-/// What goes wrong, and when: deliberately, and the same way each time that the seed is the same.
+/// The planned faults and their times: the same each time that the seed is the same.
 ///
 /// Which request is hit depends on what it asks and for the how-manieth time, not on when it comes: clients that ask at the same time are
 /// treated alike in every run.
@@ -15,7 +15,7 @@ struct FaultPlan: Sendable {
     /// Of the requests, between 0 and 1.
     var share: Double
     var seed: UInt64
-    /// What `Retry-After` says, in seconds.
+    /// The value of `Retry-After`, in seconds.
     var retryAfter = 1
     /// How long a ``Fault/delay`` is.
     var delay: Duration = .milliseconds(300)
@@ -23,8 +23,8 @@ struct FaultPlan: Sendable {
     static let none = FaultPlan(share: 0, seed: 0)
 
     /// - Parameters:
-    ///   - request: What is asked.
-    ///   - count: How often that was asked before.
+    ///   - request: The identity of the request.
+    ///   - count: The number of earlier requests of that identity.
     func fault(for request: String, count: Int) -> Fault? {
         var checksum = Checksum(request.utf8)
         checksum.update("\(seed)/\(count)".utf8)

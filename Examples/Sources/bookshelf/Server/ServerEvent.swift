@@ -27,7 +27,7 @@ struct ServerEvent: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What the server tells at its end.
+/// The summary that the server prints at its end.
 struct ServerTally: Sendable, CustomStringConvertible {
     private(set) var answered = 0
     private(set) var refused = 0

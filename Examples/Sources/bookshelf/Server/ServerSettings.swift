@@ -1,4 +1,4 @@
-/// How the server is to be.
+/// The settings of the server.
 struct ServerSettings: Sendable {
     /// 0: any that is free.
     var port: UInt16 = 0
@@ -6,13 +6,13 @@ struct ServerSettings: Sendable {
     var account = Account.standard
     var tokenLifetime: Duration = .seconds(60)
     var faults = FaultPlan.none
-    /// How often somebody who waits for changes hears that the server is still there.
+    /// The interval at which clients that wait for changes receive a sign of life.
     var heartbeat: Duration = .seconds(5)
     var clock: any Clock<Duration> = ContinuousClock()
     /// Called before each request is handled, and after each piece of a cover that arrives: what it takes, the client waits. A sleep makes
     /// the server slow, and a test may hold it.
     var pace: @Sendable (Pace) async throws -> Void = { _ in }
-    /// Told of each request's end.
+    /// Receives each request's end.
     var onEvent: @Sendable (ServerEvent) -> Void = { _ in }
 
     static let largestCover = 256 << 20

@@ -41,7 +41,7 @@ actor Shelf {
     /// Puts a book on the shelf, unless that was done before.
     ///
     /// - Parameter key: The client's, the same each time that it tries again.
-    /// - Returns: The book that came of this key; `nil`, if the key is that of another book.
+    /// - Returns: The book that was added with this key; `nil`, if the key is that of another book.
     func add(_ book: NewBook, key: String?) -> Book? {
         if let key, let known = done[key] {
             let isTheSame = NewBook(title: known.title, author: known.author, year: known.year) == book
@@ -91,7 +91,7 @@ actor Shelf {
 
     func changes(after number: Int) -> [Change] { Array(log.dropFirst(max(0, number))) }
 
-    /// A signal after each change; signals that nobody has taken yet merge into one.
+    /// A signal after each change; signals that have not been taken yet merge into one.
     func news() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // There may be something already.
@@ -106,7 +106,7 @@ actor Shelf {
         return stream
     }
 
-    /// Tells those who wait for changes that there may be some.
+    /// Notifies clients that wait for changes that there may be some.
     func signal() {
         for listener in listeners.values { listener.yield() }
     }

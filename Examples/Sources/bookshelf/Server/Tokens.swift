@@ -1,7 +1,7 @@
 import Foundation
 import TaskControl
 
-/// Who is logged in. Each token ends by itself, in a task that is known by the token.
+/// The users who are logged in. Each token ends by itself, in a task that is known by the token.
 actor Tokens {
     private let lifetime: Duration
     private let clock: any Clock<Duration>

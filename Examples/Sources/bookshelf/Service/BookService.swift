@@ -3,7 +3,7 @@ import TaskControlHTTP
 /// The books, wherever they are.
 ///
 /// Each question has two forms: one with a completion handler and a `Progress`, for code that is older than `async`, and one to await. They ask
-/// the same, are answered the same, and both can be cancelled: the first by its progress, the second by its task. Whoever is cancelled gets
+/// the same, are answered the same, and both can be cancelled: the first by its progress, the second by its task. A cancelled caller receives
 /// `CancellationError`.
 protocol BookService: Sendable {
     /// - Parameter completion: Called once, on the client's queue.
@@ -31,11 +31,11 @@ protocol BookService: Sendable {
     /// Added once, however often it has to be sent.
     func add(_ book: NewBook) async throws -> Book
 
-    /// - Returns: How much of the file has been sent, too.
+    /// - Returns: The progress, which includes how much of the file has been sent.
     @discardableResult
     func uploadCover(_ file: URL, of book: Book.ID, completion: @escaping Completion<Book>) -> Progress
 
-    /// - Parameter onProgress: Told how much of the file has been sent; it may begin anew, if it has to be sent again.
+    /// - Parameter onProgress: Receives how much of the file has been sent; the count may begin again, if the file has to be sent again.
     func uploadCover(
         _ file: URL,
         of book: Book.ID,

@@ -1,15 +1,15 @@
 import TaskControlHTTP
 
-/// What happens on a server's shelf, as it happens.
+/// The changes of a server's shelf, as they happen.
 struct ChangeFeed: Sendable {
     let client: EndpointClient
     /// Between two connections, if the first one brought nothing.
     var pause: Duration = .milliseconds(500)
     var clock: any Clock<Duration> = ContinuousClock()
 
-    /// Goes on where it was when the connection breaks off; ends with an error when it can't be had again.
+    /// Continues where it was when the connection breaks off; ends with an error when it can't be had again.
     ///
-    /// - Parameter number: What to begin after; `nil`: with what happens from now on.
+    /// - Parameter number: The change to begin after; `nil`: the feed begins with the next change.
     func changes(after number: Int? = nil) -> AsyncThrowingStream<Change, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {

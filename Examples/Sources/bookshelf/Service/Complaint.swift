@@ -61,7 +61,7 @@ struct Complaint: Sendable {
 }
 
 extension HTTPError {
-    /// What a server says for people (RFC 9457).
+    /// The text of a server for people (RFC 9457).
     fileprivate var title: String? {
         guard let bodyPrefix else { return nil }
         return (try? JSONDecoder().decode([String: String].self, from: Data(bodyPrefix.utf8)))?["title"]

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// What a shelf can be asked.
+/// A request to a shelf.
 protocol BookEndpoint: Endpoint {}
 
 struct LoginEndpoint: BookEndpoint {
@@ -36,7 +36,7 @@ struct AddEndpoint: BookEndpoint {
 
     let book: NewBook
 
-    /// Made once a call: all attempts have one key, by which the server knows them for one.
+    /// Made once per call: all attempts have one key, by which the server knows them for one.
     func makeRequest() throws -> URLRequest {
         try post("books", headers: ["Idempotency-Key": UUID().uuidString], body: .json(encoding: book))
     }
@@ -45,7 +45,7 @@ struct AddEndpoint: BookEndpoint {
 struct ChangesEndpoint: BookEndpoint {
     typealias Content = Void
 
-    /// `nil`: what happens from now on.
+    /// `nil`: the changes from now on.
     let after: Int?
 
     func makeRequest() throws -> URLRequest {

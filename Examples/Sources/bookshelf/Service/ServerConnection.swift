@@ -4,7 +4,7 @@ import TaskControlHTTP
 struct ServerConnection: Sendable {
     var server: URL
     var account = Account.standard
-    /// For a call, with all of its attempts. `nil`: as long as it takes.
+    /// For a call, with all of its attempts. `nil`: no limit.
     var timeLimit: Duration?
     /// For the next sign of life.
     var idleLimit: Duration = .seconds(30)
@@ -15,7 +15,7 @@ struct ServerConnection: Sendable {
     /// A client that logs in when it has to: once, however many requests find their token expired.
     func client() -> EndpointClient {
         let account = account
-        // Without authenticator: it is the one that gets the token.
+        // Without authenticator: this request gets the token.
         let login = client(policies(retrying: ["POST"]))
         var policies = policies(retrying: [])
         policies.authenticator = .bearer { try await login.request(LoginEndpoint(account: account)).token }
@@ -23,7 +23,7 @@ struct ServerConnection: Sendable {
         return client(policies)
     }
 
-    /// - Parameter methods: What can be repeated without harm, beyond what always can be.
+    /// - Parameter methods: The methods that can be repeated without harm, besides those that always can be.
     private func policies(retrying methods: Set<String>) -> ClientPolicies {
         var retry = HTTPRetryPolicy(attempts: attempts)
         retry.methods.formUnion(methods)

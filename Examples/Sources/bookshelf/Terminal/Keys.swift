@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// What is typed.
+/// A key that is typed.
 enum Key: Sendable, Hashable {
     case character(Character)
     case backspace
@@ -10,7 +10,7 @@ enum Key: Sendable, Hashable {
 
     /// The keys in some bytes; those that are of no use here, such as arrows, are left out.
     static func keys(in bytes: Data) -> [Key] {
-        // What begins with an escape is one key of a terminal's own.
+        // Bytes that begin with an escape are one key of a terminal's own.
         if bytes.first == 0x1B { return bytes.count == 1 ? [.end] : [] }
         if bytes.isEmpty { return [.end] }
         return String(decoding: bytes, as: UTF8.self).compactMap { character in

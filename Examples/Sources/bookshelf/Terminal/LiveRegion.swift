@@ -1,6 +1,6 @@
 /// Some lines at the end of a terminal that are drawn over: what to send to it, as a pure function of what is there.
 struct LiveRegion: Sendable {
-    /// What was drawn last, without colors; the cursor is below it.
+    /// The lines that were drawn last, without colors; the cursor is below it.
     private(set) var drawn: [String] = []
 
     /// Draws over what is there.

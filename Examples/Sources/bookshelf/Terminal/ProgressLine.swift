@@ -1,4 +1,4 @@
-/// How far one of several uploads is, in one line: a pure function of what there is to say and of the room for it.
+/// How far one of several uploads is, in one line: a pure function of the progress and of the width of the line.
 ///
 /// ```
 /// dune.png            [███████···········]  37 %   1.2 of 3.3 MB
@@ -9,7 +9,7 @@ struct ProgressLine: Sendable, Hashable {
     var name: String
     var sent: Int64
     var total: Int64
-    /// Whether the other side has said that it has all of it. What has been sent may still be on its way.
+    /// Whether the other side has confirmed all bytes. Bytes that have been sent may still be on their way.
     var isDone = false
 
     /// Whole percents, 100 only if all is done.

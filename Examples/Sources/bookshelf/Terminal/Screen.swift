@@ -53,7 +53,7 @@ extension Screen {
         return Size(width: Int(size.ws_col), height: Int(size.ws_row))
     }
 
-    /// Unbuffered: what is said is seen at once, also in a pipe.
+    /// Unbuffered: the output is seen at once, also in a pipe.
     ///
     /// - Returns: The `errno`, if not all of it was written.
     private static func write(_ text: String, to descriptor: Int32) -> Int32? {

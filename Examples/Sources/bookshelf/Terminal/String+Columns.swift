@@ -2,7 +2,7 @@ extension String {
     /// How many columns of a terminal it takes.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// Without what would move the cursor or change colors: names of files and titles of books are somebody else's words.
+    /// Without what would move the cursor or change colors: names of files and titles of books come from outside.
     var printable: String {
         String(map { $0.unicodeScalars.contains { $0.properties.generalCategory == .control } ? "\u{FFFD}" : $0 })
     }

@@ -1,5 +1,5 @@
 extension Outage {
-    /// What is to be learned, from what was measured and nothing else.
+    /// The lesson of the outage, from measurements and nothing else.
     var lesson: String {
         let outage = scenario.outage.upperBound - scenario.outage.lowerBound
         return "After \(outage.inSeconds) without service: " + results.map(clause).joined(separator: "; ") + "."

@@ -10,7 +10,7 @@ struct Outage: Sendable {
     let scenario: Scenario
     let results: [Result]
 
-    /// - Parameter begins: Told of each strategy before it is played.
+    /// - Parameter begins: Receives each strategy before it is played.
     init(_ scenario: Scenario, begins: (Strategy) -> Void = { _ in }) throws {
         self.scenario = scenario
         results = try Strategy.allCases.map { strategy in

@@ -1,4 +1,4 @@
-/// What happens, whoever retries how.
+/// The events of an outage, which do not depend on the strategy of the clients.
 struct Scenario: Sendable {
     /// Each asks for something now and then, and knows nothing of the others.
     var clients = 10_000

@@ -18,7 +18,7 @@ struct Service: Sendable {
 
     /// How many requests it can answer in a second.
     let capacity: Double
-    /// When it answers nobody.
+    /// The time in which it answers no request.
     let outage: Range<Duration>
     /// The work of a refusal, as a part of that of an answer.
     let refusalCost = 0.2

@@ -2,7 +2,7 @@ import TaskControl
 import TaskControlResilience
 import TaskControlTesting
 
-/// What a client does when its request fails.
+/// The reaction of a client to a failed request.
 enum Strategy: CaseIterable, Sendable {
     case naive
     case backoff

@@ -1,4 +1,4 @@
-/// What the service saw, second by second, and what became of the calls.
+/// The load of the service, second by second, and the results of the calls.
 struct Timeline: Equatable, Sendable, CustomStringConvertible {
     struct Second: Equatable, Sendable {
         var requests = 0
@@ -21,7 +21,7 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
 
     mutating func requestCame(at time: Duration, isAnswered: Bool) {
         let second = Int(time / .seconds(1))
-        // At the end everybody is sent home, and some ask once more on their way.
+        // At the end all clients are cancelled, and some ask once more.
         guard seconds.indices.contains(second) else { return }
         seconds[second].requests += 1
         if isAnswered { seconds[second].answered += 1 }
@@ -40,7 +40,7 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
     var peak: Int { seconds.map(\.requests).max() ?? 0 }
     var successRate: Double { calls == 0 ? 0 : Double(succeeded) / Double(calls) }
 
-    /// What counts as recovered: in no ten seconds, from then on, less than so much of what comes is answered.
+    /// The share of answered calls that counts as recovered: from then on, no ten seconds have less.
     static let recovered = 0.9
     static let window = 10
 

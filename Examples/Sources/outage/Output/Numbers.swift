@@ -17,7 +17,7 @@ extension Int {
 extension Double {
     var inPercent: String { "\((self * 100).rounded(toPlaces: 1)) %" }
 
-    /// With so many digits after the point.
+    /// With the given number of digits after the point.
     func rounded(toPlaces places: Int) -> String {
         let unit = (0..<places).reduce(1) { unit, _ in unit * 10 }
         let (whole, rest) = Int((self * Double(unit)).rounded()).quotientAndRemainder(dividingBy: unit)

@@ -1,5 +1,5 @@
 extension Outage {
-    /// What is printed.
+    /// Returns the lines that are printed.
     func text(on terminal: Terminal) -> [String] {
         let outage = scenario.outage.upperBound - scenario.outage.lowerBound
         let chart = TerminalChart(outage: self, terminal: terminal)

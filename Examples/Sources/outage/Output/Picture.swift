@@ -8,7 +8,7 @@ struct Picture {
     /// - Throws: The exit code, if it can't be written to. Why has been said then.
     init(path: String) throws {
         self.path = path
-        // What is in it stays there until there is something better.
+        // The old content stays there until the new one is complete.
         try open("a") { _ in true }
     }
 

@@ -67,7 +67,7 @@ struct SVGChart {
         return [title] + lesson + legend
     }
 
-    // What stands below the lesson moves with its length.
+    // The parts below the lesson move with its length.
     private var lesson: [String] { outage.lesson.wrapped(to: 118) }
     private var legendTop: Double { 82 + 18 * Double(lesson.count) }
     private var sentTop: Double { legendTop + 78 }

@@ -14,7 +14,7 @@ struct SVGPanel {
 
     private static let step = 20.0
 
-    /// What stands behind the lines.
+    /// Returns the elements behind the lines.
     func frame(outage: Range<Double>) -> [SVGElement] {
         let band = SVGElement(
             "rect",

@@ -33,9 +33,9 @@ struct Terminal: Sendable {
         hasColors && !text.isEmpty ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// Says what goes on, to somebody who watches, and is written over. Not to a file, and not into what is piped.
+    /// Shows the current step on a terminal, and is overwritten by the next one. Writes nothing to a file or a pipe.
     ///
-    /// - Parameter text: `nil`: nothing goes on any more.
+    /// - Parameter text: `nil`: no step is left.
     static func show(progress text: String?) {
         guard isatty(STDERR_FILENO) == 1 else { return }
         FileHandle.standardError.write(Data("\r\(text ?? "")\u{1B}[K".utf8))

@@ -6,7 +6,7 @@ protocol Chapter: Sendable {
     var name: String { get }
     var title: String { get }
 
-    /// Plays both, and says what was measured. Nothing in the report is known beforehand, except the claims' texts.
+    /// Plays both, and says what was measured. Nothing in the report is fixed in advance, except the claims' texts.
     ///
     /// On the main actor, where the models of an app live.
     @MainActor func run(_ tour: Tour) async throws -> Report

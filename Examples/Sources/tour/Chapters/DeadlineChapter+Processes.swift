@@ -46,7 +46,7 @@ struct TripServiceCommand: AsyncParsableCommand {
     }
 }
 
-/// What B and C do with a request: B passes it on after a moment, and C works.
+/// The work of B and C on a request: B passes it on after a moment, and C works.
 private final class TripService<P: Propagation>: Sendable {
     private let trips = Observed(Trips())
     private let next: TripClient?

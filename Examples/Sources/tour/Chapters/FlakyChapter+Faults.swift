@@ -1,6 +1,6 @@
 import TaskControlTesting
 
-/// What goes wrong with each request about each item: the same for all acts of a seed, whatever their timing.
+/// The fault of each request about each item: the same for all acts of a seed, whatever their timing.
 struct Faults: Sendable {
     /// Then it goes well, so that no item is lost by chance alone.
     static let mostInARow = 2
@@ -11,7 +11,7 @@ struct Faults: Sendable {
 
     let seed: UInt64
 
-    /// The server's rule: faults, and a refusal for whoever comes back before the time that the last one named.
+    /// The server's rule: faults, and a refusal for a client that comes back before the time that the last refusal named.
     func reply(to visit: Visit, after earlier: [Visit]) -> Reply {
         if let last = earlier.last, let wait = last.reply.retryAfter, visit.time - last.time < .seconds(wait) {
             return .tooSoon(retryAfter: wait)

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// Old code: it calls back, and gives back the task by which it can be cancelled.
+/// Old code: it calls back, and returns the task by which it can be cancelled.
 final class LegacyClient: Sendable {
     private let address: URL
     private let session = URLSession(configuration: .ephemeral)
@@ -71,7 +71,7 @@ enum Ending: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What an operation uses, and lets go of when it has ended.
+/// An object that an operation uses, and releases when it has ended.
 final class Lent: Sendable {
     private let isReturned: Observed<Bool>
 

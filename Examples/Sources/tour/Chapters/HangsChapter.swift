@@ -1,4 +1,4 @@
-/// A server takes a request and never answers. Who waits, for how long, and what becomes of the request?
+/// A server takes a request and never answers. Who waits, for how long, and is the request cancelled?
 struct HangsChapter: Chapter {
     let name = "hangs"
     let title = "The one that hangs"

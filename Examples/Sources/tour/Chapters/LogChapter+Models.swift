@@ -1,7 +1,7 @@
 import Foundation
 import TaskControl
 
-/// Something to log, as urgent as what it tells of.
+/// A line to log, as urgent as its subject.
 struct LogEvent: Sendable {
     let number: Int
     var priority: TaskPriority?
@@ -13,7 +13,7 @@ struct LogEvent: Sendable {
 protocol EventLog: Actor {
     /// - Parameter file: Is there, and empty.
     init(file: URL) throws
-    /// - Returns: What the event started, so that the chapter knows when it is over.
+    /// - Returns: The work that the event started, so that the chapter knows when it is over.
     nonisolated func write(_ event: LogEvent) -> Task<Void, any Error>
 }
 
@@ -34,7 +34,7 @@ actor NaiveLog: EventLog {
     }
 }
 
-/// With an `ActorQueue`: a line's place is that of the call. What is before an urgent one becomes as urgent.
+/// With an `ActorQueue`: a line's place is that of the call. The lines before an urgent line become as urgent.
 actor OrderedLog: EventLog {
     private let file: FileHandle
     private let queue = ActorQueue<OrderedLog>()

@@ -85,7 +85,7 @@ struct LogChapter: Chapter {
         events.map { log.write($0) }
     }
 
-    /// What the file says.
+    /// The measurements of the file.
     struct Measured: Sendable {
         /// The events' numbers, in the order of the lines.
         let numbers: [Int]

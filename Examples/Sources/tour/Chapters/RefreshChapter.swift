@@ -106,7 +106,7 @@ private final class NewsModel {
     private let api: API
     private let refreshes: TaskSlot
 
-    /// - Parameter behavior: What a pull does to the previous one. A naive pull ignores it.
+    /// - Parameter behavior: The effect of a pull on the previous one. A naive pull ignores it.
     init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api
         refreshes = TaskSlot(name: "refresh", behavior: behavior)

@@ -16,13 +16,13 @@ struct Claim: Codable, Sendable {
     }
 }
 
-/// What a chapter saw.
+/// The measurements of a chapter.
 struct Report: Codable, Sendable {
     /// Lines for the table: what was measured with the code that people write today, and with TaskControl.
     let naive: [String]
     let taskControl: [String]
     let claims: [Claim]
-    /// What is too long for the table, and stands above it.
+    /// The lines that are too long for the table, and are printed above it.
     var transcript: [String] = []
 
     /// Lines of one way to play a chapter, where it has several.
@@ -41,7 +41,7 @@ struct ChapterResult: Codable, Sendable {
     var failedClaims: [Claim] { report.claims.filter { !$0.holds } }
 }
 
-/// What a tour saw; what `--json` writes.
+/// The measurements of a tour, which `--json` writes.
 struct TourResult: Codable, Sendable {
     let seed: UInt64
     let chapters: [ChapterResult]

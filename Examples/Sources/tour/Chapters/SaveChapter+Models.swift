@@ -1,7 +1,7 @@
 import Foundation
 import TaskControl
 
-/// The document's file, in the hands of an actor. That is not enough: at each `await` in it another save goes on.
+/// The document's file, in the hands of an actor. That is not enough: at each `await` in it another save continues.
 ///
 /// To write to a second file, and to rename that when it is whole, would spare the mixture; but an older draft could still be the last.
 actor DraftFile {
@@ -49,7 +49,7 @@ actor DraftFile {
 protocol Document: AnyObject {
     init(file: DraftFile)
     func autosave(_ draft: Draft) -> Task<Void, any Error>
-    /// - Returns: What is in the file.
+    /// - Returns: The content of the file.
     func export() async throws -> Data
 }
 
@@ -71,12 +71,12 @@ final class NaiveDocument: Document {
     }
 }
 
-/// With a `FIFOQueue`: whoever wants the file waits until all that came before has ended.
+/// With a `FIFOQueue`: a task that wants the file waits until all earlier tasks have ended.
 @MainActor
 final class QueuedDocument: Document {
     private let file: DraftFile
     private let queue = FIFOQueue(name: "document")
-    /// The same line, for those who may be told to leave it.
+    /// The same line, for tasks that may be cancelled while they wait.
     private let autosaves: CancellableQueue<FIFOQueue>
 
     init(file: DraftFile) {
@@ -88,7 +88,8 @@ final class QueuedDocument: Document {
         Task(on: autosaves) { [file] in try await file.write(draft) }
     }
 
-    /// The user asks for it, so autosaves that wait are needless. One that is under way hears of it too; this begins when that has ended.
+    /// The user asks for it, so autosaves that wait are needless. An autosave that is under way is cancelled too; this save begins when that one
+    /// has ended.
     func save(_ draft: Draft) -> Task<Void, any Error> {
         autosaves.cancelTasks()
         return Task(on: queue) { [file] in try await file.write(draft) }

@@ -12,14 +12,14 @@ struct Draft: Sendable {
 
     var bytes: Data { pieces.reduce(Data(), +) }
 
-    /// What is written at a time.
+    /// The pieces that are written at a time.
     var pieces: [Data] {
         (1...pieceCount).map { piece in
             Data(String(repeating: "draft \(number), piece \(piece)\n", count: Self.linesInPiece).utf8)
         }
     }
 
-    /// - Returns: How many bytes are not as in this draft, with those that are missing and those that are too many.
+    /// - Returns: The number of bytes that differ from this draft, missing and superfluous ones included.
     func differences(in data: Data) -> Int {
         let bytes = bytes
         return zip(bytes, data).count { $0 != $1 } + abs(bytes.count - data.count)
@@ -33,9 +33,9 @@ struct Draft: Sendable {
     }
 }
 
-/// What is typed, and when the disk stalls: the same for all acts of a seed.
+/// The text that is typed, and the times at which the disk stalls: the same for all acts of a seed.
 ///
-/// A burst adds to the document, or deletes from it. In the middle of one draft the disk stalls, as disks do, until the act lets it go on.
+/// A burst adds to the document, or deletes from it. In the middle of one draft the disk stalls, as disks do, until the act lets it continue.
 struct SaveScript: Sendable {
     let drafts: [Draft]
     /// The document is exported right after this one.

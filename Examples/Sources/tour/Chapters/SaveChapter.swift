@@ -117,7 +117,7 @@ struct SaveChapter: Chapter {
         }
     }
 
-    /// What the file was, at the end and when it was exported.
+    /// The content of the file, at the end and when it was exported.
     struct Measured: Sendable {
         let begun: [Int]
         let atOnce: Int

@@ -1,6 +1,6 @@
 import TaskControl
 
-/// The screen closes while it loads: does what it started know that nobody waits for it any more?
+/// The screen closes while it loads: does its work end when no reader is left?
 struct ScreenChapter: Chapter {
     let name = "screen"
     let title = "The screen closes while it loads"
@@ -46,7 +46,7 @@ struct ScreenChapter: Chapter {
             if !ownerOutlivesScreen {
                 try await stage.visits.expect("the clients to leave") { $0.inFlight == 0 }
             }
-            // Whoever is still there gets an answer.
+            // Clients that are still connected get an answer.
             stage.open()
             try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
             try await api.calls.expect("all calls to end") { $0.ended == Self.requests }
@@ -84,7 +84,7 @@ private struct WeakReference<Object: AnyObject> {
 
 @MainActor
 private protocol ScreenModel: AnyObject {
-    /// - Parameter ownerWent: Told on `deinit` how many answers had come by then.
+    /// - Parameter ownerWent: Called on `deinit` with the number of answers that had come by then.
     init(api: API, ownerWent: Observed<Int?>)
     func load(_ count: Int)
 }

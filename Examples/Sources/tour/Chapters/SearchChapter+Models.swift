@@ -4,7 +4,7 @@ import TaskControl
 protocol SearchScreen: AnyObject {
     /// The queries whose results were shown, one after the other.
     var history: [String] { get }
-    /// - Returns: What the keystroke started, so that the script knows when it is over.
+    /// - Returns: The work that the keystroke started, so that the script knows when it is over.
     func textChanged(_ text: String) -> any Endable
 }
 

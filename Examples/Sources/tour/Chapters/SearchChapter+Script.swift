@@ -1,6 +1,6 @@
 import TaskControlTesting
 
-/// Who types what, and in which order the server answers: the same for all acts of a seed.
+/// The words that are typed, and the order in which the server answers: the same for all acts of a seed.
 ///
 /// Each query is answered faster or slower, as the seed has it, in the script's own milliseconds; what is played is the *order* that
 /// follows from them, so the machine's speed has no say. One early query always meets a cold cache and is answered last of all.

@@ -92,7 +92,7 @@ struct SearchChapter: Chapter {
         }
     }
 
-    /// Waits until the server knows which of its clients were cancelled, so that it answers nobody who has just left.
+    /// Waits until the server knows which of its clients were cancelled, so that it answers no client that has just left.
     @MainActor
     private func letLeave(_ tasks: [String: any Endable], from stage: Stage) async throws {
         for (query, task) in tasks where task.isCancelled {

@@ -1,8 +1,8 @@
 import TaskControl
 
-/// What an app asks of the other side: HTTP on the phone, a stub in its tests.
+/// The requests of an app to its service: HTTP on the phone, a stub in its tests.
 protocol Backend: Sendable {
-    /// What everybody may know.
+    /// Returns the settings, which need no token.
     func settings() async throws -> String
     /// - Returns: A new access token, for the one that has expired.
     func refreshToken() async throws -> String
@@ -14,7 +14,7 @@ protocol TokenCache {
     func accessToken() async throws -> String
 }
 
-/// As people write it today. Between the question and the last line somebody else may ask.
+/// As people write it today. Between the question and the last line another task may ask.
 @MainActor
 final class NaiveTokenCache: TokenCache {
     private var token: String?

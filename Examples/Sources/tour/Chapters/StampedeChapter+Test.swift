@@ -5,8 +5,8 @@ extension StampedeChapter {
     /// serves the main actor and the stub's in the order of arrival, so that the feed, which asked first, always has its token before the
     /// profile has its settings. It is that order which no user's network promises.
     ///
-    /// - Parameter log: Told what happens, for a reader.
-    /// - Returns: How often the token was refreshed.
+    /// - Parameter log: Receives what happens, for a reader.
+    /// - Returns: The number of times that the token was refreshed.
     @MainActor
     static func refreshes<Tokens: TokenCache>(
         with _: Tokens.Type,

@@ -9,7 +9,7 @@ struct StampedeChapter: Chapter {
 
     private static let runs = 200
     private static let seeds = 1_000
-    /// What would no longer be "at once".
+    /// The number of steps that would no longer be "at once".
     private static let patience = 50
 
     /// Asked when the chapter is played: the answer takes a moment.
@@ -143,7 +143,7 @@ struct StampedeChapter: Chapter {
 
     /// Nothing is changed but the order: here the settings come before the token does.
     ///
-    /// - Returns: How often the server was asked for a token.
+    /// - Returns: The number of times that the server was asked for a token.
     @MainActor
     private func serve<Tokens: TokenCache>(_: Tokens.Type, as act: String, on tour: Tour) async throws -> Int {
         try await tour.act("\(act), a server", of: self) { stage, api in

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// Who is signed in. What it loads it asks for with its access token, and once more with a new one if that is refused.
+/// A user's account. Its requests have its access token, and are sent once more with a new token if they are refused.
 @MainActor
 protocol Account: AnyObject, Sendable {
     /// - Parameters:
@@ -10,7 +10,7 @@ protocol Account: AnyObject, Sendable {
     func load(_ item: String) -> Task<Answer, any Error>
 }
 
-/// One that does it by hand.
+/// An account that refreshes its token by hand.
 @MainActor
 protocol ManualAccount: Account {
     var api: API { get }
@@ -31,14 +31,14 @@ extension ManualAccount {
             return try await api.ask(item, token: used)
         } catch let error as HTTPError where error.statusCode == 401 {
             refused.update { $0 += 1 }
-            // Somebody else may have brought a new one in the meantime.
+            // Another task may have brought a new one in the meantime.
             if token == used { try await refresh() }
             return try await api.ask(item, token: token)
         }
     }
 }
 
-/// As people write it today. The check before is right, and helps whoever comes late: nobody knows of those who are on their way.
+/// As people write it today. The check before is right, and helps callers that come late: none knows of the callers that are on their way.
 @MainActor
 final class NaiveAccount: ManualAccount {
     let api: API
@@ -57,7 +57,7 @@ final class NaiveAccount: ManualAccount {
     }
 }
 
-/// With `withSingleFlight`: whoever comes while a refresh is in the air gets what that brings.
+/// With `withSingleFlight`: a caller that comes while a refresh is in progress gets its token.
 ///
 /// A `SingleFlight` in the account would do the same, and need no key that says whose token it is.
 @MainActor
@@ -76,7 +76,7 @@ final class SharedAccount: ManualAccount {
 
     func refresh() async throws {
         try await withSingleFlight(key: Refresh(account: ObjectIdentifier(self))) { [self] in
-            // Inside, so that nobody can come after the flight and before the new token.
+            // Inside, so that no caller can come after the flight and before the new token.
             token = try await tokens.ask("token").edition
         }
     }

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// The access token expires while many requests are about to use it: how many of those who find out ask for a new one?
+/// The access token expires while many requests are about to use it: how many of them ask for a new one?
 struct TokensChapter: Chapter {
     let name = "tokens"
     let title = "The token expires"
@@ -41,10 +41,10 @@ struct TokensChapter: Chapter {
 
             stage.publish()
             let loads = (1...Self.requests).map { account.load("item \($0)") }
-            // Nobody is refused before all are on their way: who comes later could know better.
+            // No request is refused before all are on their way: a later one could have the new token.
             try await stage.visits.expect("the first requests") { $0.received == API.connections }
             stage.open(except: "token")
-            // No new token comes before everybody has met the old one.
+            // No new token comes before all requests have met the old one.
             let all = Self.requests
             try await refused.expect("\(all) requests to be refused") { $0 == all }
             // The server knows that an answer was taken a moment after the client has it.

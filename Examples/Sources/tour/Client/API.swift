@@ -22,8 +22,8 @@ final class API: Sendable {
 
     /// - Parameters:
     ///   - address: Where a stage of the server is.
-    ///   - policies: What the client does beyond sending. By default nothing.
-    ///   - observer: Is told of each attempt.
+    ///   - policies: The policies of the client. By default there are none.
+    ///   - observer: Receives each attempt.
     init(address: URL, policies: ClientPolicies = ClientPolicies(), observer: ResponseObserver? = nil) {
         let configuration = URLSessionConfiguration.ephemeral
         // The default of 6 would keep most requests of a chapter from ever leaving the client.
@@ -40,7 +40,7 @@ final class API: Sendable {
 
     /// Asks the server about a subject.
     ///
-    /// - Parameter token: Whom the client speaks for, where the server wants to know, and the client's policies do not say it.
+    /// - Parameter token: The token of the user, where the server needs it, and the client's policies do not attach it.
     /// - Throws: `HTTPError`, if the server refuses or the exchange breaks off. `CancellationError`, if the caller is cancelled.
     func ask(_ subject: String, token: Int? = nil) async throws -> Answer {
         do {

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// What the server tells about a subject.
+/// The server's answer about a subject.
 struct Answer: Codable, Sendable {
     let subject: String
     let edition: Int

@@ -20,9 +20,9 @@ final class Observed<State: Sendable>: Sendable {
         return result
     }
 
-    /// A signal now, and one after each change; signals that nobody has taken yet merge into one.
+    /// A signal now, and one after each change; signals that have not been taken yet merge into one.
     ///
-    /// Signals and not states: two threads may announce their changes in the wrong order, so whoever hears of one looks for itself.
+    /// Signals and not states: two threads may announce their changes in the wrong order, so code that receives a signal reads the state itself.
     var changes: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()

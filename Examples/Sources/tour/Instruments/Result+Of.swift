@@ -1,5 +1,5 @@
 extension Result where Failure == any Error {
-    /// How something ends, as a value.
+    /// Returns the result or error of a function as a value.
     nonisolated(nonsending) static func of(_ body: nonisolated(nonsending) () async throws -> Success) async -> Result {
         do { return .success(try await body()) } catch { return .failure(error) }
     }

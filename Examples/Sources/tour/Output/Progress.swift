@@ -1,4 +1,4 @@
-/// Shows what an act is doing: on a terminal a line that is written over as the act goes on, elsewhere one line when it is over.
+/// Shows what an act is doing: on a terminal a line that is overwritten as the act continues, elsewhere one line when it is over.
 struct Progress: Sendable {
     let chapter: String
     let act: String

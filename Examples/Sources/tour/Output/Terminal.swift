@@ -2,7 +2,7 @@ import Foundation
 
 /// Where the tour speaks. Unbuffered, so that a live line is seen at once.
 enum Terminal {
-    /// Whether somebody watches: then a line may be written over.
+    /// Whether the output is a terminal, where a line may be overwritten.
     static let isLive = isatty(STDOUT_FILENO) == 1
 
     static func write(_ text: String) {

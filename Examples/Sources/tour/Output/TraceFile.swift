@@ -19,7 +19,7 @@ struct TraceFile: ExpressibleByArgument {
         }
     }
 
-    /// What will keep it from being written, if that can be known before; a tour takes minutes.
+    /// The reason why it can't be written, if that can be known before; a tour takes minutes.
     var obstacle: String? {
         let files = FileManager.default
         var isFolder: ObjCBool = false

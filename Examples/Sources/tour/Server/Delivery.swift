@@ -3,7 +3,7 @@ import Foundation
 
 /// Follows one answer into its connection, and says once how that ended.
 ///
-/// The server lets go of an answer's bytes when it has written them, and also when it could not: that the last reference goes before
+/// The server releases an answer's bytes when it has written them, and also when it could not: a last reference that is released before
 /// ``complete()`` was called means that the client did not take all of it.
 final class Delivery: Sendable {
     private let isComplete = Observed(false)

@@ -1,6 +1,6 @@
 import FlyingFox
 
-/// What the server does with a request, once it is let go.
+/// The reaction of the server to a request, once the request is released.
 enum Reply: Sendable, Equatable {
     /// It answers.
     case answer

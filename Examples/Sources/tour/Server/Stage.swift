@@ -15,7 +15,7 @@ final class Stage: Sendable {
 
     /// Answers all that is held, and from now on at once.
     ///
-    /// - Parameter subject: What is kept back all the same.
+    /// - Parameter subject: The subject that is kept back all the same.
     func open(except subject: String? = nil) {
         visits.update { visits in
             visits.isOpen = true
@@ -35,7 +35,7 @@ final class Stage: Sendable {
         }
     }
 
-    /// There is news: requests that come from now on are told the next edition.
+    /// There is news: requests that come from now on receive the next edition.
     func publish() {
         visits.update { $0.edition += 1 }
     }
@@ -69,7 +69,7 @@ final class Stage: Sendable {
         )
     }
 
-    /// - Returns: Whether the client was still there when its answer was let go.
+    /// - Returns: Whether the client was still there when its answer was released.
     private func clientStays(for index: Int, _ request: HTTPRequest, _ pool: some AsyncSocketPool) async -> Bool {
         // Not held at all: no need to look for the connection, which takes a while.
         if visits.value.all[index].mayBeAnswered { return true }

@@ -58,7 +58,7 @@ final class TourServer: Sendable {
     }
 }
 
-/// The server listens, but not where it was told to.
+/// The server listens, but not at the given address.
 struct NoAddress: Error, CustomStringConvertible {
     var description: String { "the server has no address on the loopback interface" }
 }

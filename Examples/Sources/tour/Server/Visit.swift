@@ -15,9 +15,9 @@ struct Visit: Sendable {
     }
 
     let subject: String
-    /// What the server had to tell when the request came; see ``Stage/publish()``.
+    /// The edition of the server when the request came; see ``Stage/publish()``.
     let edition: Int
-    /// Whom the client says that it speaks for.
+    /// The token that the client has sent.
     let token: Int?
     let time: ContinuousClock.Instant
     var phase = Phase.held
