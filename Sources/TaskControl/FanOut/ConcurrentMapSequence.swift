@@ -1,0 +1,49 @@
+/// An asynchronous sequence of the results of an operation that is called for several elements of a source at the same time.
+///
+/// Created by `concurrentMap(limit:order:_:)` of an asynchronous sequence, whose documentation describes order, errors and cancellation.
+public struct ConcurrentMapSequence<Base: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
+where Base.Element: Sendable {
+    public typealias Element = Output
+
+    @usableFromInline let base: Base
+    @usableFromInline let limit: Int
+    @usableFromInline let order: FanOutOrder
+    @usableFromInline let operation: @Sendable (Base.Element) async throws -> Output
+
+    @inlinable
+    init(
+        _ base: Base,
+        limit: Int,
+        order: FanOutOrder,
+        _ operation: @escaping @Sendable (Base.Element) async throws -> Output
+    ) {
+        (self.base, self.limit, self.order, self.operation) = (base, limit, order, operation)
+    }
+
+    /// Creates an iterator, which begins the work with the first call of `next()`.
+    @inlinable
+    public func makeAsyncIterator() -> Iterator {
+        let (base, operation) = (base, operation)
+        return Iterator(
+            _FanOutRun(limit: limit, order: order) { storage, name in
+                await _FanOutPump.run(base, storage, name: name, operation)
+            }
+        )
+    }
+
+    /// The iterator, and the owner of the work: it cancels the work when it is released. Copies share the work.
+    public struct Iterator: AsyncIteratorProtocol {
+        @usableFromInline let run: _FanOutRun
+
+        @inlinable init(_ run: _FanOutRun) { self.run = run }
+
+        /// Returns the next result, in the order of the sequence; `nil` when the source has ended and all results were taken.
+        ///
+        /// ## Cancellation
+        /// Cancels the work, and waits for its end.
+        ///
+        /// - Throws: The first error, when all work has ended, after that `nil` is returned; `CancellationError` if the caller is cancelled.
+        @inlinable
+        public mutating func next() async throws -> Output? { try await run.next()?.output(as: Output.self) }
+    }
+}

@@ -1,0 +1,121 @@
+/// The fan-out from a sequence: the caller's task pulls the elements, and takes each result at once.
+@usableFromInline
+enum _FanOut {
+    /// - Parameter collect: Receives each result with the number of its element, in the order in which the operations end.
+    @inlinable
+    static func run<Source: Sequence, Output: Sendable, Failure: Error>(
+        isolation: isolated (any Actor)?,
+        _ source: Source,
+        limit: Int,
+        _ operation: @Sendable (Source.Element) async throws(Failure) -> Output,
+        collect: (Int, Output) -> Void
+    ) async throws(Failure) where Source.Element: Sendable {
+        let failure: Failure? = await withoutActuallyEscaping(operation) { operation in
+            let (scope, name, limit) = (_FanOutScope(), callersName, max(1, limit))
+            return await withTaskGroup(of: _FanOutEnd<Output, Failure>.self, returning: Failure?.self) { group in
+                // So that the body has the isolation.
+                _ = isolation
+                var elements = source.makeIterator()
+                var (started, running, isOpen) = (0, 0, true)
+                var failure: Failure?
+                while true {
+                    while isOpen, running < limit {
+                        // A cancelled caller begins nothing, where its error can say so.
+                        if _isTaskCancelled, let error = CancellationError() as? Failure {
+                            failure = error
+                            isOpen = false
+                            break
+                        }
+                        guard let element = elements.next() else {
+                            isOpen = false
+                            break
+                        }
+                        let number = started
+                        started += 1
+                        running += 1
+                        group.addTask(name: name) {
+                            scope.begin()
+                            defer { scope.end() }
+                            if _isTaskCancelled, let error = CancellationError() as? Failure {
+                                return _FanOutEnd(number: number, result: .failure(error))
+                            }
+                            do throws(Failure) {
+                                return _FanOutEnd(number: number, result: .success(try await operation(element)))
+                            } catch {
+                                return _FanOutEnd(number: number, result: .failure(error))
+                            }
+                        }
+                    }
+                    guard let end = await group.next() else { return failure }
+                    running -= 1
+                    if failure != nil { continue }
+                    switch end.result {
+                    case .success(let output): collect(end.number, output)
+                    case .failure(let error):
+                        // A cancelled caller receives CancellationError, whatever was thrown.
+                        failure = _isTaskCancelled ? CancellationError() as? Failure ?? error : error
+                        isOpen = false
+                        scope.fail()
+                        group.cancelAll()
+                    }
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Runs a fan-out from an asynchronous source, with a consumer in the caller's isolation.
+    @inlinable
+    static func run<Source: AsyncSequence & Sendable, Output: Sendable>(
+        isolation: isolated (any Actor)?,
+        _ source: Source,
+        limit: Int,
+        order: FanOutOrder,
+        _ operation: @Sendable (Source.Element) async throws -> Output,
+        forEach consume: (Output) async throws -> Void
+    ) async throws where Source.Element: Sendable {
+        let failure: (any Error)? = await withoutActuallyEscaping(operation) { operation in
+            let storage = _FanOutStorage(limit: limit, order: order, isStructured: true)
+            let name = callersName
+            return await withTaskGroup(of: Void.self, returning: (any Error)?.self) { group in
+                // So that the body has the isolation.
+                _ = isolation
+                group.addTask(name: name) { await _FanOutPump.run(source, storage, name: name, operation) }
+                while true {
+                    switch await storage.next() {
+                    case .over: return nil
+                    case .failed(let error):
+                        group.cancelAll()
+                        await group.waitForAll()
+                        return error
+                    case .value(let value):
+                        do {
+                            try await consume(value.output(as: Output.self))
+                        } catch {
+                            storage.stop(error, isFailure: true)
+                        }
+                    }
+                }
+            }
+        }
+        guard let failure else { return }
+        // A cancelled caller receives CancellationError, whatever was thrown.
+        try Task.checkCancellation()
+        throw failure
+    }
+
+    @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
+}
+
+/// How one operation has ended.
+@usableFromInline
+struct _FanOutEnd<Output: Sendable, Failure: Error>: Sendable {
+    @usableFromInline let number: Int
+    @usableFromInline let result: Result<Output, Failure>
+
+    @inlinable
+    init(number: Int, result: Result<Output, Failure>) {
+        self.number = number
+        self.result = result
+    }
+}

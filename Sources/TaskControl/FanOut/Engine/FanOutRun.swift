@@ -1,0 +1,89 @@
+/// The work of an iterator: a task that pulls the source, from the first call of `next()` to the release of the iterator.
+@usableFromInline
+final class _FanOutRun: Sendable {
+    @usableFromInline typealias Pump = @Sendable (_FanOutStorage, _ name: String?) async -> Void
+
+    private enum Phase {
+        case idle(Pump)
+        case running(_TaskHandle)
+        /// `next()` has returned `nil` or thrown.
+        case over
+    }
+
+    private let storage: _FanOutStorage
+    /// Changed by calls of `next()`, of which there is one at a time, and at the end of this object.
+    private let phase: Locked<Phase>
+
+    @usableFromInline
+    init(limit: Int, order: FanOutOrder, _ pump: @escaping Pump) {
+        storage = _FanOutStorage(limit: limit, order: order, isStructured: false)
+        phase = Locked(.idle(pump))
+    }
+
+    deinit {
+        guard case .running(let task) = phase.withLock({ $0 }) else { return }
+        storage.stop(CancellationError()) { $0.cancel(because: .ownerDeallocated(name: nil)) }
+        task.cancel()
+    }
+
+    /// - Returns: `nil`: the source has ended, or an error was thrown before.
+    @usableFromInline
+    nonisolated(nonsending) func next() async throws -> _FanOutValue? {
+        guard let task = task() else { return nil }
+        while true {
+            if _isTaskCancelled {
+                storage.stop(CancellationError()) { scope in
+                    if let cause = CancellationCauses.cause(of: .running) { scope.cancel(because: cause.cause) }
+                }
+            }
+            switch storage.take() {
+            case .value(let value): return value
+            case .over:
+                await end(task)
+                return nil
+            case .failed(let error):
+                task.cancel()
+                await end(task)
+                // A cancelled caller receives CancellationError, whatever was thrown.
+                try Task.checkCancellation()
+                throw error
+            case nil:
+                await suspend { [storage] in
+                    storage.park($0, leavingIfCancelled: true)
+                } onCancel: { [storage] in
+                    storage.wakeConsumer()
+                } raising: {
+                    raise([task], to: $0)
+                }
+            }
+        }
+    }
+
+    /// The task of the work, which begins here if it has not begun.
+    private func task() -> _TaskHandle? {
+        switch phase.withLock({ $0 }) {
+        case .running(let task): return task
+        case .over: return nil
+        case .idle(let pump):
+            let body = Body(pump: pump, storage: storage, name: _FanOut.callersName)
+            let task: _TaskHandle = spawn(name: body.name, priority: nil, isolatedTo: nil, body)
+            // Released outside the lock.
+            withExtendedLifetime(pump) { phase.withLock { $0 = .running(task) } }
+            return task
+        }
+    }
+
+    private nonisolated(nonsending) func end(_ task: _TaskHandle) async {
+        await task.value
+        // Released outside the lock.
+        withExtendedLifetime(task) { phase.withLock { $0 = .over } }
+    }
+
+    private struct Body: _TaskBody {
+        let pump: Pump
+        let storage: _FanOutStorage
+        let name: String?
+
+        nonisolated(nonsending) func run() async { await pump(storage, name) }
+    }
+}

@@ -1,0 +1,145 @@
+/// The books of a fan-out from an asynchronous source: one puller, its operations and one consumer.
+@usableFromInline
+final class _FanOutStorage: Sendable {
+    @usableFromInline enum Step: Sendable {
+        case value(_FanOutValue)
+        /// The source has ended, and all results were taken.
+        case over
+        /// The fan-out has ended with this error.
+        case failed(any Error)
+    }
+
+    typealias Machine = FanOutStateMachine<_FanOutValue, UnsafeContinuation<Void, Never>>
+
+    private struct State {
+        var machine: Machine
+        var error: (any Error)?
+    }
+
+    private let state: Locked<State>
+    @usableFromInline let scope: _FanOutScope
+
+    @usableFromInline
+    init(limit: Int, order: FanOutOrder, isStructured: Bool) {
+        state = Locked(State(machine: Machine(limit: limit, order: order)))
+        scope = _FanOutScope(isStructured: isStructured)
+    }
+
+    // MARK: The puller
+
+    /// Waits for a free place.
+    ///
+    /// - Returns: How many places are in use; `nil`: nothing is pulled any more.
+    @usableFromInline
+    func place() async -> Int? {
+        while true {
+            if _isTaskCancelled { stop(CancellationError()) }
+            switch state.withLock({ $0.machine.place() }) {
+            case .free(let inUse): return inUse
+            case .stop: return nil
+            case .wait:
+                // Woken by the consumer, or by `stop`. Not by a cancellation: after that, the consumer goes on, and takes a result or stops.
+                await suspend { waiter in
+                    state.withLock { $0.machine.park(puller: waiter) } == .wait ? nil : ()
+                }
+            }
+        }
+    }
+
+    /// - Returns: The number of the operation that starts.
+    @usableFromInline
+    func start() -> Int { state.withLock { $0.machine.start() } }
+
+    /// The source has returned `nil`.
+    @usableFromInline
+    func endSource() {
+        // A cancelled source may end early, which is no reason to call the results complete.
+        if _isTaskCancelled { return _ = stop(CancellationError()) }
+        state.withLock { $0.machine.endSource() }?.resume()
+    }
+
+    // MARK: The operations
+
+    @usableFromInline
+    func finish(_ number: Int, _ value: _FanOutValue) {
+        state.withLock { $0.machine.finish(number, value) }?.resume()
+    }
+
+    /// Ends the fan-out. The first error counts. The caller cancels the tasks of the fan-out.
+    @usableFromInline
+    @discardableResult
+    func stop(_ error: any Error, isFailure: Bool = false) -> Bool {
+        stop(error) { if isFailure { $0.fail() } }
+    }
+
+    /// - Parameter record: Records the cause. Called with the lock held, under which the end is known to be the first.
+    @discardableResult
+    func stop(_ error: any Error, recording record: (_FanOutScope) -> Void) -> Bool {
+        let stop = state.withLock { state in
+            let stop = state.machine.stop()
+            if stop.isFirst {
+                state.error = error
+                record(scope)
+            }
+            return stop
+        }
+        stop.puller?.resume()
+        stop.consumer?.resume()
+        return stop.isFirst
+    }
+
+    // MARK: The consumer
+
+    /// - Returns: `nil`: the consumer waits.
+    func take() -> Step? {
+        let (taken, error) = state.withLock { ($0.machine.take(), $0.error) }
+        taken.puller?.resume()
+        switch taken.step {
+        case .value(let value): return .value(value)
+        case .over: return .over
+        case .stopped: return .failed(error ?? CancellationError())
+        case .wait: return nil
+        }
+    }
+
+    /// Waits for the next result, until all tasks of the fan-out have ended if there is none.
+    @usableFromInline
+    nonisolated(nonsending) func next() async -> Step {
+        while true {
+            if let step = take() { return step }
+            await suspend { park($0) }
+        }
+    }
+
+    /// - Returns: `nil`: the consumer is parked.
+    func park(_ waiter: UnsafeContinuation<Void, Never>, leavingIfCancelled: Bool = false) -> Void? {
+        state.withLock { state in
+            // Looked at under the lock, so that a cancellation afterwards finds the waiter.
+            if leavingIfCancelled, _isTaskCancelled { return () }
+            return state.machine.park(consumer: waiter) ? nil : ()
+        }
+    }
+
+    /// The consumer was cancelled: it looks again.
+    func wakeConsumer() { state.withLock { $0.machine.wakeConsumer() }?.resume() }
+}
+
+/// A result that waits for the consumer. The books keep it without its type, so that their code is compiled once.
+@usableFromInline class _FanOutValue: @unchecked Sendable {
+    // Sendable: its one subclass has an immutable, sendable value.
+    @inlinable init() {}
+}
+
+@usableFromInline final class _FanOutOutput<Output: Sendable>: _FanOutValue, @unchecked Sendable {
+    @usableFromInline let output: Output
+
+    @inlinable init(_ output: Output) { self.output = output }
+}
+
+extension _FanOutValue {
+    /// The output, of a value of that type.
+    @inlinable
+    func output<Output: Sendable>(as type: Output.Type) -> Output {
+        unsafeDowncast(self, to: _FanOutOutput<Output>.self).output
+    }
+}

@@ -1,0 +1,7 @@
+/// The order in which the results of a bounded fan-out reach their consumer.
+public enum FanOutOrder: Hashable, Sendable {
+    /// The order of the elements in the source: a result waits for those of the elements before it.
+    case source
+    /// The order in which the operations end.
+    case completion
+}
