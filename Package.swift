@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "TaskControlTracing", targets: ["TaskControlTracing"]),
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
+        .library(name: "TaskControlSupervision", targets: ["TaskControlSupervision"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
         .library(name: "TaskControlTestingTraits", targets: ["TaskControlTestingTraits"]),
     ],
@@ -126,6 +127,8 @@ let package = Package(
         ),
         // Protects a client of a service, and the service: the core does not need it.
         .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
+        // Work that runs as long as its owner: periodic work, and work that is restarted when it fails.
+        .target(name: "TaskControlSupervision", dependencies: ["TaskControl"]),
         .target(
             name: "TaskControlTesting",
             dependencies: ["TaskControl", "TaskControlSupport", "TaskControlTrace", "CTaskControlTesting"]
@@ -210,6 +213,10 @@ let package = Package(
                 "TaskControlTrace",
                 "TestSupport",
             ]
+        ),
+        .testTarget(
+            name: "TaskControlSupervisionTests",
+            dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting", "TestSupport"]
         ),
         .testTarget(
             name: "TaskControlTestingTests",

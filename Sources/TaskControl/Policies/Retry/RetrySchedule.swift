@@ -1,12 +1,12 @@
 /// The delays of one `retry`, one after the other: pure arithmetic. Time and cancellation are ``_RetryRun``'s; random numbers come out of
 /// the backoff's own generator, of which this has a copy.
-struct RetrySchedule {
+package struct RetrySchedule {
     private let backoff: RetryBackoff
     private var random: RetryBackoff.Jitter?
     /// The last delay of the backoff itself. Without a hint: that is a server's wish of one moment.
     private var last: Duration?
 
-    init(_ backoff: RetryBackoff) {
+    package init(_ backoff: RetryBackoff) {
         self.backoff = backoff
         random = backoff.jitter
     }
@@ -14,7 +14,7 @@ struct RetrySchedule {
     /// The delay after an attempt, counted from 1, that failed. `nil`: there must be no other attempt.
     ///
     /// - Parameter hint: The delay that the error asks for.
-    mutating func delay(afterAttempt attempt: Int, error: any Error, hint: Duration?) -> Duration? {
+    package mutating func delay(afterAttempt attempt: Int, error: any Error, hint: Duration?) -> Duration? {
         guard let plain = backoff.shape.delay(afterAttempt: attempt, error: error) else { return nil }
         let own = jittered(min(plain, backoff.cap))
         last = own

@@ -1,0 +1,22 @@
+internal import TaskControl
+
+/// How many restarts are allowed per time, before supervised work fails for good.
+///
+/// Of any period of the given length, no more restarts than allowed begin in it. A failure that another restart would have to follow is then final.
+public struct RestartLimit: Hashable, Sendable {
+    /// `nil`: unlimited.
+    let count: Int?
+    let period: Duration
+
+    /// Allows a number of restarts per period.
+    ///
+    /// - Parameters:
+    ///   - count: The number of restarts. Less than zero is zero, which allows none.
+    ///   - period: The length of the period. Zero or less never limits.
+    public static func restarts(_ count: Int, per period: Duration) -> RestartLimit {
+        RestartLimit(count: max(0, count), period: period.saturated)
+    }
+
+    /// Allows any number of restarts.
+    public static var unlimited: RestartLimit { RestartLimit(count: nil, period: .zero) }
+}

@@ -1,0 +1,114 @@
+internal import TaskControl
+
+/// A child as it was added: its operation, its rules, its owner, and the state that others see.
+final class SupervisedChild: Sendable {
+    typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
+
+    let index: Int
+    let name: String
+    let backoff: RetryBackoff
+    let priority: TaskPriority?
+    /// `nil` after the end: the child keeps nothing alive that its operation has captured.
+    private let operation: Locked<Operation?>
+    /// What events know the child by.
+    let subject = TaskEvent.Identity(Diagnostics.nextNumber())
+    /// Owns the task of the run.
+    let lifetime: AsyncLifetime
+    let publication = StatePublication()
+
+    init(
+        _ index: Int,
+        _ name: String,
+        _ backoff: RetryBackoff,
+        _ priority: TaskPriority?,
+        _ operation: @escaping Operation
+    ) {
+        self.index = index
+        self.name = name
+        self.backoff = backoff
+        self.priority = priority
+        self.operation = Locked(operation)
+        lifetime = AsyncLifetime(name: name)
+    }
+
+    /// Runs the operation.
+    func run(_ run: SupervisedRun) async throws {
+        guard let operation = operation.withLock({ $0 }) else { return }
+        try await operation(run)
+    }
+
+    /// Publishes the end. No run is under way.
+    func end(_ state: SupervisedWork.State) {
+        publication.publish(state)
+        lifetime.close()
+        let operation = operation.withLock { operation in
+            defer { operation = nil }
+            return operation
+        }
+        // Perhaps the last reference to what it has captured: released here, where the lock is free.
+        withExtendedLifetime(operation) {}
+    }
+
+    /// The error of a caller that has waited for more than the child had.
+    var error: SupervisionError {
+        switch publication.state {
+        case .failed(let causes): SupervisionError(name: name, reason: .failed, causes: causes)
+        case .completed: SupervisionError(name: name, reason: .completed, causes: [])
+        default: SupervisionError(name: name, reason: .stopped, causes: [])
+        }
+    }
+}
+
+/// The state of a child, and the streams of those who follow it. Only the coordinator publishes, so that all streams have one order.
+final class StatePublication: Sendable {
+    typealias State = SupervisedWork.State
+
+    private struct Books {
+        var state = State.starting
+        var streams: [UInt64: AsyncStream<State>.Continuation] = [:]
+        var nextID: UInt64 = 0
+    }
+
+    private let books = Locked(Books())
+
+    var state: State { books.withLock(\.state) }
+
+    var isObserved: Bool { books.withLock { !$0.streams.isEmpty } }
+
+    func stream() -> AsyncStream<State> {
+        let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
+        let id = books.withLock { books -> UInt64? in
+            // Nobody reads the stream yet: this resumes nothing.
+            continuation.yield(books.state)
+            guard !books.state.isFinal else { return nil }
+            books.nextID += 1
+            books.streams[books.nextID] = continuation
+            return books.nextID
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            // Released here, where the lock is free.
+            let continuation = self?.books.withLock { $0.streams.removeValue(forKey: id) }
+            withExtendedLifetime(continuation) {}
+        }
+        return stream
+    }
+
+    func publish(_ state: State) {
+        // The state before is released where the lock is free: it may hold the last reference to an error.
+        let (streams, old) = books.withLock { books in
+            let old = books.state
+            books.state = state
+            defer { if state.isFinal { books.streams = [:] } }
+            return (books.streams.sorted { $0.key < $1.key }.map(\.value), old)
+        }
+        withExtendedLifetime(old) {}
+        for stream in streams {
+            stream.yield(state)
+            if state.isFinal { stream.finish() }
+        }
+    }
+}

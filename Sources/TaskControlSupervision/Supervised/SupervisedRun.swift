@@ -1,0 +1,83 @@
+internal import TaskControl
+
+/// A run of supervised work, which its operation receives. Called as a function, it reports that the work is ready.
+///
+/// ```swift
+/// lifetime.keepRunning("feed") { ready in
+///     let connection = try await server.connect()
+///     ready()
+///     for try await update in connection.updates { await model.apply(update) }
+/// }
+/// ```
+public struct SupervisedRun: Sendable {
+    let storage: SupervisedRunStorage
+
+    /// The number of the run, counted from 1.
+    public var number: Int { storage.number }
+
+    /// Reports that the work is ready: its state becomes ``SupervisedWork/State/running``, callers of ``SupervisedWork/waitUntilReady()`` return,
+    /// and the next child of a ``Supervisor`` starts.
+    ///
+    /// Further calls have no effect, and neither have calls after the run has ended.
+    ///
+    /// - Complexity: O(1).
+    public func callAsFunction() { storage.ready() }
+
+    /// Whether the work was asked to stop. It is cancelled when its grace is over.
+    public var isStopping: Bool { storage.isStopping }
+
+    /// Waits until the work is asked to stop.
+    ///
+    /// For work that has something to finish, such as a server that answers the requests it has accepted. Work that is cancelled at once, the
+    /// default, does not need it.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller returns at once, too.
+    public func waitForStop() async { await storage.waitForStop() }
+}
+
+/// The run of a child: its number, its error, and whether it was asked to stop.
+final class SupervisedRunStorage: Sendable {
+    private struct State {
+        var isStopping = false
+        var error: (any Error)?
+        var waiters = WaiterTable<UnsafeContinuation<WaitOutcome, Never>, WaitOutcome>()
+    }
+
+    let engine: SupervisionEngine
+    let child: Int
+    let number: Int
+    private let state = Locked(State())
+
+    init(_ engine: SupervisionEngine, _ child: Int, _ number: Int) {
+        self.engine = engine
+        self.child = child
+        self.number = number
+    }
+
+    func ready() { engine.ready(self) }
+
+    var isStopping: Bool { state.withLock(\.isStopping) }
+
+    /// The error that the run has thrown.
+    var error: (any Error)? { state.withLock(\.error) }
+
+    func fail(_ error: any Error) { state.withLock { $0.error = error } }
+
+    func requestStop() {
+        let waiters = state.withLock { state in
+            state.isStopping = true
+            return state.waiters.wakeAll(with: .reached)
+        }
+        for waiter in waiters { waiter.resume(returning: .reached) }
+    }
+
+    nonisolated(nonsending) func waitForStop() async {
+        guard let id = state.withLock({ $0.isStopping ? nil : $0.waiters.enroll() }) else { return }
+        _ = await suspend { waiter in
+            state.withLock { $0.waiters.park(id, waiter) }
+        } onCancel: {
+            state.withLock { $0.waiters.leave(id, with: .left) }?.resume(returning: .left)
+        }
+    }
+}

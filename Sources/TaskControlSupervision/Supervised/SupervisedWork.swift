@@ -1,0 +1,79 @@
+internal import TaskControl
+
+/// Work that is restarted when it fails, as its owner sees it.
+///
+/// ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)`` and
+/// ``Supervisor/keepRunning(_:restart:backoff:stableAfter:grace:priority:operation:)`` return it. The work does not need it: the work ends with
+/// its owner, whether or not this object is kept.
+///
+/// Safe to use from any thread and any isolation.
+public final class SupervisedWork: Sendable {
+    /// What supervised work does.
+    @nonexhaustive
+    public enum State: Sendable {
+        /// The work begins, and has not called `ready()`; or it has not begun.
+        case starting
+        /// The work is ready.
+        case running
+        /// The work has failed, or was stopped because another child has, and begins again after the delay.
+        case waiting(for: Duration, after: any Error)
+        /// The work has returned, and is not restarted.
+        case completed
+        /// The work was stopped.
+        case stopped
+        /// The work has failed, and is not restarted: its latest 32 failures, the oldest first.
+        case failed([FailedRun])
+
+        /// Whether this is the last state.
+        public var isFinal: Bool {
+            switch self {
+            case .starting, .running, .waiting: false
+            case .completed, .stopped, .failed: true
+            }
+        }
+    }
+
+    private let engine: SupervisionEngine
+    private let child: SupervisedChild
+
+    init(_ engine: SupervisionEngine, _ child: SupervisedChild) {
+        self.engine = engine
+        self.child = child
+    }
+
+    /// The name, which diagnostics show as well.
+    public var name: String { child.name }
+
+    /// What the work does now. It may have changed when the caller looks at it.
+    public var state: State { child.publication.state }
+
+    /// The state now, and each later one, up to the last.
+    ///
+    /// Each stream has all states, in their order. A reader that falls behind by more than 64 states misses the oldest of them.
+    ///
+    /// ## Cancellation
+    /// The stream ends when the task that reads it is cancelled. The work goes on.
+    public var states: AsyncStream<State> { child.publication.stream() }
+
+    /// Waits until the work is ready. Returns at once if it is.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller returns at once. The work goes on.
+    ///
+    /// - Throws: ``SupervisionError`` if the work ends before it is ready; `CancellationError` if the caller is cancelled.
+    public func waitUntilReady() async throws {
+        switch await engine.waitUntilReady(child.index) {
+        case .reached: return
+        case .left: throw CancellationError()
+        case .ended: throw child.error
+        }
+    }
+
+    /// Stops the work for good, and waits for its end: asks it to stop, and cancels it when its grace is over.
+    ///
+    /// The other children of a ``Supervisor`` go on. Never call this function from the work itself: it would wait for itself.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller returns at once. The work is stopped all the same.
+    public func stop() async { await engine.stop(child.index) }
+}

@@ -1,0 +1,240 @@
+internal import TaskControl
+
+extension SupervisionEngine {
+    /// Starts, stops and restarts children until all have ended, or one has failed for good. A cancelled caller stops all of them, without grace.
+    ///
+    /// - Throws: ``SupervisionError`` if a child fails for good.
+    func coordinate<C: Clock>(on clock: C) async throws(SupervisionError) where C.Duration == Duration {
+        guard state.withLock({ $0.machine.begin() }) else { return }
+        var coordinator = Coordinator(engine: self, clock: clock)
+        try await coordinator.run()
+    }
+}
+
+/// Carries out what the machine decides, one action after the other, in one task.
+private struct Coordinator<C: Clock> where C.Duration == Duration {
+    /// How many failures are kept.
+    private static var causeLimit: Int { 32 }
+
+    let engine: SupervisionEngine
+    let clock: C
+    private let start: C.Instant
+    /// Its task, whose causes of cancellation the runs have as well.
+    private let parent = TaskAddress.running
+    private var runs: [Int: SupervisedRunStorage] = [:]
+    private var schedules: [Int: RetrySchedule] = [:]
+    private var causes: [FailedRun] = []
+    /// Why and until when the siblings of a failed child wait.
+    private var restart: (until: Duration, error: any Error)?
+    /// A clock that cannot sleep is taken to have slept.
+    private var floor = Duration.zero
+    private var isCancelled = false
+
+    init(engine: SupervisionEngine, clock: C) {
+        self.engine = engine
+        self.clock = clock
+        start = clock.now
+    }
+
+    private var now: Duration { max(floor, start.duration(to: clock.now)) }
+
+    mutating func run() async throws(SupervisionError) {
+        while true {
+            if !isCancelled, Task.isCancelled {
+                isCancelled = true
+                engine.close(isAbrupt: true)
+            }
+            let now = now
+            switch engine.state.withLock({ $0.machine.next(at: now) }) {
+            case .announceReady(let index): announceReady(child(index))
+            case .start(let index, let number): start(child(index), number)
+            case .failed(let index, let failures, let mayRestart): decide(child(index), failures, mayRestart)
+            case .limitReached(let index): fail(child(index))
+            case .completed(let index): complete(child(index))
+            case .requestStop(let index): requestStop(child(index))
+            case .cancel(let index, let isFinal): cancel(child(index), isFinal)
+            case .down(let index, let isFinal): down(child(index), isFinal)
+            case .wait(let time): await wait(until: time)
+            case .end(let end): return try finish(end)
+            }
+        }
+    }
+
+    private func child(_ index: Int) -> SupervisedChild { engine.state.withLock { $0.children[index] } }
+
+    // MARK: Runs
+
+    private mutating func start(_ child: SupervisedChild, _ number: Int) {
+        let run = SupervisedRunStorage(engine, child.index, number)
+        runs[child.index] = run
+        if number > 1 { child.publication.publish(.starting) }
+        let parent = parent
+        child.lifetime.addTask(name: child.name, priority: child.priority) {
+            await perform(run, child, parent)
+        }
+        if number == 1 {
+            emit(.started, .began(.running), child)
+        } else {
+            emit(.restarted, .entered(.running), child)
+        }
+    }
+
+    private func announceReady(_ child: SupervisedChild) {
+        child.publication.publish(.running)
+        let waiters = engine.state.withLock { $0.machine.wakeReady(child.index) }
+        for waiter in waiters { waiter.resume(returning: .reached) }
+        emit(.ready, .noted, child)
+    }
+
+    private mutating func decide(_ child: SupervisedChild, _ failures: Int, _ mayRestart: Bool) {
+        let error = runs[child.index]?.error ?? UnexpectedReturnError(name: child.name)
+        causes.append(FailedRun(name: child.name, run: runs[child.index]?.number ?? 0, error: error))
+        if causes.count > Self.causeLimit { causes.removeFirst() }
+        emit(.failed, .noted, child, error: error)
+        if mayRestart, let delay = delay(of: child, failures, error) {
+            let now = now
+            if engine.state.withLock({ $0.machine.restart(child.index, after: delay, at: now) }) {
+                restart = (now + delay, error)
+                child.publication.publish(.waiting(for: delay, after: error))
+                return emit(.waiting, .entered(.waiting), child, delay: delay)
+            }
+        }
+        fail(child)
+    }
+
+    private mutating func delay(of child: SupervisedChild, _ failures: Int, _ error: any Error) -> Duration? {
+        // After a stable run, the delays begin again.
+        var schedule =
+            failures == 1 ? RetrySchedule(child.backoff) : schedules[child.index] ?? RetrySchedule(child.backoff)
+        defer { schedules[child.index] = schedule }
+        let hint = (error as? any RetryAfterProviding)?.retryAfter
+        return schedule.delay(afterAttempt: failures, error: error, hint: hint)
+    }
+
+    private func fail(_ child: SupervisedChild) {
+        let isWatched = engine.state.withLock { books in
+            books.machine.fail(child.index)
+            return books.machine.hasWaiters(child.index)
+        }
+        let cause = causes.last { $0.name == child.name }
+        // A supervisor throws the error; the owner of a single work learns it from a state or a wait.
+        if engine.source.primitive == .keepRunning, !isWatched, !child.publication.isObserved, let cause {
+            TaskOrigin("AsyncLifetime.keepRunning", .keepRunning).reportUnhandled(cause.error)
+        }
+        engine.publishEnd(of: child, .failed(causes))
+        emit(.gaveUp, .ended(.failed), child, error: cause?.error)
+    }
+
+    private func complete(_ child: SupervisedChild) {
+        engine.publishEnd(of: child, .completed)
+        emit(.completed, .ended(.completed), child)
+    }
+
+    // MARK: Stops
+
+    private func requestStop(_ child: SupervisedChild) {
+        runs[child.index]?.requestStop()
+        emit(.stopping, .noted, child)
+    }
+
+    private func cancel(_ child: SupervisedChild, _ isFinal: Bool) {
+        if isFinal {
+            child.lifetime.close()
+        } else {
+            child.lifetime.cancelAll(because: "another child of the supervisor has failed")
+        }
+    }
+
+    private func down(_ child: SupervisedChild, _ isFinal: Bool) {
+        let error = runs[child.index]?.error.flatMap { $0 is CancellationError ? nil : $0 }
+        let hasBegun = runs[child.index] != nil
+        if isFinal {
+            engine.publishEnd(of: child, .stopped)
+            if hasBegun { emit(.stopped, .ended(.cancelled), child, error: error) }
+        } else if let restart {
+            let delay = max(.zero, restart.until - now)
+            child.publication.publish(.waiting(for: delay, after: restart.error))
+            if hasBegun { emit(.waiting, .entered(.waiting), child, error: error, delay: delay) }
+        }
+    }
+
+    private func finish(_ end: SupervisionEngine.Machine.End) throws(SupervisionError) {
+        engine.publishEnd()
+        Diagnostics.emit(engine.source.event(.closed))
+        if case .failed(let index) = end {
+            throw SupervisionError(name: child(index).name, reason: .failed, causes: causes)
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits for an event or a time.
+    private mutating func wait(until time: Duration?) async {
+        guard let time, !isCancelled else { return await park() }
+        let deadline = start.advanced(by: time.saturated)
+        let hasFailed = await withTaskGroup(of: Bool.self) { [clock, engine, self] group in
+            group.addTask {
+                var hasFailed = false
+                do { try await clock.sleep(until: deadline, tolerance: nil) } catch { hasFailed = !Task.isCancelled }
+                engine.state.withLock { $0.machine.wake() }?.resume(returning: .reached)
+                return hasFailed
+            }
+            await park()
+            group.cancelAll()
+            return await group.next() ?? false
+        }
+        if hasFailed { floor = time }
+    }
+
+    private func park() async {
+        guard !isCancelled else {
+            _ = await suspend { waiter in
+                engine.state.withLock { $0.machine.park(waiter) } ? SupervisionWake.reached : nil
+            }
+            return
+        }
+        _ = await suspend { waiter in
+            engine.state.withLock { $0.machine.park(waiter) } ? SupervisionWake.reached : nil
+        } onCancel: { [engine] in
+            engine.state.withLock { $0.machine.wake() }?.resume(returning: .left)
+        }
+    }
+
+    private func emit(
+        _ kind: TaskEvent.Kind,
+        _ change: TaskEvent.Change,
+        _ child: SupervisedChild,
+        error: (any Error)? = nil,
+        delay: Duration? = nil
+    ) {
+        Diagnostics.emit(
+            engine.source.event(
+                kind,
+                change,
+                about: child.subject,
+                taskName: child.name,
+                error: error,
+                attempt: runs[child.index]?.number,
+                delay: delay
+            )
+        )
+    }
+}
+
+/// The task of a run.
+private func perform(_ run: SupervisedRunStorage, _ child: SupervisedChild, _ parent: TaskAddress) async {
+    // The coordinator waits for the run, and so outlives it: the causes of its cancellation are those of the run.
+    CancellationCauses.link(.running, to: parent)
+    var end = SupervisionEngine.Machine.RunEnd.returned
+    if run.engine.began(run) {
+        do {
+            // What began the supervision may have had a deadline; the work has none.
+            try await withoutDeadline { try await child.run(SupervisedRun(storage: run)) }
+        } catch {
+            run.fail(error)
+            end = .threw
+        }
+    }
+    CancellationCauses.forget(.running)
+    run.engine.ended(run, end)
+}

@@ -1,0 +1,158 @@
+internal import TaskControl
+
+/// The storage of supervised work: locks, asks the machine, unlocks, and only then acts.
+///
+/// One task, the coordinator, carries out what the machine decides: see ``coordinate(on:)``. Runs and callers only report events, and wake it.
+final class SupervisionEngine: Sendable {
+    typealias Waiter = UnsafeContinuation<SupervisionWake, Never>
+    typealias Machine = SupervisionStateMachine<Waiter>
+
+    struct Books {
+        var machine: Machine
+        var children: [SupervisedChild] = []
+    }
+
+    let state: Locked<Books>
+    let source: EventSource
+
+    init(_ primitive: TaskEvent.Primitive, name: String?, _ strategy: SupervisionStrategy, _ limit: RestartLimit) {
+        source = EventSource(primitive, name: name)
+        state = Locked(Books(machine: Machine(strategy, limit)))
+        Diagnostics.emit(source.event(.created))
+    }
+
+    deinit { Diagnostics.emit(source.event(.deallocated)) }
+
+    /// Adds a child. If it is too late for that, the child has been stopped.
+    func add(
+        _ name: String,
+        _ rules: Machine.Rules,
+        _ backoff: RetryBackoff,
+        _ priority: TaskPriority?,
+        _ operation: @escaping SupervisedChild.Operation
+    ) -> SupervisedWork {
+        // Two callers may take the same index: the one that comes second makes its child again.
+        while true {
+            let index = state.withLock { $0.machine.count }
+            let child = SupervisedChild(index, name, backoff, priority, operation)
+            let (isAdded, isRefused, coordinator) = state.withLock { books -> (Bool, Bool, Waiter?) in
+                guard books.machine.count == index else { return (false, false, nil) }
+                let (added, coordinator) = books.machine.add(rules)
+                if added != nil { books.children.append(child) }
+                return (added != nil, added == nil, coordinator)
+            }
+            coordinator?.resume(returning: .reached)
+            if isRefused {
+                child.publication.publish(.stopped)
+                Diagnostics.emit(source.event(.refused, taskName: name))
+            }
+            if isAdded || isRefused { return SupervisedWork(self, child) }
+        }
+    }
+
+    // MARK: Events of runs
+
+    /// - Returns: Whether the operation should run.
+    func began(_ run: SupervisedRunStorage) -> Bool {
+        let (mayRun, coordinator) = state.withLock { $0.machine.began(run.child, run: run.number) }
+        coordinator?.resume(returning: .reached)
+        return mayRun
+    }
+
+    func ready(_ run: SupervisedRunStorage) {
+        state.withLock { $0.machine.ready(run.child, run: run.number) }?.resume(returning: .reached)
+    }
+
+    func ended(_ run: SupervisedRunStorage, _ end: Machine.RunEnd) {
+        state.withLock { $0.machine.ended(run.child, run: run.number, end) }?.resume(returning: .reached)
+    }
+
+    // MARK: Calls
+
+    /// Stops everything.
+    ///
+    /// - Parameter isAbrupt: Whether the grace of each child is over.
+    func close(isAbrupt: Bool) {
+        let (coordinator, isOver, moment) = state.withLock { books in
+            let hadEnded = books.machine.hasEnded
+            let coordinator = books.machine.close(isAbrupt: isAbrupt)
+            return (coordinator, books.machine.hasEnded && !hadEnded, Diagnostics.moment)
+        }
+        coordinator?.resume(returning: .reached)
+        // Before a coordinator has begun: nothing runs.
+        if isOver {
+            publishEnd()
+            Diagnostics.emit(at: moment, source.event(.closed))
+        }
+    }
+
+    func stop(_ child: Int) async {
+        guard isKnown(child) else { return }
+        let (answer, coordinator) = state.withLock { $0.machine.stop(child) }
+        coordinator?.resume(returning: .reached)
+        switch answer {
+        case .isOver: return
+        case .isStopped: publishEnd(of: state.withLock { $0.children[child] }, .stopped)
+        case .stops: await waitForEnd(of: child)
+        }
+    }
+
+    /// Whether a child was added. A refused child has an index that may be another's.
+    private func isKnown(_ child: Int) -> Bool { state.withLock { child < $0.machine.count } }
+
+    func waitUntilReady(_ child: Int) async -> SupervisionWake {
+        guard isKnown(child) else { return .ended }
+        if Task.isCancelled { return .left }
+        switch state.withLock({ $0.machine.enrollForReadiness(of: child) }) {
+        case .reached: return .reached
+        case .ended: return .ended
+        case .waits(let id):
+            return await suspend { waiter in
+                state.withLock { $0.machine.parkForReadiness(of: child, id, waiter) }
+            } onCancel: {
+                state.withLock { $0.machine.leaveReadiness(of: child, id) }?.resume(returning: .left)
+            }
+        }
+    }
+
+    /// Waits for the end of a child. A cancelled caller leaves.
+    private func waitForEnd(of child: Int) async {
+        guard let id = state.withLock({ $0.machine.enrollForEnd(of: child) }) else { return }
+        _ = await suspend { waiter in
+            state.withLock { $0.machine.parkForEnd(of: child, id, waiter) }
+        } onCancel: {
+            state.withLock { $0.machine.leaveEnd(of: child, id) }?.resume(returning: .left)
+        }
+    }
+
+    /// Stops everything, and waits for the end. A cancelled caller ends the grace, and goes on waiting.
+    func shutdown() async {
+        close(isAbrupt: Task.isCancelled)
+        guard let id = state.withLock({ $0.machine.enrollForEnd(of: nil) }) else { return }
+        _ = await suspend { waiter in
+            state.withLock { $0.machine.parkForEnd(of: nil, id, waiter) }
+        } onCancel: {
+            // Resumes the coordinator, another task: not inside a handler.
+            performOutsideHandler { self.close(isAbrupt: true) }
+        }
+    }
+
+    // MARK: The end
+
+    /// Publishes the end of a child, and wakes all that wait for it.
+    func publishEnd(of child: SupervisedChild, _ end: SupervisedWork.State) {
+        child.end(end)
+        resume(state.withLock { $0.machine.wakeEnded(child.index) })
+    }
+
+    /// Publishes the end of all children that have none, and wakes all that wait.
+    func publishEnd() {
+        for child in state.withLock(\.children) where !child.publication.state.isFinal { child.end(.stopped) }
+        resume(state.withLock { $0.machine.end() })
+    }
+
+    private func resume(_ woken: Machine.Woken) {
+        for waiter in woken.reached { waiter.resume(returning: .reached) }
+        for waiter in woken.ended { waiter.resume(returning: .ended) }
+    }
+}

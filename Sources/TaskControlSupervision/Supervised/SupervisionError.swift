@@ -1,0 +1,55 @@
+/// A run of supervised work that has failed.
+public struct FailedRun: Sendable {
+    /// The name of the work.
+    public let name: String
+    /// The number of the run, counted from 1.
+    public let run: Int
+    /// The error that the run threw, or an ``UnexpectedReturnError``.
+    public let error: any Error
+}
+
+extension FailedRun: CustomStringConvertible {
+    /// The name, the number of the run, and the error.
+    public var description: String { "\(name), run \(run): \(error)" }
+}
+
+/// Supervised work has ended, and is not restarted.
+///
+/// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run()`` if a child fails for good.
+public struct SupervisionError: Error, Sendable {
+    /// How supervised work ends.
+    @nonexhaustive
+    public enum Reason: Hashable, Sendable {
+        /// The work has failed, and another restart is not allowed.
+        case failed
+        /// The work was stopped: by its owner, by a call, or because another child has failed.
+        case stopped
+        /// The work has returned.
+        case completed
+    }
+
+    /// The name of the work.
+    public let name: String
+    /// How the work ended.
+    public let reason: Reason
+    /// The failures that led to the end, the oldest first: the latest 32, of a supervisor those of all children. Empty if the work has not failed
+    /// for good.
+    public let causes: [FailedRun]
+}
+
+extension SupervisionError: CustomStringConvertible {
+    /// The name, how the work ended, and the causes.
+    public var description: String {
+        let text = "\"\(name)\" has \(reason == .stopped ? "been stopped" : reason == .failed ? "failed" : "completed")"
+        return causes.isEmpty ? text : "\(text) (\(causes.map(\.description).joined(separator: "; ")))"
+    }
+}
+
+/// Supervised work with the rule ``RestartRule/always`` has returned.
+public struct UnexpectedReturnError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the work.
+    public let name: String
+
+    /// The name, and what happened.
+    public var description: String { "\"\(name)\" has returned, and must always run" }
+}

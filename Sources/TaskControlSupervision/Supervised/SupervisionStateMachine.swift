@@ -1,0 +1,314 @@
+internal import TaskControl
+
+/// Decides when the runs of supervised work begin and end. Pure.
+///
+///     pending ──start──▶ launching ──began──▶ starting ──ready──▶ ready
+///        ▲                                       └──────ended───────┴──▶ ended ──▶ completed, retired, failed
+///        └────────────────────── restart, stop of a sibling ─────────────┘
+///
+/// One coordinator asks ``next(at:)`` and carries the answers out, one after the other; so a child has one run at most. Callers and runs report
+/// events, each of which answers with the coordinator's waiter if that is parked.
+///
+/// Times are durations since the beginning. A child is stopped only after its run has begun, so that each run reports its end.
+struct SupervisionStateMachine<Waiter> {
+    typealias Waiters = WaiterTable<Waiter, SupervisionWake>
+
+    private let strategy: SupervisionStrategy
+    private var children: [Child] = []
+    private(set) var window: RestartWindow
+    private var closing: End?
+    private var isAbrupt = false
+    private var hasBegun = false
+    private(set) var hasEnded = false
+    private var coordinator: Waiter?
+    /// Whether something has happened since the coordinator asked.
+    private var isNews = false
+    private var groupEnds = Waiters()
+
+    init(_ strategy: SupervisionStrategy, _ limit: RestartLimit) {
+        self.strategy = strategy
+        window = RestartWindow(limit)
+    }
+
+    var count: Int { children.count }
+
+    func phase(of child: Int) -> Phase { children[child].phase }
+
+    // MARK: Beginning and end
+
+    /// The coordinator begins.
+    ///
+    /// - Returns: `false` if one has begun before, or the end came first.
+    mutating func begin() -> Bool {
+        if hasBegun || hasEnded { return false }
+        hasBegun = true
+        return true
+    }
+
+    /// Adds a child after the others.
+    ///
+    /// - Returns: `nil` if it is too late for that; and the coordinator, to be resumed.
+    mutating func add(_ rules: Rules) -> (child: Int?, waking: Waiter?) {
+        if hasEnded || closing != nil { return (nil, nil) }
+        children.append(Child(rules: rules))
+        return (children.count - 1, wake())
+    }
+
+    /// Stops all children, and starts none any more.
+    ///
+    /// - Parameter isAbrupt: Whether the grace of each child is over.
+    /// - Returns: The coordinator, to be resumed.
+    mutating func close(isAbrupt: Bool) -> Waiter? {
+        if hasEnded { return nil }
+        if isAbrupt { self.isAbrupt = true }
+        if closing == nil { close(.stopped) }
+        if !hasBegun { hasEnded = true }
+        return wake()
+    }
+
+    private mutating func close(_ end: End) {
+        closing = end
+        for child in children.indices where !children[child].isOver { children[child].mustStop = true }
+    }
+
+    /// The coordinator has published the end.
+    ///
+    /// - Returns: All that wait for a child or for the end.
+    mutating func end() -> Woken {
+        hasEnded = true
+        var woken = Woken(reached: groupEnds.wakeAll(with: .reached))
+        for child in children.indices { woken.append(wakeEnded(child)) }
+        return woken
+    }
+
+    /// Stops one child for good.
+    mutating func stop(_ child: Int) -> (answer: StopAnswer, waking: Waiter?) {
+        if hasEnded || children[child].isOver { return (.isOver, nil) }
+        children[child].isRetired = true
+        if !hasBegun {
+            children[child].phase = .retired
+            return (.isStopped, nil)
+        }
+        children[child].mustStop = true
+        return (.stops, wake())
+    }
+
+    // MARK: Events of runs
+
+    /// The task of a run has begun.
+    ///
+    /// - Returns: Whether the operation should run.
+    mutating func began(_ child: Int, run: Int) -> (mayRun: Bool, waking: Waiter?) {
+        guard children[child].run == run, children[child].phase == .launching else { return (false, nil) }
+        children[child].phase = .starting
+        return (!children[child].mustStop, wake())
+    }
+
+    /// A run is ready. Further calls have no effect, and neither have those of an earlier run.
+    mutating func ready(_ child: Int, run: Int) -> Waiter? {
+        guard children[child].run == run, children[child].phase == .starting else { return nil }
+        children[child].phase = .ready
+        children[child].isReadyNews = true
+        return wake()
+    }
+
+    mutating func ended(_ child: Int, run: Int, _ end: RunEnd) -> Waiter? {
+        guard children[child].run == run, children[child].isActive else { return nil }
+        children[child].phase = .ended(end)
+        return wake()
+    }
+
+    // MARK: The coordinator
+
+    /// Decides what happens next.
+    ///
+    /// - Complexity: O(*n*) in the number of children.
+    mutating func next(at now: Duration) -> Action {
+        isNews = false
+        if let child = children.firstIndex(where: \.isReadyNews) {
+            children[child].isReadyNews = false
+            children[child].hasBeenReady = true
+            children[child].readySince = now
+            return .announceReady(child)
+        }
+        for child in children.indices {
+            if case .ended(let end) = children[child].phase { return decide(child, end, at: now) }
+        }
+        if let stopped = children.lastIndex(where: { $0.mustStop && !$0.isOver }) { return stop(stopped, at: now) }
+        if let closing { return .end(closing) }
+        return start(at: now)
+    }
+
+    private mutating func decide(_ child: Int, _ end: RunEnd, at now: Duration) -> Action {
+        if children[child].mustStop { return down(child) }
+        if end == .returned, children[child].rules.restart != .always {
+            children[child].phase = .completed
+            return .completed(child)
+        }
+        // A run that was ready for long was stable: what failed before it is another story.
+        if let since = children[child].readySince, now - since >= children[child].rules.stableAfter {
+            children[child].failures = 0
+        }
+        children[child].failures += 1
+        children[child].phase = .deciding
+        return .failed(
+            child,
+            failures: children[child].failures,
+            mayRestart: children[child].rules.restart != .never
+        )
+    }
+
+    private func isFinal(_ child: Int) -> Bool { children[child].isRetired || closing != nil }
+
+    private mutating func down(_ child: Int) -> Action {
+        children[child].mustStop = false
+        children[child].stop = nil
+        let isFinal = isFinal(child)
+        children[child].phase = isFinal ? .retired : .pending
+        return .down(child, isFinal: isFinal)
+    }
+
+    private mutating func stop(_ child: Int, at now: Duration) -> Action {
+        switch children[child].phase {
+        case .launching: return .wait(until: nil)
+        case .starting, .ready: break
+        default: return down(child)
+        }
+        guard let stop = children[child].stop else {
+            children[child].stop = Stop(deadline: now + children[child].rules.grace)
+            return .requestStop(child)
+        }
+        if stop.isCancelled { return .wait(until: nil) }
+        if !isAbrupt, now < stop.deadline { return .wait(until: stop.deadline) }
+        children[child].stop?.isCancelled = true
+        return .cancel(child, isFinal: isFinal(child))
+    }
+
+    private mutating func start(at now: Duration) -> Action {
+        var earliest: Duration?
+        for child in children.indices where children[child].phase == .pending {
+            guard isTurn(of: child) else { continue }
+            let time = children[child].notBefore
+            if time > now {
+                earliest = min(earliest ?? time, time)
+                continue
+            }
+            if children[child].isCounted {
+                if window.isFull(at: now) {
+                    children[child].phase = .deciding
+                    return .limitReached(child)
+                }
+                window.record(at: now)
+            }
+            children[child].isCounted = false
+            children[child].readySince = nil
+            children[child].run += 1
+            children[child].phase = .launching
+            return .start(child, run: children[child].run)
+        }
+        return children.allSatisfy(\.isOver) ? .end(.completed) : .wait(until: earliest)
+    }
+
+    /// Children start in order: each when those before it are ready. Alone, a child that has run before begins again without them.
+    private func isTurn(of child: Int) -> Bool {
+        let isAlone = strategy == .one
+        if isAlone, children[child].run > 0 { return true }
+        return children[..<child].allSatisfy { $0.isOver || (isAlone ? $0.hasBeenReady : $0.phase == .ready) }
+    }
+
+    /// Restarts a child that has failed, and those that the strategy names, after a delay.
+    ///
+    /// - Returns: Whether that is allowed; otherwise the child fails.
+    mutating func restart(_ child: Int, after delay: Duration, at now: Duration) -> Bool {
+        let time = now + delay
+        if closing == nil, window.isFull(at: time) { return false }
+        children[child].phase = .pending
+        children[child].notBefore = time
+        children[child].isCounted = true
+        let siblings =
+            switch strategy {
+            case .one: child..<child
+            case .all: children.startIndex..<children.endIndex
+            case .rest: (child + 1)..<children.endIndex
+            }
+        for sibling in siblings where sibling != child && !children[sibling].isOver {
+            children[sibling].notBefore = max(children[sibling].notBefore, time)
+            if children[sibling].phase != .pending { children[sibling].mustStop = true }
+        }
+        return true
+    }
+
+    /// A child has failed for good: the others are stopped.
+    mutating func fail(_ child: Int) {
+        children[child].phase = .failed
+        children[child].mustStop = false
+        if closing == nil || closing == .stopped { close(.failed(child)) }
+    }
+
+    // MARK: Waiting
+
+    /// The coordinator waits for an event.
+    ///
+    /// - Returns: Whether it must go on at once instead.
+    mutating func park(_ waiter: Waiter) -> Bool {
+        if isNews { return true }
+        coordinator = waiter
+        return false
+    }
+
+    /// Something has happened: the coordinator must ask again.
+    ///
+    /// - Returns: The coordinator, if it is parked.
+    mutating func wake() -> Waiter? {
+        isNews = true
+        defer { coordinator = nil }
+        return coordinator
+    }
+
+    /// Enrolls a caller that waits until a child is ready.
+    ///
+    mutating func enrollForReadiness(of child: Int) -> Enrollment {
+        if children[child].isOver || hasEnded { return .ended }
+        if children[child].phase == .ready, !children[child].isReadyNews, !children[child].mustStop { return .reached }
+        return .waits(children[child].readiness.enroll())
+    }
+
+    mutating func parkForReadiness(of child: Int, _ id: Waiters.ID, _ waiter: Waiter) -> SupervisionWake? {
+        children[child].readiness.park(id, waiter)
+    }
+
+    mutating func leaveReadiness(of child: Int, _ id: Waiters.ID) -> Waiter? {
+        children[child].readiness.leave(id, with: .left)
+    }
+
+    /// The coordinator has published that a child is ready.
+    mutating func wakeReady(_ child: Int) -> [Waiter] { children[child].readiness.wakeAll(with: .reached) }
+
+    /// The coordinator has published the end of a child.
+    mutating func wakeEnded(_ child: Int) -> Woken {
+        Woken(
+            reached: children[child].ends.wakeAll(with: .reached),
+            ended: children[child].readiness.wakeAll(with: .ended)
+        )
+    }
+
+    /// Whether a caller waits for a child.
+    func hasWaiters(_ child: Int) -> Bool { children[child].readiness.hasWaiting || children[child].ends.hasWaiting }
+
+    /// Enrolls a caller that waits for the end of a child, or of all.
+    ///
+    /// - Returns: `nil` if that has come.
+    mutating func enrollForEnd(of child: Int?) -> Waiters.ID? {
+        if hasEnded { return nil }
+        guard let child else { return groupEnds.enroll() }
+        return children[child].isOver ? nil : children[child].ends.enroll()
+    }
+
+    mutating func parkForEnd(of child: Int?, _ id: Waiters.ID, _ waiter: Waiter) -> SupervisionWake? {
+        if let child { children[child].ends.park(id, waiter) } else { groupEnds.park(id, waiter) }
+    }
+
+    mutating func leaveEnd(of child: Int?, _ id: Waiters.ID) -> Waiter? {
+        if let child { children[child].ends.leave(id, with: .left) } else { groupEnds.leave(id, with: .left) }
+    }
+}

@@ -1,0 +1,398 @@
+import TaskControl
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControlSupervision
+
+@Suite(.timeLimit(.minutes(15)))
+struct KeepRunningTests {
+    private let clock = TestClock()
+    private let lifetime = AsyncLifetime(name: "model")
+    private let fixed = RetryBackoff.fixed(.seconds(1))
+
+    /// The texts of the states up to one that ends with a text.
+    private func states(of work: SupervisedWork, until last: String) async -> [String] {
+        var texts: [String] = []
+        for await state in work.states {
+            texts.append(Self.text(state))
+            if texts.last == last { break }
+        }
+        return texts
+    }
+
+    private static func text(_ state: SupervisedWork.State) -> String {
+        switch state {
+        case .starting: "starting"
+        case .running: "running"
+        case .waiting(let delay, let error): "waiting \(delay) after \((error as? MarkedError)?.mark ?? "\(error)")"
+        case .completed: "completed"
+        case .stopped: "stopped"
+        case .failed(let causes):
+            "failed \(causes.map { "\($0.run) \(($0.error as? MarkedError)?.mark ?? "\($0.error)")" })"
+        @unknown default: "unknown"
+        }
+    }
+
+    @Test func workIsRestartedAfterTheBackoffUntilItCompletes() async throws {
+        let started = Gate()
+        let work = lifetime.keepRunning(
+            "feed",
+            backoff: .exponential(base: .seconds(1)),
+            clock: clock
+        ) { ready in
+            try? await started.wait()
+            ready()
+            ready()
+            if ready.number < 3 { throw MarkedError("\(ready.number)") }
+        }
+        let stream = work.states
+        let states = Task { await stream.reduce(into: []) { $0.append(Self.text($1)) } }
+        started.open()
+        await clock.advance(by: .seconds(1), waking: 1)
+        await clock.advance(by: .seconds(2), waking: 1)
+        let texts = await states.value
+        #expect(
+            texts == [
+                "starting", "running", "waiting 1.0 seconds after 1", "starting", "running",
+                "waiting 2.0 seconds after 2", "starting",
+                "running", "completed",
+            ]
+        )
+        #expect(work.state.isFinal)
+        try await lifetime.drain()
+    }
+
+    @Test func theBackoffBeginsAgainAfterAStableRun() async throws {
+        let (runs, delays) = (OrderRecorder<Int>(), OrderRecorder<Duration>())
+        let work = lifetime.keepRunning(
+            "feed",
+            backoff: .custom { attempt, _ in
+                delays.record(.seconds(attempt))
+                return .seconds(attempt)
+            },
+            stableAfter: .seconds(10),
+            clock: clock
+        ) { [clock] ready in
+            ready()
+            runs.record(ready.number)
+            try await clock.sleep(for: .seconds(ready.number == 3 ? 10 : 9))
+            throw MarkedError()
+        }
+        // 9 s + 1 s, 9 s + 2 s, 10 s + 1 s.
+        for time in [9, 1, 9, 2, 10, 1] {
+            try await clock.waitForSleepers(count: 1)
+            await clock.advance(by: .seconds(time), waking: 1)
+        }
+        try await runs.waitForEvents(count: 4)
+        #expect(delays.events == [.seconds(1), .seconds(2), .seconds(1)])
+        await work.stop()
+    }
+
+    @Test func aRestartBeyondTheLimitFailsTheWorkWithAllCauses() async throws {
+        let work = lifetime.keepRunning(
+            "feed",
+            limit: .restarts(2, per: .seconds(60)),
+            backoff: fixed,
+            clock: clock
+        ) { ready in throw MarkedError("\(ready.number)") }
+        let wait = Task { try await work.waitUntilReady() }
+        await clock.advance(by: .seconds(1), waking: 1)
+        await clock.advance(by: .seconds(1), waking: 1)
+        let error = await #expect(throws: SupervisionError.self) { try await wait.value }
+        // The wait may have begun only after the failure: the state says the same.
+        #expect(error?.reason == .failed && error?.name == "feed")
+        #expect(error?.causes.map { ($0.error as? MarkedError)?.mark } == ["1", "2", "3"])
+        #expect(await states(of: work, until: "failed") == ["failed [\"1 1\", \"2 2\", \"3 3\"]"])
+        #expect("\(try #require(error))".hasPrefix("\"feed\" has failed (feed, run 1: "))
+        try await lifetime.drain()
+    }
+
+    @Test func aDelayThatLeavesTheWindowIsAllowed() async throws {
+        let runs = OrderRecorder<Int>()
+        let work = lifetime.keepRunning(
+            "feed",
+            limit: .restarts(1, per: .seconds(5)),
+            backoff: .fixed(.seconds(5)),
+            clock: clock
+        ) { ready in
+            runs.record(ready.number)
+            throw MarkedError()
+        }
+        for _ in 0..<20 { await clock.advance(by: .seconds(5), waking: 1) }
+        try await runs.waitForEvents(count: 21)
+        await work.stop()
+    }
+
+    @Test func onlyTheLatestCausesAreKept() async throws {
+        let work = lifetime.keepRunning(
+            "feed",
+            limit: .restarts(40, per: .seconds(60)),
+            backoff: .none,
+            clock: clock
+        ) { _ in throw MarkedError() }
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.causes.map(\.run) == Array(10...41))
+    }
+
+    @Test(arguments: RestartRule.allCases)
+    func theRuleDecidesAboutAReturn(_ rule: RestartRule) async throws {
+        let work = lifetime.keepRunning(
+            "feed",
+            restart: rule,
+            limit: .restarts(0, per: .seconds(1)),
+            clock: clock
+        ) { ready in ready() }
+        var last: SupervisedWork.State?
+        for await state in work.states { last = state }
+        switch (rule, last) {
+        case (.never, .completed), (.onFailure, .completed): break
+        case (.always, .failed(let causes)):
+            #expect(causes.map { $0.error as? UnexpectedReturnError } == [UnexpectedReturnError(name: "feed")])
+        default: Issue.record("\(rule): \(String(describing: last))")
+        }
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.reason == (rule == .always ? .failed : .completed))
+    }
+
+    @Test func workThatMustNotBeRestartedFailsWithItsFirstError() async throws {
+        let work = lifetime.keepRunning("feed", restart: .never, clock: clock) { _ in throw MarkedError() }
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.causes.count == 1)
+    }
+
+    @Test func aBackoffWithoutADelayFailsTheWork() async throws {
+        let work = lifetime.keepRunning("feed", backoff: .custom { _, _ in nil }, clock: clock) { _ in
+            throw MarkedError()
+        }
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.causes.count == 1)
+    }
+
+    @Test func aHintOfTheErrorIsALongerDelay() async throws {
+        struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(7) } }
+        let runs = OrderRecorder<Int>()
+        let work = lifetime.keepRunning("feed", backoff: fixed.capped(at: .seconds(10)), clock: clock) { ready in
+            runs.record(ready.number)
+            throw Busy()
+        }
+        await clock.advance(by: .seconds(7), waking: 1)
+        try await runs.waitForEvents(count: 2)
+        await work.stop()
+    }
+
+    // MARK: Ends
+
+    @Test func theEndOfTheLifetimeCancelsTheRunWithItsCauseAndRestartsNothing() async throws {
+        let (runs, cause) = (OrderRecorder<Int>(), OrderRecorder<CancellationCause?>())
+        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { ready in
+            ready()
+            runs.record(ready.number)
+            try? await Gate().wait()
+            cause.record(Task.cancellationCause)
+            throw MarkedError()
+        }
+        try await work.waitUntilReady()
+        await lifetime.shutdown(grace: .zero)
+        #expect(runs.events == [1])
+        #expect(cause.events == [.shutdown(name: "model")])
+        #expect(await states(of: work, until: "stopped") == ["stopped"])
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.reason == .stopped && error?.causes.isEmpty == true)
+        await work.stop()
+    }
+
+    @Test func aLifetimeThatIsDeallocatedStopsTheWork() async throws {
+        var lifetime: AsyncLifetime? = AsyncLifetime(name: "short")
+        let ended = Gate()
+        let work = try #require(lifetime).keepRunning("feed") { ready in
+            ready()
+            try? await Gate().wait()
+            #expect(Task.cancellationCause == .ownerDeallocated(name: "short"))
+            ended.open()
+        }
+        try await work.waitUntilReady()
+        lifetime = nil
+        try await ended.wait()
+        for await state in work.states where state.isFinal { #expect(Self.text(state) == "stopped") }
+    }
+
+    @Test func aClosedLifetimeRunsNothing() async throws {
+        lifetime.close()
+        let work = lifetime.keepRunning("feed", clock: clock) { _ in Issue.record("The lifetime is closed.") }
+        for await state in work.states where state.isFinal { #expect(Self.text(state) == "stopped") }
+        await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        await work.stop()
+    }
+
+    @Test func workThatWaitsForItsRestartIsStoppedAtOnce() async throws {
+        let work = lifetime.keepRunning("feed", backoff: .fixed(.seconds(100)), clock: clock) { _ in throw MarkedError()
+        }
+        try await clock.waitForSleepers(count: 1)
+        await work.stop()
+        #expect(clock.sleeperCount == 0)
+        #expect(await states(of: work, until: "stopped") == ["stopped"])
+        try await lifetime.drain()
+    }
+
+    @Test func aStopAsksFirstAndCancelsAfterTheGrace() async throws {
+        let log = OrderRecorder<String>()
+        let work = lifetime.keepRunning("feed", grace: .seconds(5), clock: clock) { [clock] ready in
+            ready()
+            await ready.waitForStop()
+            #expect(ready.isStopping && !Task.isCancelled)
+            log.record("asked at \(clock.now)")
+            try? await Gate().wait()
+            log.record("cancelled at \(clock.now), \(Task.cancellationCause.map { "\($0)" } ?? "")")
+        }
+        try await work.waitUntilReady()
+        let stop = Task { await work.stop() }
+        await clock.advance(by: .seconds(5), waking: 1)
+        await stop.value
+        #expect(log.events == ["asked at 0.0 seconds", "cancelled at 5.0 seconds, shutdown: feed"])
+    }
+
+    @Test func workThatEndsInItsGraceIsNotCancelled() async throws {
+        let work = lifetime.keepRunning("feed", restart: .always, grace: .seconds(5), clock: clock) { ready in
+            ready()
+            await ready.waitForStop()
+            #expect(!Task.isCancelled)
+        }
+        try await work.waitUntilReady()
+        await work.stop()
+        #expect(clock.now == .zero && clock.sleeperCount == 0)
+        #expect(await states(of: work, until: "stopped") == ["stopped"])
+    }
+
+    @Test func waitForStopReturnsWhenItsTaskIsCancelled() async throws {
+        let work = lifetime.keepRunning("feed", clock: clock) { ready in
+            ready()
+            await ready.waitForStop()
+            await ready.waitForStop()
+        }
+        try await work.waitUntilReady()
+        lifetime.cancelAll()
+        try await lifetime.drain()
+        #expect(work.state.isFinal)
+    }
+
+    // MARK: Waiting
+
+    @Test func aCancelledWaitLeavesAndTheWorkGoesOn() async throws {
+        let gate = Gate()
+        let work = lifetime.keepRunning("feed", clock: clock) { ready in
+            try await gate.wait()
+            ready()
+            try await Gate().wait()
+        }
+        let wait = Task { try await work.waitUntilReady() }
+        wait.cancel()
+        await #expect(throws: CancellationError.self) { try await wait.value }
+        gate.open()
+        try await work.waitUntilReady()
+        #expect(Self.text(work.state) == "running")
+        await work.stop()
+    }
+
+    @Test func aCancelledCallerOfStopReturnsAndTheWorkIsStopped() async throws {
+        let (gate, release) = (Gate(), Gate())
+        let work = lifetime.keepRunning("feed", clock: clock) { ready in
+            ready()
+            gate.open()
+            await release.waitIgnoringCancellation()
+        }
+        try await work.waitUntilReady()
+        let stop = Task { await work.stop() }
+        stop.cancel()
+        await stop.value
+        release.open()
+        for await state in work.states where state.isFinal { #expect(Self.text(state) == "stopped") }
+        try await lifetime.drain()
+    }
+
+    @Test func theOperationIsReleasedAtTheEnd() async throws {
+        final class Captured: Sendable {}
+        var captured: Captured? = Captured()
+        weak let weak = captured
+        let work = lifetime.keepRunning("feed", clock: clock) { [captured] ready in
+            ready()
+            _ = captured
+        }
+        captured = nil
+        for await _ in work.states {}
+        await work.stop()
+        try await lifetime.drain()
+        #expect(weak == nil)
+        #expect(work.name == "feed")
+    }
+
+    @Test func workRunsInTheIsolationOfItsCallerAndWithoutItsDeadline() async throws {
+        try await Self.onTheMainActor(lifetime, clock)
+    }
+
+    @MainActor private static func onTheMainActor(_ lifetime: AsyncLifetime, _ clock: TestClock) async throws {
+        try await withDeadline(in: .seconds(100), clock: clock) {
+            let work = lifetime.keepRunning("feed", clock: clock) { ready in
+                MainActor.assertIsolated()
+                #expect(Task.currentDeadline == nil)
+                ready()
+                try await Gate().wait()
+            }
+            try await work.waitUntilReady()
+            await work.stop()
+        }
+    }
+
+    @Test func aClockThatCannotSleepDoesNotStopTheRestarts() async throws {
+        struct Broken: Clock {
+            var now: ContinuousClock.Instant { ContinuousClock.now }
+            var minimumResolution: Duration { .zero }
+            func sleep(until deadline: Instant, tolerance: Duration?) async throws { throw MarkedError("clock") }
+        }
+        let work = lifetime.keepRunning("feed", backoff: .fixed(.seconds(1_000)), clock: Broken()) { ready in
+            if ready.number < 3 { throw MarkedError() }
+            ready()
+            try await Gate().wait()
+        }
+        try await work.waitUntilReady()
+        await work.stop()
+    }
+
+    // MARK: Events
+
+    @Test func eventsTellTheLifeOfTheWork() async throws {
+        let events = try await EventLog.events {
+            let lifetime = AsyncLifetime()
+            let work = lifetime.keepRunning("feed", limit: .restarts(1, per: .seconds(9)), backoff: fixed, clock: clock)
+            {
+                ready in
+                if ready.number == 2 { ready() }
+                throw MarkedError("crash")
+            }
+            let wait = Task { for await _ in work.states {} }
+            await clock.advance(by: .seconds(1), waking: 1)
+            await wait.value
+            try await lifetime.drain()
+        }
+        let own = events.filter { $0.primitive == .keepRunning && $0.subject != nil }
+        #expect(
+            own.map(\.kind.rawValue) == ["started", "failed", "waiting", "restarted", "ready", "failed", "gaveUp"]
+        )
+        #expect(own.map(\.attempt) == [1, 1, 1, 2, 2, 2, 2])
+        #expect(own.allSatisfy { $0.taskName == "feed" && $0.ownerName == "feed" })
+        #expect(own.compactMap(\.delay) == [.seconds(1)])
+        #expect(own.unpaired.isEmpty)
+    }
+
+    @Test func aFailureThatNobodyFollowsIsReported() async throws {
+        let log = Collector {
+            $0.primitive == .keepRunning && $0.kind == .unhandledError && $0.error?.contains("unseen") == true
+        }
+        let observation = TaskDiagnostics.observe(log)
+        defer { observation.end() }
+        Diagnostics.keepQuiet()
+        lifetime.keepRunning("feed", restart: .never, clock: clock) { _ in throw MarkedError("unseen") }
+        try await log.wait { $0.count == 1 }
+        try await lifetime.drain()
+    }
+}

@@ -1,0 +1,210 @@
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControlSupervision
+
+@Suite(.timeLimit(.minutes(60)), .tags(.machine))
+struct SupervisionStateMachineTests {
+    @Test(arguments: SupervisionStrategy.allCases, [0, 2])
+    func everyShortSequenceOfEventsKeepsTheRules(_ strategy: SupervisionStrategy, _ grace: Int) {
+        let driver = SupervisionDriver(strategy, children: 2, limit: 1, grace: grace)
+        let steps = driver.playEverySequence(upTo: fullSize(11, inDebug: 7)) { $0.events }
+        #expect(steps > 300)
+    }
+
+    @Test(arguments: SupervisionStrategy.allCases, RestartRule.allCases)
+    func longRandomSequencesKeepTheRulesAndEnd(_ strategy: SupervisionStrategy, _ rule: RestartRule) {
+        var random = SeededGenerator(seed: 7)
+        for program in 0..<fullSize(20_000, inDebug: 300) {
+            var driver = SupervisionDriver(
+                strategy,
+                children: 1 + program % 4,
+                rule: rule,
+                limit: program % 5,
+                grace: program % 3
+            )
+            for _ in 0..<Int.random(in: 10...120, using: &random) {
+                // Mostly the coordinator and the runs: a program that is closed soon shows little.
+                let events = driver.events.filter {
+                    switch $0 {
+                    case .close, .stop: Int.random(in: 0..<40, using: &random) == 0
+                    default: true
+                    }
+                }
+                guard let event = events.randomElement(using: &random) else { break }
+                driver.play(event)
+            }
+            if driver.end == nil { driver.finish() }
+        }
+    }
+
+    private typealias Machine = SupervisionStateMachine<Int>
+
+    private func machine(_ rules: Machine.Rules = .init(), _ limit: RestartLimit = .unlimited) -> Machine {
+        var machine = Machine(.one, limit)
+        expect(machine.add(rules).child, 0)
+        expect(machine.begin(), true)
+        return machine
+    }
+
+    /// Begins a run and reports that it is ready.
+    private func run(_ machine: inout Machine, _ number: Int, at time: Duration) {
+        expect(machine.next(at: time), .start(0, run: number))
+        expect(machine.began(0, run: number).mayRun, true)
+        _ = machine.ready(0, run: number)
+        expect(machine.next(at: time), .announceReady(0))
+        expect(machine.next(at: time), .wait(until: nil))
+    }
+
+    @Test func failuresCountInARowUntilARunIsStable() {
+        var machine = machine()
+        for (number, (length, failures)) in [(0, 1), (59, 2), (60, 1), (0, 2)].enumerated() {
+            let time = Duration.seconds(number * 100)
+            run(&machine, number + 1, at: time)
+            _ = machine.ended(0, run: number + 1, .threw)
+            let end = time + .seconds(length)
+            expect(machine.next(at: end), .failed(0, failures: failures, mayRestart: true))
+            expect(machine.restart(0, after: .zero, at: end), true)
+        }
+    }
+
+    @Test func aRunThatIsNeverReadyIsNotStable() {
+        var machine = machine()
+        for number in 1...2 {
+            expect(machine.next(at: .zero), .start(0, run: number))
+            expect(machine.began(0, run: number).mayRun, true)
+            _ = machine.ended(0, run: number, .threw)
+            expect(machine.next(at: .seconds(1_000)), .failed(0, failures: number, mayRestart: true))
+            expect(machine.restart(0, after: .zero, at: .zero), true)
+        }
+    }
+
+    @Test func aReadyOfAnEarlierRunHasNoEffect() {
+        var machine = machine()
+        expect(machine.next(at: .zero), .start(0, run: 1))
+        _ = machine.began(0, run: 1)
+        _ = machine.ended(0, run: 1, .threw)
+        _ = machine.next(at: .zero)
+        expect(machine.restart(0, after: .zero, at: .zero), true)
+        expect(machine.next(at: .zero), .start(0, run: 2))
+        _ = machine.began(0, run: 2)
+        expect(machine.ready(0, run: 1), nil)
+        #expect(machine.phase(of: 0) == .starting)
+    }
+
+    @Test func aReadyThatTheCoordinatorHasNotSeenIsPublishedBeforeTheEnd() {
+        var machine = machine()
+        expect(machine.next(at: .zero), .start(0, run: 1))
+        _ = machine.began(0, run: 1)
+        _ = machine.ready(0, run: 1)
+        _ = machine.ended(0, run: 1, .returned)
+        expect(machine.next(at: .zero), .announceReady(0))
+        expect(machine.next(at: .zero), .completed(0))
+        expect(machine.next(at: .zero), .end(.completed))
+    }
+
+    @Test func aRestartBeyondTheLimitIsRefusedWhenItIsPlanned() {
+        var machine = machine(.init(), .restarts(1, per: .seconds(10)))
+        run(&machine, 1, at: .zero)
+        _ = machine.ended(0, run: 1, .threw)
+        _ = machine.next(at: .zero)
+        expect(machine.restart(0, after: .seconds(1), at: .zero), true)
+        expect(machine.next(at: .zero), .wait(until: .seconds(1)))
+        run(&machine, 2, at: .seconds(1))
+        _ = machine.ended(0, run: 2, .threw)
+        _ = machine.next(at: .seconds(2))
+        expect(machine.restart(0, after: .seconds(8), at: .seconds(2)), false, "nine seconds after the first one")
+        machine.fail(0)
+        expect(machine.next(at: .seconds(2)), .end(.failed(0)))
+    }
+
+    @Test func waitersOfAChildAreWokenByItsReadinessOrItsEnd() {
+        var machine = machine()
+        guard case .waits(let id) = machine.enrollForReadiness(of: 0), let end = machine.enrollForEnd(of: 0),
+            let all = machine.enrollForEnd(of: nil)
+        else {
+            Issue.record("Nothing has happened yet.")
+            return
+        }
+        expect(machine.parkForReadiness(of: 0, id, 1), nil)
+        expect(machine.parkForEnd(of: 0, end, 2), nil)
+        expect(machine.parkForEnd(of: nil, all, 3), nil)
+        #expect(machine.hasWaiters(0))
+        expect(machine.wakeReady(0), [1])
+        let woken = machine.wakeEnded(0)
+        #expect(woken.reached == [2] && woken.ended.isEmpty)
+        #expect(!machine.hasWaiters(0))
+        expect(machine.end().reached, [3])
+        guard case .ended = machine.enrollForReadiness(of: 0) else {
+            Issue.record("Nothing becomes ready after the end.")
+            return
+        }
+        expect(machine.enrollForEnd(of: nil), nil)
+    }
+
+    @Test func waitersThatLeaveAreNotWoken() {
+        var machine = machine()
+        guard case .waits(let id) = machine.enrollForReadiness(of: 0), let end = machine.enrollForEnd(of: 0) else {
+            return
+        }
+        // Before it has parked.
+        expect(machine.leaveReadiness(of: 0, id), nil)
+        expect(machine.parkForReadiness(of: 0, id, 1), .left)
+        expect(machine.parkForEnd(of: 0, end, 2), nil)
+        expect(machine.leaveEnd(of: 0, end), 2)
+        #expect(!machine.hasWaiters(0))
+    }
+
+    @Test func aClosedMachineThatHasNotBegunHasEnded() {
+        var machine = Machine(.all, .unlimited)
+        _ = machine.add(.init())
+        expect(machine.close(isAbrupt: false), nil)
+        #expect(machine.hasEnded)
+        expect(machine.begin(), false)
+        expect(machine.add(.init()).child, nil)
+        expect(machine.stop(0).answer, .isOver)
+    }
+
+    @Test func aChildThatIsStoppedBeforeTheBeginningNeverRuns() {
+        var machine = Machine(.all, .unlimited)
+        _ = machine.add(.init())
+        expect(machine.stop(0).answer, .isStopped)
+        expect(machine.begin(), true)
+        expect(machine.next(at: .zero), .end(.completed))
+    }
+}
+
+@Suite(.tags(.machine))
+struct RestartWindowTests {
+    /// Restarts at random times, as many as the window allows: no period of the limit's length has more.
+    @Test func noWindowHasMoreRestartsThanAllowed() {
+        var random = SeededGenerator(seed: 3)
+        for _ in 0..<fullSize(2_000, inDebug: 200) {
+            let (count, period) = (Int.random(in: 0...5, using: &random), Int.random(in: 1...20, using: &random))
+            var (window, times, time) = (RestartWindow(.restarts(count, per: .seconds(period))), [Int](), 0)
+            for _ in 0..<100 {
+                time += Int.random(in: 0...6, using: &random)
+                let isAllowed = times.count { time - $0 < period } < count
+                #expect(window.isFull(at: .seconds(time)) == !isAllowed)
+                guard isAllowed else { continue }
+                window.record(at: .seconds(time))
+                times.append(time)
+                #expect(window.times.count <= count, "no more is kept")
+            }
+        }
+    }
+
+    @Test func anUnlimitedWindowKeepsNothing() {
+        var window = RestartWindow(.unlimited)
+        for second in 0..<100 { window.record(at: .seconds(second)) }
+        #expect(window.times.isEmpty && !window.isFull(at: .zero))
+    }
+
+    @Test func negativeValuesHaveTheNearestMeaning() {
+        #expect(RestartWindow(.restarts(-1, per: .seconds(1))).isFull(at: .zero))
+        var window = RestartWindow(.restarts(1, per: .seconds(-1)))
+        window.record(at: .zero)
+        #expect(!window.isFull(at: .zero))
+    }
+}
