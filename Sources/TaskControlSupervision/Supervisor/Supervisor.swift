@@ -1,0 +1,112 @@
+public import TaskControl
+
+/// Runs a group of works, restarts those that fail, and stops all of them in order.
+///
+/// ```swift
+/// let supervisor = Supervisor(name: "backend", strategy: .rest)
+/// supervisor.keepRunning("database") { ready in
+///     try await database.serve { ready() }
+/// }
+/// supervisor.keepRunning("queue", grace: .seconds(5)) { ready in
+///     try await queue.consume(from: database) { ready() }
+/// }
+/// try await supervisor.run()                 // until `shutdown()`, a cancellation, or a failure for good
+/// ```
+///
+/// When a child fails, the strategy says which children are restarted with it. The limit is that of the supervisor: when more restarts would be
+/// needed, or a child with the rule ``RestartRule/never`` fails, the supervisor stops all children, and ``run()`` throws.
+///
+/// Safe to use from any thread and any isolation.
+///
+/// ## Ordering
+/// Children start in the order in which they were added, each when those before it are ready or have completed. They stop in reverse order, each
+/// after those behind it have ended. A run never begins before the run before it has ended.
+///
+/// With the strategy ``SupervisionStrategy/one``, a child that was ready before begins again without waiting for the others.
+///
+/// ## Cancellation
+/// Cancelling the task that calls ``run()`` stops all children, in order and without grace.
+public final class Supervisor: Sendable {
+    private let engine: SupervisionEngine
+    private let clock: any Clock<Duration>
+
+    /// Creates a supervisor without children.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - strategy: The children that are restarted when one of them fails. By default that child alone, as in Elixir.
+    ///   - limit: The number of restarts per time, of all children together; the children that a strategy restarts with another do not count. By
+    ///     default 5 in 60 seconds. OTP allows 1 in 5 seconds, and Elixir 3, without a delay between them.
+    ///   - clock: Measures the delays, the limit and the graces.
+    public init(
+        name: String? = nil,
+        strategy: SupervisionStrategy = .one,
+        limit: RestartLimit = .restarts(5, per: .seconds(60)),
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        engine = SupervisionEngine(.supervisor, name: name, strategy, limit)
+        self.clock = clock
+    }
+
+    /// The name shown in diagnostics.
+    public var name: String? { engine.source.name }
+
+    /// Adds a child after the others. While the supervisor runs, the child starts when those before it are ready.
+    ///
+    /// - Parameters:
+    ///   - name: The name, which debuggers and diagnostics show.
+    ///   - restart: The ends of a run that a restart follows.
+    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns `nil` for an
+    ///     error fails the child for good, and with it the supervisor.
+    ///   - stableAfter: How long a run must be ready for the delays to begin again.
+    ///   - grace: How long the run may go on after it was asked to stop, before it is cancelled. By default it is cancelled at once, as a process
+    ///     in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the 5 seconds
+    ///     of OTP.
+    ///   - priority: The priority; `nil` for that of the task that calls ``run()``.
+    ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
+    ///     with the task-locals of the task that calls ``run()`` and without its deadline.
+    /// - Returns: The child, to follow it. If the supervisor has stopped, the operation never runs, and the child is stopped.
+    /// - Complexity: O(1).
+    @discardableResult
+    public func keepRunning(
+        _ name: String,
+        restart: RestartRule = .onFailure,
+        backoff: RetryBackoff = .supervision,
+        stableAfter: Duration = .seconds(60),
+        grace: Duration = .zero,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation:
+            @escaping @isolated(any) @Sendable (_ ready: SupervisedRun) async throws -> Void
+    ) -> SupervisedWork {
+        engine.add(name, SupervisionEngine.Machine.Rules(restart, stableAfter, grace), backoff, priority, operation)
+    }
+
+    /// Runs the children until all have completed, until they were stopped, or until one of them fails for good.
+    ///
+    /// A supervisor runs once. When this function returns or throws, no run is under way.
+    ///
+    /// If ``shutdown()`` was called before, the children never run, and this function returns at once. A second call returns at once, too.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller stops the children in reverse order, without grace, and waits for them to end.
+    ///
+    /// - Throws: ``SupervisionError`` if a child fails for good, with the latest 32 failures of all children; `CancellationError` if the caller is
+    ///   cancelled.
+    public func run() async throws {
+        do {
+            try await engine.coordinate(on: clock)
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on.
+    ///
+    /// Never call this function from a child: it would wait for itself.
+    ///
+    /// ## Cancellation
+    /// Cancelling the caller ends the graces early; the call still waits for the children to end.
+    public func shutdown() async { await engine.shutdown() }
+}
