@@ -1,0 +1,144 @@
+public import TaskControl
+
+extension AsyncLifetime {
+    /// Does work at regular times for as long as the lifetime and the owner exist.
+    ///
+    /// ```swift
+    /// lifetime.every(.seconds(30), jitter: 0.1, for: self) { model in
+    ///     try await model.refresh()
+    /// }
+    /// ```
+    ///
+    /// The owner is kept alive while the work is done, and not between. If the lifetime lives on without the owner, the task ends at the next tick.
+    ///
+    /// While the work fails, the ticks are further apart: see `backoff`. The first success ends that.
+    ///
+    /// ## Ordering
+    /// The work never overlaps itself.
+    ///
+    /// ## Cancellation
+    /// The end of the lifetime cancels the work, which sees it as any task does, and no tick follows. A tick that is cancelled before it begins
+    /// does not begin. What a cancelled task throws is part of its cancellation. A `CancellationError` that the work throws without being
+    /// cancelled is a failure like others.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between the ticks. Less than a nanosecond is a nanosecond.
+    ///   - timing: By default at a fixed rate, where missed ticks are left out.
+    ///   - jitter: The part of the interval, at most 1, by which each tick may be late: a random time, so that many devices do not come at the
+    ///     same moment. The times of the ticks themselves do not move. By default 0.
+    ///   - initialDelay: When the first tick is due. By default after an interval; at once with zero.
+    ///   - backoff: The time from a failed tick to the next one, at least an interval. By default it doubles from one interval up to 16. If a
+    ///     custom backoff returns `nil` for an error, the task ends.
+    ///   - owner: The owner, which is not kept alive between the ticks.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - clock: Measures the times.
+    ///   - generator: The source of the jitter.
+    ///   - perform: Runs in the isolation of the code that calls this, with its task-locals and without its deadline.
+    ///   - onError: Receives each error that the work throws, in the isolation of the code that calls this. Without it, the errors go to
+    ///     diagnostics.
+    /// - Returns: The task, to cancel it. If the lifetime is closed, a cancelled task that does nothing.
+    /// - Complexity: O(1) per tick, however many were missed, except with ``MissedTicks/all``.
+    @discardableResult
+    public func every<Owner: AnyObject & Sendable>(
+        _ interval: Duration,
+        timing: PeriodicTiming = .fixedRate(),
+        jitter: Double = 0,
+        initialDelay: Duration? = nil,
+        backoff: RetryBackoff? = nil,
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        using generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner) async throws -> Void,
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> {
+        let machine = PeriodicStateMachine(interval: interval, timing: timing, first: initialDelay ?? interval)
+        let backoff = backoff ?? .exponential(base: machine.interval).capped(at: machine.interval * 16)
+        let ticks = Ticks(
+            owner: owner,
+            start: clock.now,
+            clock: clock,
+            jitter: machine.interval.saturatingMultiplied(by: jitter > 0 ? min(jitter, 1) : 0),
+            backoff: backoff,
+            perform: perform,
+            onError: onError
+        )
+        return addTask(name: name, priority: priority) { await ticks.run(machine, generator, name) }
+    }
+}
+
+/// The ticks of one periodic work.
+private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Duration == Duration {
+    weak let owner: Owner?
+    let start: C.Instant
+    let clock: C
+    /// How late a tick may be.
+    let jitter: Duration
+    let backoff: RetryBackoff
+    let perform: @isolated(any) @Sendable (Owner) async throws -> Void
+    let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
+
+    private static var origin: TaskOrigin { TaskOrigin("AsyncLifetime.every", .every, isForOwner: true) }
+
+    private var now: Duration { start.duration(to: clock.now) }
+
+    func run(_ machine: PeriodicStateMachine, _ generator: some RandomNumberGenerator, _ name: String?) async {
+        var (machine, generator, schedule) = (machine, generator, RetrySchedule(backoff))
+        let events = CallEvents.begin(.every, .started, .waiting, ownerName: name)
+        var tick = 0
+        while !Task.isCancelled {
+            do {
+                let time = machine.due.saturatingAdding(delay(&generator))
+                try await clock.sleep(until: start.advanced(by: time), tolerance: nil)
+            } catch {
+                // A clock that cannot sleep would make the ticks follow each other without a pause.
+                if !Task.isCancelled { await settle(error, in: Self.origin, handler: nil) }
+                break
+            }
+            if Task.isCancelled { break }
+            machine.begin(at: now)
+            tick += 1
+            events?.emit(.ticked, .entered(.running), attempt: tick)
+            do {
+                guard try await work() else { break }
+                machine.succeed(at: now)
+                events?.emit(.waiting, .entered(.waiting), attempt: tick)
+            } catch {
+                await settle(error, in: Self.origin) { await handle(error) }
+                if Task.isCancelled { break }
+                let failures = machine.fail()
+                if failures == 1 { schedule = RetrySchedule(backoff) }
+                events?.emit(.failed, error: error, attempt: tick)
+                let hint = (error as? any RetryAfterProviding)?.retryAfter
+                guard let delay = schedule.delay(afterAttempt: failures, error: error, hint: hint) else { break }
+                machine.backOff(delay, at: now)
+                events?.emit(.waiting, .entered(.waiting), attempt: tick, delay: machine.due - now)
+            }
+        }
+        let isCancelled = Task.isCancelled
+        events?.end(isCancelled ? .stopped : .completed, isCancelled ? .cancelled : .completed)
+    }
+
+    /// A random time of at most the jitter.
+    private func delay(_ generator: inout some RandomNumberGenerator) -> Duration {
+        if jitter == .zero { return .zero }
+        // 53 random bits, as many as a Double holds: less than 1. What `Double.random` makes of a seed may change with the standard library.
+        return jitter.saturatingMultiplied(by: Double(generator.next() >> 11) * 0x1p-53)
+    }
+
+    /// - Returns: `false` if the owner was deallocated.
+    private func work() async throws -> Bool {
+        guard let owner else { return false }
+        // What began the work may have had a deadline; the work has none.
+        try await withoutDeadline { try await perform(owner) }
+        return true
+    }
+
+    private func handle(_ error: any Error) async -> Bool {
+        guard let onError, let owner else { return false }
+        await onError(owner, error)
+        return true
+    }
+}

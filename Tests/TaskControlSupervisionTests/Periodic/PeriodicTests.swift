@@ -1,0 +1,291 @@
+import TaskControl
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControlSupervision
+
+@Suite(.timeLimit(.minutes(15)))
+struct PeriodicTests {
+    private final class Owner: Sendable {
+        let log = OrderRecorder<String>()
+    }
+
+    private let clock = TestClock()
+    private let lifetime = AsyncLifetime(name: "model")
+    private let owner = Owner()
+
+    @Test func workIsDoneAfterEachInterval() async throws {
+        lifetime.every(.seconds(30), for: owner, clock: clock) { [clock] owner in owner.log.record("\(clock.now)") }
+        await clock.advance(by: .seconds(95), waking: 3)
+        try await owner.log.waitForEvents(count: 3)
+        #expect(owner.log.events == ["30.0 seconds", "60.0 seconds", "90.0 seconds"])
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func theFirstTickMayBeAtOnce() async throws {
+        lifetime.every(.seconds(30), initialDelay: .zero, for: owner, clock: clock) { [clock] owner in
+            owner.log.record("\(clock.now)")
+        }
+        try await owner.log.waitForEvents(count: 1)
+        #expect(owner.log.events == ["0.0 seconds"])
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func workNeverOverlapsItselfAndSkipsWhatItMissed() async throws {
+        let running = Locked(0)
+        lifetime.every(.seconds(10), for: owner, clock: clock) { [clock] owner in
+            #expect(
+                running.withLock {
+                    $0 += 1; return $0
+                } == 1
+            )
+            owner.log.record("\(clock.now)")
+            try await clock.sleep(for: .seconds(25))
+            running.withLock { $0 -= 1 }
+        }
+        // 10, 35 (end), 40, 65 (end), 70
+        await clock.advance(by: .seconds(70), waking: 5)
+        try await owner.log.waitForEvents(count: 3)
+        #expect(owner.log.events == ["10.0 seconds", "40.0 seconds", "70.0 seconds"])
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func aFixedDelayIsMeasuredFromTheEnd() async throws {
+        lifetime.every(.seconds(10), timing: .fixedDelay, for: owner, clock: clock) { [clock] owner in
+            owner.log.record("\(clock.now)")
+            try await clock.sleep(for: .seconds(5))
+        }
+        await clock.advance(by: .seconds(40), waking: 5)
+        try await owner.log.waitForEvents(count: 3)
+        #expect(owner.log.events == ["10.0 seconds", "25.0 seconds", "40.0 seconds"])
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func jitterMovesATickAndNotTheNextOnes() async throws {
+        struct Half: RandomNumberGenerator { mutating func next() -> UInt64 { 1 << 63 } }
+        lifetime.every(.seconds(10), jitter: 0.2, for: owner, clock: clock, using: Half()) { [clock] owner in
+            owner.log.record("\(clock.now)")
+        }
+        await clock.advance(by: .seconds(35), waking: 3)
+        try await owner.log.waitForEvents(count: 3)
+        #expect(owner.log.events == ["11.0 seconds", "21.0 seconds", "31.0 seconds"])
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test(arguments: [-1, .nan, 2, .infinity])
+    func anAbsurdJitterIsTheNearestSensibleOne(_ jitter: Double) async throws {
+        let clock = TestClock(advancesAutomatically: true)
+        lifetime.every(.seconds(10), jitter: jitter, for: owner, clock: clock) { owner in owner.log.record("") }
+        try await owner.log.waitForEvents(count: 5)
+        await lifetime.shutdown(grace: .zero)
+        #expect(clock.now.offset >= .seconds(50))
+    }
+
+    // MARK: Failures
+
+    @Test func failuresBackOffAndASuccessEndsThat() async throws {
+        let failing = Locked(3)
+        lifetime.every(.seconds(10), for: owner, clock: clock) { [clock] owner in
+            owner.log.record("\(clock.now)")
+            if failing.withLock({
+                $0 -= 1; return $0 >= 0
+            }) {
+                throw MarkedError()
+            }
+        } onError: { owner, error in
+            owner.log.record("\((error as? MarkedError) == MarkedError("failuresBackOffAndASuccessEndsThat()"))")
+        }
+        // 10, then after 10, 20 and 40 seconds, and after 10 again.
+        await clock.advance(by: .seconds(90), waking: 5)
+        try await owner.log.waitForEvents(count: 8)
+        #expect(
+            owner.log.events == [
+                "10.0 seconds", "true", "20.0 seconds", "true", "40.0 seconds", "true", "80.0 seconds", "90.0 seconds",
+            ]
+        )
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func aBackoffWithoutADelayEndsTheTask() async throws {
+        let task = lifetime.every(
+            .seconds(10),
+            initialDelay: .zero,
+            backoff: .custom { _, _ in nil },
+            for: owner,
+            clock: clock
+        ) { _ in
+            throw MarkedError()
+        } onError: { owner, _ in
+            owner.log.record("")
+        }
+        await task.value
+        #expect(owner.log.count == 1 && lifetime.isEmpty)
+    }
+
+    @Test func anErrorThatNothingHandlesIsReported() async throws {
+        Diagnostics.keepQuiet()
+        let log = Collector {
+            $0.primitive == .every && $0.kind == .unhandledError && $0.error?.contains("tick") == true
+        }
+        let observation = TaskDiagnostics.observe(log)
+        defer { observation.end() }
+        lifetime.every(.seconds(10), initialDelay: .zero, for: owner, clock: clock) { _ in throw MarkedError("tick") }
+        try await log.wait { $0.count == 1 }
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func aClockThatCannotSleepEndsTheTask() async throws {
+        struct Broken: Clock {
+            var now: ContinuousClock.Instant { ContinuousClock.now }
+            var minimumResolution: Duration { .zero }
+            func sleep(until deadline: Instant, tolerance: Duration?) async throws { throw MarkedError("clock") }
+        }
+        Diagnostics.keepQuiet()
+        await lifetime.every(.seconds(1), for: owner, clock: Broken()) { _ in Issue.record("It never sleeps.") }.value
+    }
+
+    // MARK: Owners and ends
+
+    @Test func theOwnerIsNotKeptAlive() async throws {
+        var owner: Owner? = Owner()
+        weak let weak = owner
+        let task = lifetime.every(.seconds(30), for: try #require(owner), clock: clock) { _ in
+            Issue.record("The owner was deallocated.")
+        }
+        owner = nil
+        #expect(weak == nil)
+        await clock.advance(by: .seconds(30), waking: 1)
+        await task.value
+        #expect(lifetime.isEmpty)
+    }
+
+    @Test func theEndOfTheLifetimeEndsTheTicks() async throws {
+        let task = lifetime.every(.seconds(1), for: owner, clock: clock) { owner in
+            owner.log.record("begins")
+            try? await Gate().wait()
+            owner.log.record(Task.cancellationCause.map { "\($0)" } ?? "not cancelled")
+            throw MarkedError()
+        } onError: { _, _ in
+            Issue.record("The error is part of the cancellation.")
+        }
+        await clock.advance(by: .seconds(1), waking: 1)
+        try await owner.log.waitForEvents(count: 1)
+        await lifetime.shutdown(grace: .zero)
+        await task.value
+        #expect(owner.log.events == ["begins", "shutdown: model"])
+        #expect(clock.sleeperCount == 0)
+        // A closed lifetime does nothing.
+        #expect(lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { _ in }.isCancelled)
+    }
+
+    @Test @MainActor func workRunsInTheIsolationOfItsCallerAndWithoutItsDeadline() async throws {
+        try await withDeadline(in: .seconds(100), clock: clock) {
+            lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { owner in
+                MainActor.assertIsolated()
+                #expect(Task.currentDeadline == nil)
+                owner.log.record("")
+            }
+        }
+        try await owner.log.waitForEvents(count: 1)
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func manyTicksHaveNoErrorInVirtualTime() async throws {
+        let (clock, done) = (TestClock(advancesAutomatically: true), Gate())
+        let count = fullSize(1_000_000, inDebug: 5_000)
+        let ticks = Locked(0)
+        lifetime.every(.milliseconds(7), for: owner, clock: clock) { _ in
+            let tick = ticks.withLock {
+                $0 += 1; return $0
+            }
+            if clock.now.offset != .milliseconds(7) * tick { Issue.record("Tick \(tick) is at \(clock.now).") }
+            if tick == count { done.open() }
+        }
+        try await done.wait()
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func eventsTellTheTicks() async throws {
+        let events = try await EventLog.events {
+            let lifetime = AsyncLifetime()
+            lifetime.every(.seconds(1), for: owner, name: "refresh", clock: clock) { owner in
+                owner.log.record("")
+                if owner.log.count == 1 { throw MarkedError() }
+            } onError: { _, _ in
+            }
+            await clock.advance(by: .seconds(2), waking: 2)
+            try await owner.log.waitForEvents(count: 2)
+            try await clock.waitForSleepers(count: 1)
+            await lifetime.shutdown(grace: .zero)
+        }
+        let own = events.filter { $0.primitive == .every && $0.subject != nil }
+        #expect(own.map(\.kind.rawValue) == ["started", "ticked", "failed", "waiting", "ticked", "waiting", "stopped"])
+        #expect(own.unpaired.isEmpty)
+        #expect(own.allSatisfy { $0.ownerName == "refresh" })
+    }
+}
+
+/// Ticks under many schedules.
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
+struct PeriodicSimulationTests {
+    private final class Owner: Sendable {}
+
+    @Test func aTickAndACancellation() async throws {
+        try await race { sim in
+            let (lifetime, owner) = (AsyncLifetime(), Owner())
+            let (running, isClosed) = (Locked(0), Locked(false))
+            lifetime.every(.milliseconds(10), timing: .fixedRate(missed: .all), for: owner) { _ in
+                sim.expect(
+                    running.withLock {
+                        $0 += 1; return $0
+                    } == 1,
+                    "the work does not overlap itself"
+                )
+                defer { running.withLock { $0 -= 1 } }
+                sim.expect(!Task.isCancelled || !isClosed.withLock(\.self), "no tick begins after the end")
+                try await Task.sleep(for: .milliseconds(Int(sim.seed % 3) * 10))
+                if sim.seed % 2 == 0 { throw MarkedError() }
+            } onError: { _, _ in
+            }
+            try await Task.sleep(for: .milliseconds(Int(sim.seed % 5) * 10))
+            await lifetime.shutdown(grace: .zero)
+            isClosed.withLock { $0 = true }
+            sim.expect(running.withLock(\.self) == 0 && lifetime.isEmpty, "nothing runs after the end")
+        }
+    }
+
+    /// Random intervals, durations and failures: each tick is at one of the planned times.
+    @Test func randomTicksAreAtPlannedTimes() async throws {
+        try await offThePool {
+            try simulate(seeds: Schedules.seeds(100_000, inDebug: 200)) { sim in
+                let (lifetime, owner) = (AsyncLifetime(), Owner())
+                var random = sim.random
+                let interval = Int.random(in: 1...20, using: &random)
+                let missed = MissedTicks.allCases.randomElement(using: &random)!
+                let lengths = (0..<8).map { _ in Int.random(in: 0...30, using: &random) }
+                let failures = (0..<8).map { _ in Int.random(in: 0...3, using: &random) == 0 }
+                let (count, end) = (Locked(0), Locked(0))
+                lifetime.every(.milliseconds(interval), timing: .fixedRate(missed: missed), for: owner) { _ in
+                    let tick = count.withLock {
+                        $0 += 1; return $0
+                    }
+                    let now = Int(sim.now / .milliseconds(1))
+                    // In time, or at once after the work that made it late.
+                    sim.expect(
+                        now % interval == 0 || (missed != .skip && now == end.withLock(\.self)),
+                        "at a planned time"
+                    )
+                    sim.expect(missed != .all || now >= tick * interval, "not early")
+                    try await Task.sleep(for: .milliseconds(lengths[tick % 8]))
+                    end.withLock { $0 = Int(sim.now / .milliseconds(1)) }
+                    if failures[tick % 8] { throw MarkedError() }
+                } onError: { _, _ in
+                }
+                try await Task.sleep(for: .milliseconds(500))
+                await lifetime.shutdown(grace: .zero)
+                sim.expect(lifetime.isEmpty, "nothing runs after the end")
+            }
+        }
+    }
+}
