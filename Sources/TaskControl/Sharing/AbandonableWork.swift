@@ -4,7 +4,7 @@ package struct AbandonableWork: Sendable {
     private let flights: _FlightTable
 
     package init(_ origin: TaskOrigin) {
-        flights = _FlightTable(origin: origin, reportsAbandoned: true)
+        flights = _FlightTable(origin: origin, unheard: .endIsReported)
     }
 
     /// Runs an operation, and waits for it.

@@ -17,6 +17,8 @@ struct FlightModel: Hashable {
         var phase: Phase
         var level: UInt8
         var hasJob = false
+        /// It goes on without callers.
+        var isKept = false
     }
 
     struct Caller: Hashable {
@@ -65,6 +67,9 @@ enum FlightEvent: Hashable {
     case finish(Int)
     case forget(Int)
     case cancelAll
+    case launch(Int)
+    case release(Int)
+    case retire(Int)
 }
 
 /// Plays events to the machine and to the model, and compares what they say. The payload and the job of a flight are its number, and so
@@ -94,8 +99,23 @@ struct FlightDriver: MachineDriver {
     }
 
     /// The events that are possible now; cancellations, rises and late words come whenever they like.
-    func possibleEvents(callers most: Int, keys: [Int?], levels: [UInt8], nesting: Bool) -> [FlightEvent] {
+    ///
+    /// - Parameter mostFlights: How many flights begin without a caller, at most.
+    func possibleEvents(
+        callers most: Int,
+        keys: [Int?],
+        levels: [UInt8],
+        nesting: Bool,
+        kept mostFlights: Int = 0
+    ) -> [FlightEvent] {
         var events: [FlightEvent] = []
+        if mostFlights > 0 {
+            for key in keys.compactMap({ $0 }) {
+                if flights.count < mostFlights || model.current(key) != nil { events.append(.launch(key)) }
+                events.append(.release(key))
+            }
+            events += flights.indices.map { .retire($0) }
+        }
         if callers.count < most {
             for key in keys {
                 events.append(.join(key: key, inside: nil))
@@ -135,6 +155,13 @@ struct FlightDriver: MachineDriver {
             let payload = machine.forget(key)
             #expect(payload == current)
         case .cancelAll: cancelAll()
+        case .launch(let key): launch(key)
+        case .release(let key): release(key)
+        case .retire(let number):
+            let (key, wasCurrent) = (keys[flights[number]] ?? nil, model.flight(number)?.phase == .current)
+            let payload = key.flatMap { machine.retire(flights[number], of: $0) }
+            #expect(payload == (wasCurrent ? number : nil))
+            if wasCurrent { model.update(number) { $0.phase = .forgotten } }
         }
         #expect(machine.count == model.flights.count { $0.phase != .cancelled })
         #expect(machine.flights.count == model.flights.count)
@@ -177,6 +204,30 @@ struct FlightDriver: MachineDriver {
         }
     }
 
+    private mutating func launch(_ key: Int) {
+        let (current, number) = (model.current(key), flights.count)
+        let id = machine.launch(key, level: 5, number)
+        #expect((id == nil) == (current != nil))
+        if let current { return model.update(current.number) { $0.isKept = true } }
+        guard let id else { return }
+        flights.append(id)
+        paths.append([number])
+        keys[id] = key
+        model.flights.append(.init(number: number, key: key, phase: .current, level: 5, isKept: true))
+    }
+
+    private mutating func release(_ key: Int) {
+        let current = model.current(key)
+        let leaving = machine.release(key)
+        guard let current else { return #expect(leaving.cancelled == nil && leaving.payload == nil) }
+        model.update(current.number) { $0.isKept = false }
+        let isOver = model.callers(on: current.number).isEmpty && !model.runsToCompletion
+        #expect(leaving.cancelled == (isOver ? flights[current.number] : nil))
+        #expect(leaving.cancelling == (isOver && current.hasJob ? current.number : nil))
+        #expect(leaving.payload == (isOver ? current.number : nil))
+        if isOver { model.update(current.number) { $0.phase = .cancelled } }
+    }
+
     /// The flights of a path that have not ended: an operation that outlives its flight is not inside it.
     private func livePath(_ path: [Int]) -> [Int] { path.filter { model.flight($0) != nil } }
 
@@ -215,7 +266,7 @@ struct FlightDriver: MachineDriver {
         else { return #expect(leaving.waiter == nil && leaving.cancelling == nil, "it has left, or been told") }
         #expect(leaving.waiter == (model.callers[index].isParked ? number : nil))
         if model.callers[index].isParked { model.callers.remove(at: index) } else { model.callers[index].isLeft = true }
-        let isLast = model.callers(on: flight.number).isEmpty && !model.runsToCompletion
+        let isLast = model.callers(on: flight.number).isEmpty && !model.runsToCompletion && !flight.isKept
         #expect(leaving.cancelling == (isLast && flight.hasJob ? flight.number : nil))
         #expect(leaving.cancelled == (isLast ? flights[flight.number] : nil))
         if isLast { model.update(flight.number) { $0.phase = .cancelled } }

@@ -43,6 +43,47 @@ struct FlightStateMachineTests {
         #expect(steps > 1_000)
     }
 
+    /// The same with flights that go on without callers, as those of a cache do.
+    @Test(arguments: [
+        (runsToCompletion: false, keys: [1], callers: 2, kept: 2, depth: fullSize(9, inDebug: 7)),
+        (runsToCompletion: true, keys: [1], callers: 2, kept: 2, depth: fullSize(8, inDebug: 6)),
+        (runsToCompletion: false, keys: [1, 2], callers: 2, kept: 3, depth: fullSize(6, inDebug: 5)),
+    ])
+    func everyShortSequenceWithKeptFlightsAgreesWithTheModel(
+        runsToCompletion: Bool,
+        keys: [Int?],
+        callers: Int,
+        kept: Int,
+        depth: Int
+    ) {
+        let steps = FlightDriver(runsToCompletion: runsToCompletion).playEverySequence(upTo: depth) {
+            $0.possibleEvents(callers: callers, keys: keys, levels: [], nesting: false, kept: kept)
+        }
+        #expect(steps > 1_000)
+    }
+
+    /// The work of a flight waits for another flight: that is a wait like that of a caller inside it.
+    @Test func aFlightDoesNotWaitForAFlightThatWaitsForIt() {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(_, let first) = machine.join(1, 1), case .begun(_, let second) = machine.join(2, 2),
+            case .begun(let third, let other) = machine.join(3, inside: [second], 3)
+        else { return #expect(Bool(false)) }
+        let mayWait = (machine.wait(other, behind: first), machine.wait(first, behind: second))
+        #expect(mayWait == (true, false), "the second waits for the first, by way of the third")
+        guard case .reentrant = machine.join(2, inside: [first], 4) else { return #expect(Bool(false)) }
+        machine.checkInvariants()
+        machine.stopWaiting(other, behind: first)
+        let mayWaitNow = machine.wait(first, behind: second)
+        #expect(mayWaitNow)
+        machine.stopWaiting(first, behind: second)
+        _ = machine.leave(third, of: 3)
+        for (key, id) in [(1, first), (2, second), (3, other)] { _ = machine.finish(id, of: key) }
+        machine.checkInvariants()
+        let mayWaitForNothing = machine.wait(other, behind: first)
+        #expect(mayWaitForNothing, "a flight that has ended is not waited for")
+        machine.checkInvariants()
+    }
+
     /// Long programs with many callers, which the search above does not reach.
     @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {

@@ -54,5 +54,5 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 
 extension _TimeLimit {
     /// The operations of this process that may be abandoned at their limit.
-    @usableFromInline static let abandonable = _FlightTable(origin: .withDetachedTimeout, reportsAbandoned: true)
+    @usableFromInline static let abandonable = _FlightTable(origin: .withDetachedTimeout, unheard: .endIsReported)
 }

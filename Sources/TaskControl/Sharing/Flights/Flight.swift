@@ -16,7 +16,6 @@ class _Flight: @unchecked Sendable {
         self.table = table
         self.key = key
         self.outer = outer
-        // Work that goes on without callers has none.
-        deadline = table.runsToCompletion ? nil : _LatestDeadline.ofCurrentTask()
+        deadline = table.hasDeadlines ? _LatestDeadline.ofCurrentTask() : nil
     }
 }

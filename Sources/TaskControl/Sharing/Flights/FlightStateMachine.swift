@@ -15,7 +15,7 @@
 /// 1. An ID is a slot and a serial that is not used again before 2³⁸ others have been, so a late event finds nothing.
 /// 2. A key leads to a flight that is current, and to each current flight leads one key.
 /// 3. A cancelled flight is not current, and has no callers: nobody joins a flight that is dying.
-/// 4. A flight without callers is cancelled, unless it is to run to its completion.
+/// 4. A flight without callers is cancelled, unless it is to run to its completion, or is kept.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
@@ -36,6 +36,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var job: Job?
         var callers = Chain()
         var phase: Phase
+        /// Whether it goes on without callers.
+        var isKept = false
         /// The priority that it has, or has been raised to for the sake of a caller.
         var level: UInt8
     }
@@ -107,6 +109,23 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return .begun(enter(id, from: origins.last), id)
     }
 
+    /// Begins the flight of a key without a caller, or keeps the flight that is there: it goes on without callers.
+    ///
+    /// - Returns: The new flight, for which the caller must create the task; `nil` if there is one.
+    /// - Complexity: O(1).
+    mutating func launch(_ key: Key, level: UInt8 = 0, _ payload: Payload) -> ID? {
+        if let slot = current[key]?.slot {
+            flights[slot].isKept = true
+            return nil
+        }
+        let entry = Entry(serial: nextSerial, phase: .current, isKept: true, level: level)
+        let id = ID(serial: nextSerial, slot: flights.insert(entry))
+        nextSerial += 1
+        count += 1
+        current[key] = (id.slot, payload)
+        return id
+    }
+
     private mutating func enter(_ id: ID, from origin: ID?) -> Caller {
         let slot = waits.insert(Wait(serial: nextSerial, flight: id.slot))
         flights[id.slot].callers.append(slot, in: &waits)
@@ -163,12 +182,40 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let id = flights.ticket(at: waits[caller.id.slot].flight)
         if !nesting.isEmpty { nesting.remove(to: id, by: caller.id) }
         var leaving = Leaving(waiter: settle(caller.id.slot, of: id, with: .left))
-        if flights[id.slot].callers.isEmpty, !runsToCompletion {
+        if flights[id.slot].callers.isEmpty, !runsToCompletion, !flights[id.slot].isKept {
             leaving.payload = unlink(id, key)
             leaving.cancelled = id
             leaving.cancelling = cancel(id)
         }
         return leaving
+    }
+
+    /// Keeps the flight of a key no longer: without callers it is cancelled.
+    mutating func release(_ key: Key) -> Leaving {
+        guard let slot = current[key]?.slot else { return Leaving() }
+        flights[slot].isKept = false
+        guard flights[slot].callers.isEmpty, !runsToCompletion else { return Leaving() }
+        let id = flights.ticket(at: slot)
+        var leaving = Leaving(cancelled: id, payload: unlink(id, key))
+        leaving.cancelling = cancel(id)
+        return leaving
+    }
+
+    // MARK: Waiting for another flight
+
+    /// The work of a flight waits for another flight, without being one of its callers.
+    ///
+    /// - Returns: Whether it may: not if the other flight waits for this one.
+    mutating func wait(_ id: ID, behind other: ID) -> Bool {
+        guard isThere(id), isThere(other) else { return true }
+        if nesting.leads(from: other, to: [id]) { return false }
+        nesting.insert(from: id, to: other, by: id)
+        return true
+    }
+
+    /// The work of a flight waits for another flight no longer.
+    mutating func stopWaiting(_ id: ID, behind other: ID) {
+        if !nesting.isEmpty { nesting.remove(to: other, by: id) }
     }
 
     /// Takes a caller off its flight.
@@ -243,6 +290,15 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return payload
     }
 
+    /// The result of a flight is about to be there: the next caller of its key begins a flight of its own.
+    ///
+    /// - Returns: What the table had of it, to be let go outside.
+    mutating func retire(_ id: ID, of key: Key) -> Payload? {
+        guard isThere(id), let payload = unlink(id, key) else { return nil }
+        flights[id.slot].phase = .forgotten
+        return payload
+    }
+
     struct Clearing {
         var ids: [ID] = []
         var jobs: [Job] = []
@@ -303,7 +359,7 @@ extension FlightStateMachine {
             if flight.phase == .current { linked += 1 }
             precondition(flight.callers.isEmpty || flight.phase != .cancelled, "a cancelled flight has no callers")
             precondition(
-                !flight.callers.isEmpty || flight.phase == .cancelled || runsToCompletion,
+                !flight.callers.isEmpty || flight.phase == .cancelled || runsToCompletion || flight.isKept,
                 "a flight without callers is cancelled"
             )
             flight.callers.checkLinks(in: waits)

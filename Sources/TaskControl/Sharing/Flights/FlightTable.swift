@@ -15,27 +15,37 @@ final class _FlightTable: Sendable {
         fileprivate let caller: Machine.Caller
     }
 
-    private let state: Locked<Machine>
+    let state: Locked<Machine>
     /// Who reports what nobody received.
     let origin: TaskOrigin
     let source: EventSource
 
-    /// Whether work goes on that everybody has left.
-    let runsToCompletion: Bool
-    /// Whether the end of work that everybody has left is reported.
-    private let reportsAbandoned: Bool
+    /// Whether a flight has the latest deadline of its callers. A flight that can go on without callers has none.
+    let hasDeadlines: Bool
+
+    /// What happens to a result that no caller receives.
+    enum Unheard {
+        /// An error is reported.
+        case errorIsReported
+        /// The end of the work is reported, whatever the result.
+        case endIsReported
+        /// The owner of the flights takes care of it.
+        case isHandled
+    }
+
+    private let unheard: Unheard
 
     init(
         origin: TaskOrigin,
         name: String? = nil,
         runsToCompletion: Bool = false,
-        reportsAbandoned: Bool = false,
+        unheard: Unheard = .errorIsReported,
         emitsLife: Bool = false
     ) {
         self.origin = origin
         source = EventSource(origin.primitive, name: name)
-        self.reportsAbandoned = reportsAbandoned
-        self.runsToCompletion = runsToCompletion
+        hasDeadlines = !runsToCompletion && unheard != .isHandled
+        self.unheard = unheard
         state = Locked(Machine(runsToCompletion: runsToCompletion))
         if emitsLife { Diagnostics.emit(source.event(.created)) }
     }
@@ -232,9 +242,11 @@ final class _FlightTable: Sendable {
     /// Reports a result that no caller receives.
     @usableFromInline
     nonisolated(nonsending) func report(_ failure: (any Error)?, wasCancelled: Bool) async {
-        if reportsAbandoned {
-            reportAbandoned(failure)
-        } else if let failure {
+        switch unheard {
+        case .endIsReported: reportAbandoned(failure)
+        case .isHandled: break
+        case .errorIsReported:
+            guard let failure else { return }
             await settle(failure, in: origin, isCancelled: wasCancelled || Task.isCancelled, handler: nil)
         }
     }
@@ -262,8 +274,9 @@ final class _FlightTable: Sendable {
         if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.text)) }
     }
 
-    func cancelAll(because reason: String?) {
-        let cause = CancellationCause.requested(reason: reason)
+    func cancelAll(because reason: String?) { cancelAll(.requested(reason: reason)) }
+
+    func cancelAll(_ cause: CancellationCause) {
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
             let tasks = clearing.jobs.map(\.owned)

@@ -1,0 +1,67 @@
+/// Flights that belong to an owner, and go on without callers.
+extension _FlightTable {
+    /// Begins the flight of a key without a caller, or keeps the flight that is there.
+    ///
+    /// It is inside no other flight: nothing waits for it.
+    func launch<Value: Sendable>(
+        _ key: _ErasedKey,
+        operation: @escaping @Sendable @isolated(any) () async throws -> Value
+    ) {
+        let flight = _TypedFlight<Value>(self, key, inside: [])
+        let level = inheritedPriority.rawValue
+        let hasBegun = state.withLock { machine in
+            guard let id = machine.launch(key, level: level, flight) else { return false }
+            flight.id = id
+            Diagnostics.open(subject(id))
+            return true
+        }
+        guard hasBegun else { return }
+        let name = callersName
+        let task = _withDeadline(of: nil) {
+            spawn(
+                name: name,
+                priority: nil,
+                isolatedTo: operation.isolation,
+                _FlightBody(flight, operation: operation)
+            )
+        }
+        attach(flight, task, level: level, name: name)
+    }
+
+    /// Joins the flight of a key, and begins none.
+    ///
+    /// - Returns: `nil` if there is none, or if the caller would wait for itself.
+    func joinIfPresent<Value: Sendable>(_ key: _ErasedKey, of type: Value.Type) throws -> _FlightCaller<Value>? {
+        try Task.checkCancellation()
+        guard case .joined(let flight, let place) = join(key, inside: _FlightPlace.held, nil) else { return nil }
+        return _FlightCaller(downcast(flight), at: place)
+    }
+
+    /// Keeps the flight of a key no longer: without callers it is cancelled.
+    func release(_ key: _ErasedKey, because cause: CancellationCause) {
+        let (leaving, task, moment) = state.withLock { machine in
+            let leaving = machine.release(key)
+            let task = leaving.cancelling?.owned
+            // Under the lock, under which the task is known to have its end before it.
+            if let task { CancellationCauses.record(.known(cause), for: task.address) }
+            return (leaving, task, Diagnostics.moment)
+        }
+        guard let id = leaving.cancelled else { return }
+        task?.cancel()
+        Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(id), detail: cause.eventText))
+        withExtendedLifetime(leaving.payload) {}
+    }
+
+    /// Called by the work of a flight when its result is about to be there: nothing joins the flight from now on.
+    func retire(_ id: ID, of key: _ErasedKey) {
+        let payload = state.withLock { $0.retire(id, of: key) }
+        withExtendedLifetime(payload) {}
+    }
+
+    /// The work of a flight waits for another flight.
+    ///
+    /// - Returns: Whether it may: not if the other flight waits for this one.
+    func wait(_ id: ID, behind other: ID) -> Bool { state.withLock { $0.wait(id, behind: other) } }
+
+    func stopWaiting(_ id: ID, behind other: ID) { state.withLock { $0.stopWaiting(id, behind: other) } }
+}
