@@ -27,6 +27,7 @@ struct _ErasedKey: Hashable, Sendable {
     }
 
     /// The key that this was created from.
+    @usableFromInline
     func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
         guard type == self.type else { preconditionFailure("A key is asked for as what it was made of.") }
         guard let box else { return bytes.key(as: type) }

@@ -96,3 +96,21 @@ struct KeyTable<Element: Keyed> {
         }
     }
 }
+
+// MARK: Chains of the elements
+
+extension KeyTable where Element: Linked {
+    /// - Complexity: O(1).
+    mutating func append(_ index: Index, to chain: inout Chain) { chain.append(index, in: &elements) }
+
+    /// Removes an element from a chain, and leaves it in the table.
+    ///
+    /// - Complexity: O(1).
+    mutating func unlink(_ index: Index, from chain: inout Chain) { chain.remove(index, in: &elements) }
+
+    /// The indexes of the elements of a chain, in order. O(*n*).
+    func indexes(of chain: Chain) -> [Index] { chain.slots(in: elements) }
+
+    /// Traps if the links are not the same in both directions. O(*n*).
+    func checkLinks(of chain: Chain) { chain.checkLinks(in: elements) }
+}
