@@ -1,0 +1,351 @@
+/// Which values a cache has, how old they are, and which loads run. Pure: no lock, task, clock or closure.
+///
+///     (absent) ──start──▶ loading ──finish──▶ fresh ──time──▶ stale ──time──▶ expired ──read──▶ (absent)
+///        ▲                   │                  ▲               │ read: one refresh
+///        │            update, invalidate        └────finish─────┘
+///        │                   ▼
+///        └─────finish── superseded         its result goes to the callers that wait for it, and is not stored
+///
+/// A load is known from the moment in which its flight begins the work until it ends. The flights of one key are told apart by the load that they come
+/// after: a caller that needs a newer result than a running load will have joins the flight after that load, which waits for its end.
+///
+/// Loads and values have serials, in the order in which the loads began or the values were written.
+///
+/// Invariants, checked by `checkInvariants()` after each step of the tests:
+/// 1. A key has at most one load at any time.
+/// 2. A key without a value has a load; otherwise nothing of it is kept.
+/// 3. At most `capacity` values are kept; they form a chain from the least recently to the most recently used.
+/// 4. Flights wait only for a load that runs.
+struct CacheStateMachine<Key: Hashable, Value, Waiter> {
+    /// The number of a load or a written value; 0: before all of them.
+    typealias Serial = UInt64
+    typealias Waiters = WaiterTable<Waiter, WaitOutcome>
+    typealias Table = KeyTable<Entry>
+
+    /// For how long a value is used, from the start of its load.
+    struct Lifespan: Hashable, Sendable {
+        /// The value is fresh.
+        var fresh: Duration
+        /// After that: it is returned, and refreshed in the background.
+        var stale = Duration.zero
+        /// After `fresh`: it is returned if a load fails.
+        var fallback = Duration.zero
+        /// How much earlier than the end of `fresh` it is refreshed.
+        var early = Duration.zero
+    }
+
+    struct Content {
+        let value: Value
+        let serial: Serial
+        let start: Duration
+        /// From here on a read refreshes the value.
+        let refreshTime: Duration
+        /// From here on the value is stale.
+        let staleTime: Duration
+        /// From here on it is not returned without a load.
+        let useLimit: Duration
+        /// From here on it is not returned at all.
+        let fallbackLimit: Duration
+
+        init(_ value: Value, _ serial: Serial, start: Duration, _ span: Lifespan) {
+            (self.value, self.serial, self.start) = (value, serial, start)
+            staleTime = start + span.fresh
+            refreshTime = max(start, staleTime - span.early)
+            useLimit = staleTime + span.stale
+            fallbackLimit = max(useLimit, staleTime + span.fallback)
+        }
+    }
+
+    struct Load {
+        let serial: Serial
+        /// The load that its flight comes after.
+        let after: Serial
+        /// The flight that does the work.
+        let flight: Ticket?
+        let start: Duration
+        /// A write or an invalidation has come since it began.
+        var isSuperseded = false
+    }
+
+    struct Entry: Keyed, Linked {
+        let key: Key
+        var nextInBucket = Chain.none
+        var links = Links()
+        var content: Content?
+        var load: Load?
+        /// The flights that wait for the end of the load.
+        var line = Chain()
+        /// How many loads in a row have failed.
+        var failures = 0
+        /// Until then no read begins a refresh.
+        var retryTime = Duration.zero
+        /// A reader has undertaken to begin a refresh.
+        var isRefreshClaimed = false
+
+        init(_ key: Key) { self.key = key }
+    }
+
+    let capacity: Int
+    private let retryDelay: Duration
+    var entries = Table()
+    var waiters = Waiters()
+    /// The entries with a value, the least recently used first.
+    var order = Chain()
+    /// How many entries have a value.
+    private(set) var count = 0
+    var nextSerial: Serial = 1
+
+    /// - Parameters:
+    ///   - capacity: The highest number of values.
+    ///   - retryDelay: After the first of several loads in a row that fail, how long no read begins a refresh.
+    init(capacity: Int, retryDelay: Duration) {
+        (self.capacity, self.retryDelay) = (max(0, capacity), retryDelay)
+    }
+
+    // MARK: Reading
+
+    enum Answer {
+        /// A value, and nothing else to do.
+        case hit(Value)
+        /// A value that is older than it should be. A load for it runs if `joining` is not `nil`; it has the flight after that load.
+        case old(Value, isStale: Bool, joining: Serial?)
+        /// A value that is older than it should be; the caller must launch the flight after a load.
+        case refresh(Value, isStale: Bool, after: Serial)
+        /// The caller must join the flight after a load.
+        case load(after: Serial, expired: Expired?)
+    }
+
+    /// What has left the cache because its time was over, to be released outside the lock.
+    struct Expired {
+        let value: Value
+        var key: Key?
+    }
+
+    /// A caller wants the value of a key, and no load begins for it.
+    ///
+    /// - Returns: `nil` if anything must be done: see `read(_:at:)`.
+    /// - Complexity: O(1).
+    mutating func hit(_ key: Key, at now: Duration) -> Value? {
+        guard let index = entries.index(of: key) else { return nil }
+        guard let refreshTime = entries[index].content?.refreshTime, now < refreshTime else { return nil }
+        touch(index)
+        return entries[index].content?.value
+    }
+
+    /// A caller wants the value of a key.
+    ///
+    /// - Complexity: O(1).
+    mutating func read(_ key: Key, at now: Duration) -> Answer {
+        guard let index = entries.index(of: key) else { return .load(after: 0, expired: nil) }
+        guard let content = entries[index].content else { return .load(after: flight(of: index), expired: nil) }
+        if now < content.refreshTime {
+            touch(index)
+            return .hit(content.value)
+        }
+        let isStale = now >= content.staleTime
+        let mayRefresh = entries[index].load == nil && now >= entries[index].retryTime
+        if now < content.useLimit {
+            touch(index)
+            guard mayRefresh, !entries[index].isRefreshClaimed else {
+                return .old(content.value, isStale: isStale, joining: running(index))
+            }
+            entries[index].isRefreshClaimed = true
+            return .refresh(content.value, isStale: isStale, after: content.serial)
+        }
+        if now < content.fallbackLimit {
+            touch(index)
+            // A load has failed a moment ago, so another one would fail as well.
+            if entries[index].load == nil, !mayRefresh {
+                return .old(content.value, isStale: true, joining: nil)
+            }
+            return .load(after: flight(of: index), expired: nil)
+        }
+        dropContent(index)
+        let after = flight(of: index)
+        return .load(after: after, expired: Expired(value: content.value, key: removeIfUnused(index)))
+    }
+
+    /// The load of the key that is expected to bring a newer value.
+    private func running(_ index: Table.Index) -> Serial? {
+        if let load = entries[index].load { return load.isSuperseded ? nil : load.after }
+        return entries[index].isRefreshClaimed ? entries[index].content?.serial : nil
+    }
+
+    /// The load after which the flight comes that a caller joins who has no use for the value.
+    private func flight(of index: Table.Index) -> Serial {
+        if let load = entries[index].load { return load.isSuperseded ? load.serial : load.after }
+        return entries[index].content?.serial ?? 0
+    }
+
+    /// The load after which the flight comes that begins its load from now on.
+    func newest(_ key: Key) -> Serial {
+        guard let index = entries.index(of: key) else { return 0 }
+        // A value that was written during the load is newer than the load.
+        return max(entries[index].load?.serial ?? 0, entries[index].content?.serial ?? 0)
+    }
+
+    /// The value of a key, if it would be returned without a load. Not a use.
+    func peek(_ key: Key, at now: Duration) -> Value? {
+        guard let index = entries.index(of: key), let content = entries[index].content else { return nil }
+        return now < content.useLimit ? content.value : nil
+    }
+
+    /// The value of a key, for a caller whose load has failed.
+    func fallback(_ key: Key, at now: Duration) -> Value? {
+        guard let index = entries.index(of: key), let content = entries[index].content else { return nil }
+        return now < content.fallbackLimit ? content.value : nil
+    }
+
+    private mutating func touch(_ index: Table.Index) {
+        guard order.last != index else { return }
+        entries.unlink(index, from: &order)
+        entries.append(index, to: &order)
+    }
+
+    // MARK: Loading
+
+    enum Starting {
+        /// The flight must load, and then call `finish`.
+        case load(Serial)
+        /// A newer value than that of the load before has come meanwhile.
+        case value(Value)
+        /// Another load of the key runs: the flight must park, and ask again when it is woken.
+        case wait(Waiters.ID, behind: Ticket?)
+    }
+
+    /// A flight is about to load.
+    ///
+    /// - Parameters:
+    ///   - after: The load after which the flight comes.
+    ///   - flight: The flight.
+    /// - Complexity: O(1), amortized.
+    mutating func start(_ key: Key, after: Serial, flight: Ticket?, at now: Duration) -> Starting {
+        let index = entries.index(of: key) ?? entries.insert(Entry(key))
+        entries[index].isRefreshClaimed = false
+        if let content = entries[index].content, content.serial > after, now < content.staleTime {
+            return .value(content.value)
+        }
+        if let load = entries[index].load {
+            return .wait(waiters.enroll(in: &entries[index].line), behind: load.flight)
+        }
+        entries[index].load = Load(serial: nextSerial, after: after, flight: flight, start: now)
+        nextSerial += 1
+        return .load(nextSerial - 1)
+    }
+
+    /// Parks the waiter of a flight.
+    ///
+    /// - Returns: With what the waiter must be resumed at once; `nil`: it waits.
+    mutating func park(_ id: Waiters.ID, _ waiter: Waiter) -> WaitOutcome? { waiters.park(id, waiter) }
+
+    /// A flight no longer waits. Has no effect if it was woken.
+    ///
+    /// - Returns: The waiter, if it is parked.
+    mutating func leave(_ id: Waiters.ID, _ key: Key) -> Waiter? {
+        guard waiters.isWaiting(id), let index = entries.index(of: key) else { return nil }
+        return waiters.leave(id, in: &entries[index].line, with: .left)
+    }
+
+    enum Outcome {
+        case value(Value, Lifespan)
+        /// An error. It is stored if its lifespan is more than zero and there is no value to fall back to.
+        case failure(Value, Lifespan)
+        /// The flight was cancelled, which says nothing about the key.
+        case cancelled
+    }
+
+    /// What leaves the cache, for its storage to act on and to release outside the lock.
+    struct Remains {
+        /// The flights that waited for the load.
+        var woken: [Waiter] = []
+        var values: [Value] = []
+        var keys: [Key] = []
+        /// The keys whose values had to make room.
+        var evicted: [Key] = []
+        /// The keys whose loads were superseded, with the load after which the flight of each comes.
+        var superseded: [(key: Key, after: Serial)] = []
+    }
+
+    /// A load has ended.
+    ///
+    /// - Complexity: O(1), and O(*n*) in the number of flights that wait for it.
+    mutating func finish(_ key: Key, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
+        guard let index = entries.index(of: key), let load = entries[index].load, load.serial == serial else {
+            preconditionFailure("A load ends once.")
+        }
+        var remains = Remains()
+        entries[index].load = nil
+        remains.woken = waiters.wakeAll(in: &entries[index].line, with: .reached)
+        if !load.isSuperseded {
+            switch outcome {
+            case .cancelled: break
+            case .value(let value, let span):
+                (entries[index].failures, entries[index].retryTime) = (0, .zero)
+                store(Content(value, serial, start: load.start, span), at: index, now, &remains)
+            case .failure(let error, let span):
+                fail(index, at: now)
+                let limit = entries[index].content?.fallbackLimit
+                if span.fresh > .zero, limit.map({ now >= $0 }) ?? true {
+                    store(Content(error, serial, start: load.start, span), at: index, now, &remains)
+                }
+            }
+        }
+        if let key = removeIfUnused(index) { remains.keys.append(key) }
+        return remains
+    }
+
+    /// Later reads try again: after the delay, and after twice the time for each further failure, but at least once per time to live.
+    private mutating func fail(_ index: Table.Index, at now: Duration) {
+        entries[index].failures += 1
+        let lifetime = entries[index].content.map { $0.staleTime - $0.start } ?? .zero
+        let factor = Double(1 << min(entries[index].failures - 1, 30))
+        let delay = min(retryDelay.saturatingMultiplied(by: factor), max(retryDelay, lifetime))
+        entries[index].retryTime = now + delay
+    }
+
+    mutating func store(
+        _ content: Content,
+        at index: Table.Index,
+        _ now: Duration,
+        _ remains: inout Remains
+    ) {
+        if let old = entries[index].content {
+            remains.values.append(old.value)
+            dropContent(index)
+        }
+        entries[index].isRefreshClaimed = false
+        guard now < content.fallbackLimit else { return remains.values.append(content.value) }
+        entries[index].content = content
+        entries.append(index, to: &order)
+        count += 1
+        guard count > capacity else { return }
+        let oldest = order.first
+        if let content = entries[oldest].content { remains.values.append(content.value) }
+        remains.evicted.append(entries[oldest].key)
+        dropContent(oldest)
+        if oldest != index { _ = removeIfUnused(oldest) }
+    }
+
+    mutating func dropContent(_ index: Table.Index) {
+        entries.unlink(index, from: &order)
+        entries[index].content = nil
+        entries[index].isRefreshClaimed = false
+        count -= 1
+    }
+
+    /// - Returns: The key of the entry, to be released outside the lock, if it was removed.
+    mutating func removeIfUnused(_ index: Table.Index) -> Key? {
+        guard entries[index].content == nil, entries[index].load == nil else { return nil }
+        return entries.remove(index).key
+    }
+
+    // MARK: Looking
+
+    /// How many loads run.
+    var loadCount: Int {
+        (0..<entries.extent).count { entries.isOccupied($0) && entries[$0].load != nil }
+    }
+
+    /// What it holds memory for.
+    var memory: Int { max(entries.capacity, waiters.capacity) }
+}

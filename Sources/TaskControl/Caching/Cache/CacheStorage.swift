@@ -1,0 +1,302 @@
+/// The engine of a cache: locks, asks the state machine, unlocks, and only then acts. Its loads are flights.
+///
+/// The flights hold it while they run; ``CachedFlight`` cancels them when it is deallocated.
+@usableFromInline
+final class _CacheStorage: Sendable {
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
+    typealias Machine = CacheStateMachine<_ErasedKey, _CachedResult, Waiter>
+
+    private let state: Locked<Machine>
+    let flights: _FlightTable
+    private let time: Stopwatch
+    private let clock: any Clock<Duration>
+    private let policy: CachePolicy
+    private let loader: _CacheLoader
+    private let random: @Sendable () -> UInt64
+
+    @usableFromInline
+    init(
+        name: String?,
+        capacity: Int,
+        policy: CachePolicy,
+        clock: some Clock<Duration>,
+        random: @escaping @Sendable () -> UInt64,
+        loader: _CacheLoader
+    ) {
+        state = Locked(Machine(capacity: capacity, retryDelay: policy.refreshRetryDelay.usable))
+        // The events of a failed load are those of its flight: a refresh that fails is no mistake.
+        flights = _FlightTable(origin: .cachedFlight, name: name, unheard: .isHandled, emitsLife: true)
+        time = Stopwatch(clock)
+        self.clock = clock
+        self.policy = policy
+        self.loader = loader
+        self.random = random
+    }
+
+    var source: EventSource { flights.source }
+
+    // MARK: Reading
+
+    /// The result of a key, if there is nothing else to do.
+    @usableFromInline
+    func hit(_ key: _ErasedKey) -> _CachedResult? {
+        let now = time.now
+        return state.withLock { $0.hit(key, at: now) }
+    }
+
+    /// The result of a key: the one that there is, or that of a load.
+    @usableFromInline
+    nonisolated(nonsending) func value(_ key: _ErasedKey) async throws -> _CachedResult {
+        switch read(key) {
+        case .hit(let result): return result
+        case .refresh(let result, let isStale, let after), .old(let result, let isStale, let after?):
+            guard isStale, policy.patience > .zero else { return result }
+            return try await newer(than: result, key, after)
+        case .old(let result, _, joining: nil): return result
+        case .load(let after, _):
+            do {
+                return try await load(key, after)
+            } catch {
+                let now = time.now
+                // A mistake of the program is not hidden by an old value.
+                guard !Task.isCancelled, !(error is any ProgrammingMistake),
+                    let old = state.withLock({ $0.fallback(key, at: now) }), old.error == nil
+                else { throw error }
+                return old
+            }
+        }
+    }
+
+    /// Reads, and does what follows from that except to wait.
+    private func read(_ key: _ErasedKey) -> Machine.Answer {
+        let now = time.now
+        let (answer, moment) = state.withLock { ($0.read(key, at: now), Diagnostics.moment) }
+        switch answer {
+        case .refresh(_, _, let after): launch(key, after)
+        case .load(_, .some): Diagnostics.emit(at: moment, source.event(.expired, key: key.text))
+        default: break
+        }
+        return answer
+    }
+
+    /// The result of a refresh, if it comes soon, and otherwise the stale one.
+    private nonisolated(nonsending) func newer(
+        than stale: _CachedResult,
+        _ key: _ErasedKey,
+        _ after: Machine.Serial
+    ) async throws -> _CachedResult {
+        // No flight begins here: one that has failed already is tried again later.
+        let flight = _ErasedKey(LoadKey(key: key, after: after))
+        guard let caller = try flights.joinIfPresent(flight, of: _CachedResult.self) else { return hit(key) ?? stale }
+        do {
+            return try await withTimeout(policy.patience, clock: clock) { try await caller.value() }
+        } catch {
+            try Task.checkCancellation()
+            return stale
+        }
+    }
+
+    /// The result of a load that begins from now on.
+    @usableFromInline
+    nonisolated(nonsending) func fresh(_ key: _ErasedKey) async throws -> _CachedResult {
+        try await load(key, state.withLock { $0.newest(key) })
+    }
+
+    /// The first result of a sequence, and the load after which the flight comes that brings the second; no result: there is only the second, and no
+    /// load: there is only the first.
+    @usableFromInline
+    func first(_ key: _ErasedKey) -> (_CachedResult?, after: UInt64?) {
+        switch read(key) {
+        case .hit(let result): (result, nil)
+        case .refresh(let result, let isStale, let after): (result, isStale ? after : nil)
+        case .old(let result, let isStale, let after):
+            (result, isStale ? after ?? state.withLock { $0.newest(key) } : nil)
+        case .load(let after, _): (nil, after)
+        }
+    }
+
+    @usableFromInline
+    func peek(_ key: _ErasedKey) -> _CachedResult? {
+        let now = time.now
+        return state.withLock { $0.peek(key, at: now) }
+    }
+
+    // MARK: Loading
+
+    /// Waits for the flight of a key after a load, or begins it.
+    @usableFromInline
+    nonisolated(nonsending) func load(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+        let flight = _ErasedKey(LoadKey(key: key, after: after))
+        guard let caller = try flights.join(flight, operation: { try await self.fly(key, after, flight) }) else {
+            throw loader.reentrancyError(key)
+        }
+        return try await caller.value()
+    }
+
+    /// Begins the flight of a key after a load for the cache itself.
+    private func launch(_ key: _ErasedKey, _ after: Machine.Serial) {
+        let flight = _ErasedKey(LoadKey(key: key, after: after))
+        flights.launch(flight) { try await self.fly(key, after, flight) }
+    }
+
+    /// The work of a flight.
+    ///
+    /// Before its result is visible, the flight accepts no more callers: a caller that comes after a later invalidation must not receive the result.
+    private nonisolated(nonsending) func fly(
+        _ key: _ErasedKey,
+        _ after: Machine.Serial,
+        _ flight: _ErasedKey
+    ) async throws -> _CachedResult {
+        let id = _FlightPlace.all.last?.id
+        var isRetired = false
+        func retire() {
+            if let id, !isRetired { flights.retire(id, of: flight) }
+            isRetired = true
+        }
+        while true {
+            let start = time.now
+            switch state.withLock({ $0.start(key, after: after, flight: id, at: start) }) {
+            case .value(let result):
+                // Asked again when nothing joins any more.
+                guard isRetired else {
+                    retire()
+                    continue
+                }
+                return try result.checked()
+            case .wait(let place, let other):
+                try await wait(at: place, key, id, behind: other)
+            case .load(let serial):
+                let result = await loader.load(key)
+                retire()
+                finish(key, serial, result, start)
+                return try result.checked()
+            }
+        }
+    }
+
+    /// Waits until the load that runs has ended, so that a key never has two.
+    private nonisolated(nonsending) func wait(
+        at place: Machine.Waiters.ID,
+        _ key: _ErasedKey,
+        _ id: Ticket?,
+        behind other: Ticket?
+    ) async throws {
+        var isCircular = false
+        if let id, let other { isCircular = !flights.wait(id, behind: other) }
+        if isCircular { state.withLock { $0.leave(place, key) }?.resume(returning: .left) }
+        let outcome = await suspend { waiter in
+            state.withLock { $0.park(place, waiter) }
+        } onCancel: {
+            state.withLock { $0.leave(place, key) }?.resume(returning: .left)
+        } raising: { [flights] priority in
+            if let other { flights.raise(other, to: priority) }
+        }
+        if isCircular { throw loader.reentrancyError(key) }
+        if let id, let other { flights.stopWaiting(id, behind: other) }
+        if outcome == .left { throw CancellationError() }
+    }
+
+    private func finish(_ key: _ErasedKey, _ serial: Machine.Serial, _ result: _CachedResult, _ start: Duration) {
+        let now = time.now
+        let outcome: Machine.Outcome
+        if result.error == nil {
+            outcome = .value(result, lifespan(of: result, cost: now - start))
+        } else if Task.isCancelled {
+            outcome = .cancelled
+        } else {
+            outcome = .failure(result, Machine.Lifespan(fresh: lifetime(of: result, policy.errorTimeToLive)))
+        }
+        act(on: state.withLock { ($0.finish(key, serial, outcome, at: now), Diagnostics.moment) })
+    }
+
+    private func lifetime(of result: _CachedResult, _ usual: Duration) -> Duration {
+        (loader.lifetime?(result) ?? usual).usable
+    }
+
+    private func lifespan(of result: _CachedResult, cost: Duration) -> Machine.Lifespan {
+        var span = Machine.Lifespan(
+            fresh: lifetime(of: result, policy.timeToLive),
+            stale: policy.staleWhileRevalidate.usable,
+            fallback: policy.staleIfError.usable
+        )
+        if policy.earlyRefresh > 0, cost > .zero {
+            span.early = cost.saturatingMultiplied(by: policy.earlyRefresh * exponentialVariate(random))
+        }
+        return span
+    }
+
+    // MARK: Changing
+
+    @usableFromInline
+    func update(_ key: _ErasedKey, _ result: _CachedResult) {
+        let span = lifespan(of: result, cost: .zero)
+        let now = time.now
+        let change = state.withLock { ($0.update(key, result, span, at: now), Diagnostics.moment) }
+        Diagnostics.emit(at: change.1, source.event(.written, key: key.text))
+        act(on: change)
+    }
+
+    @usableFromInline
+    func invalidate(_ key: _ErasedKey) {
+        let change = state.withLock { ($0.invalidate(key), Diagnostics.moment) }
+        Diagnostics.emit(at: change.1, source.event(.invalidated, key: key.text))
+        act(on: change)
+    }
+
+    @usableFromInline
+    func removeAll() { clear(state.withLock { ($0.removeAll(), Diagnostics.moment) }) }
+
+    @usableFromInline
+    func removeAll(olderThan age: Duration) {
+        let now = time.now
+        clear(state.withLock { ($0.removeAll(olderThan: age, at: now), Diagnostics.moment) })
+    }
+
+    private func clear(_ change: (remains: Machine.Remains, moment: EventMoment?)) {
+        Diagnostics.emit(at: change.moment, source.event(.removedAll, count: change.remains.values.count))
+        act(on: change)
+    }
+
+    /// Acts on what a change has left, which is released after that.
+    private func act(on change: (remains: Machine.Remains, moment: EventMoment?)) {
+        for waiter in change.remains.woken { waiter.resume(returning: .reached) }
+        for (key, after) in change.remains.superseded {
+            flights.release(_ErasedKey(LoadKey(key: key, after: after)), because: .superseded(key: key.text))
+        }
+        for key in change.remains.evicted {
+            Diagnostics.emit(at: change.moment, source.event(.evicted, key: key.text))
+        }
+    }
+
+    /// The cache is deallocated: nothing has a use for its loads.
+    @usableFromInline
+    func end() {
+        if flights.count > 0 { flights.cancelAll(.ownerDeallocated(name: source.name)) }
+        Diagnostics.emit(source.event(.deallocated))
+    }
+
+    // MARK: Looking
+
+    @usableFromInline var name: String? { source.name }
+
+    @usableFromInline var count: Int { state.withLock { $0.count } }
+
+    /// How many loads run.
+    var loadCount: Int { state.withLock { $0.loadCount } }
+
+    /// What it holds memory for.
+    var memory: Int { state.withLock { $0.memory } }
+}
+
+extension _CachedResult {
+    /// The result of a load, or its error.
+    fileprivate func checked() throws -> _CachedResult {
+        if let error { throw error }
+        return self
+    }
+}
+
+extension Duration {
+    /// A duration that a client has computed: neither negative nor longer than a clock can add.
+    fileprivate var usable: Duration { max(.zero, saturated) }
+}

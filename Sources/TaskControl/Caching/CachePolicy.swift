@@ -1,0 +1,73 @@
+/// For how long a ``CachedFlight`` uses a value, and what happens after that.
+///
+/// ```swift
+/// // Fresh for a minute. For five minutes more a reader gets the old value at once, and a new one is fetched for later readers. If
+/// // that fails, the old value serves for an hour.
+/// let policy = CachePolicy(
+///     timeToLive: .seconds(60),
+///     staleWhileRevalidate: .seconds(300),
+///     staleIfError: .seconds(3_600)
+/// )
+/// ```
+///
+/// The age of a value counts from the *start* of its load: a slow load does not make the value any younger. All durations may be zero; less than zero
+/// counts as zero, and more than 100 years as 100 years.
+public struct CachePolicy: Hashable, Sendable {
+    /// For how long a value is fresh, from the start of its load. A value that is written counts from then.
+    public var timeToLive: Duration
+
+    /// For how long after its time to live a value is still returned at once, while it is refreshed in the background. RFC 5861 calls this
+    /// *stale-while-revalidate*.
+    public var staleWhileRevalidate: Duration
+
+    /// For how long after its time to live a value is returned if a load fails. RFC 5861 calls this *stale-if-error*.
+    public var staleIfError: Duration
+
+    /// For how long the reader of a stale value waits for the refresh, before it takes the stale value.
+    public var patience: Duration
+
+    /// For how long an error is thrown to later readers without another load, from the start of the load that failed; also called negative caching.
+    ///
+    /// An error never replaces a value that ``staleIfError`` still allows to be returned.
+    public var errorTimeToLive: Duration
+
+    /// How early values are refreshed before they are stale, as the factor *beta* of XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic
+    /// Cache Stampede Prevention", VLDB 2015); 0: not early.
+    ///
+    /// Each value is refreshed by the first read in the last *d* × `beta` × *e* of its time to live, where *d* is the time that its load took, and *e* is
+    /// drawn per value from the exponential distribution with the mean 1. So the processes of a fleet do not refresh the same value at the same time.
+    /// XFetch draws per read. Within one process, where a load is shared anyway, a draw per value has the same effect, and a read costs nothing.
+    public var earlyRefresh: Double
+
+    /// After a refresh that failed, for how long no read begins another one. It doubles for each further failure in a row, up to the time to live of the
+    /// value, and never stops the refreshes.
+    public var refreshRetryDelay: Duration
+
+    /// Creates a policy.
+    ///
+    /// - Parameters:
+    ///   - timeToLive: For how long a value is fresh.
+    ///   - staleWhileRevalidate: By default zero, as in RFC 5861, where a response allows it or not.
+    ///   - staleIfError: By default zero, for the same reason.
+    ///   - patience: By default zero: the reader of a stale value does not wait.
+    ///   - errorTimeToLive: By default zero: errors are not cached.
+    ///   - earlyRefresh: By default 0. The paper recommends 1. Less than zero and not a number count as 0.
+    ///   - refreshRetryDelay: By default 5 s, the `errorRetryInterval` of the library SWR.
+    public init(
+        timeToLive: Duration,
+        staleWhileRevalidate: Duration = .zero,
+        staleIfError: Duration = .zero,
+        patience: Duration = .zero,
+        errorTimeToLive: Duration = .zero,
+        earlyRefresh: Double = 0,
+        refreshRetryDelay: Duration = .seconds(5)
+    ) {
+        self.timeToLive = timeToLive
+        self.staleWhileRevalidate = staleWhileRevalidate
+        self.staleIfError = staleIfError
+        self.patience = patience
+        self.errorTimeToLive = errorTimeToLive
+        self.earlyRefresh = earlyRefresh
+        self.refreshRetryDelay = refreshRetryDelay
+    }
+}

@@ -1,0 +1,222 @@
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControl
+
+extension Gate {
+    fileprivate static var opened: Gate {
+        let gate = Gate()
+        gate.open()
+        return gate
+    }
+}
+
+/// What a policy allows, and what the other functions of a cache do.
+@Suite(.timeLimit(.minutes(15)))
+struct CachedFlightPolicyTests {
+    private let swr = CachePolicy(timeToLive: .seconds(10), staleWhileRevalidate: .seconds(20))
+
+    // MARK: Patience
+
+    @Test(arguments: [true, false]) func aReaderWaitsForAFreshValueForAWhile(comesInTime: Bool) async throws {
+        var policy = swr
+        policy.patience = .seconds(5)
+        let fixture = CacheFixture(policy)
+        let gate = Gate()
+        fixture.plan(2, .wait(gate))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(10))
+        let reader = fixture.reader()
+        try await fixture.clock.waitForSleepers()
+        try await fixture.waitForCallers(1)
+        if comesInTime { gate.open() } else { await fixture.clock.advance(by: .seconds(5)) }
+        #expect(try await reader.value == (comesInTime ? 2 : 1))
+        gate.open()
+        try await fixture.waitForFlights()
+        #expect(fixture.cache.peek("a") == 2, "the refresh goes on in any case")
+    }
+
+    @Test func aPatientReaderGetsTheStaleValueIfTheRefreshFails() async throws {
+        var policy = swr
+        policy.patience = .seconds(5)
+        let fixture = CacheFixture(policy)
+        fixture.plan(2, .fail(MarkedError()))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(10))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+    }
+
+    // MARK: Early refresh
+
+    /// The share of the values that are refreshed early by a reader who comes at one moment is exp(-x/d), as in the paper.
+    @Test func valuesAreRefreshedEarlyWithTheProbabilityOfThePaper() async throws {
+        let random = Locked(SeededGenerator(seed: 1))
+        var draws: [Double] = []
+        for _ in 0..<20_000 { draws.append(exponentialVariate { random.withLock { $0.next() } }) }
+        for (bound, share) in [(0.5, 0.6065), (1.0, 0.3679), (2.0, 0.1353), (4.0, 0.0183)] {
+            let measured = Double(draws.count { $0 >= bound }) / Double(draws.count)
+            #expect(abs(measured - share) < 0.015, "\(measured) is not \(share)")
+        }
+        #expect(exponentialVariate { 0 } >= 0 && exponentialVariate { .max } >= 0, "a constant generator ends")
+    }
+
+    @Test func anEarlyRefreshBeginsBeforeTheValueIsStale() async throws {
+        var policy = CachePolicy(timeToLive: .seconds(10), patience: .seconds(5), earlyRefresh: 1)
+        // The draw is 0.75: the first number, after one that is larger.
+        let numbers = Locked<[UInt64]>([3 << 62, .max])
+        let fixture = CacheFixture(policy, random: { numbers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } })
+        let gate = Gate()
+        fixture.plan(1, .wait(gate))
+        let first = fixture.reader()
+        try await gate.waitForWaiters()
+        await fixture.clock.advance(by: .seconds(4))
+        gate.open()
+        #expect(try await first.value == 1)
+        // Three seconds before the end: 4 s × 0.75.
+        await fixture.clock.advance(by: .milliseconds(2_900))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        #expect(fixture.loadCount == 1)
+        await fixture.clock.advance(by: .milliseconds(200))
+        #expect(try await fixture.cache.value(for: "a") == 1, "a reader of a fresh value never waits")
+        try await fixture.waitForFlights()
+        #expect(fixture.loadCount == 2 && fixture.cache.peek("a") == 2)
+        policy.earlyRefresh = .nan
+        let other = CacheFixture(policy)
+        #expect(try await other.cache.value(for: "a") == 1)
+    }
+
+    // MARK: Values that decide for themselves
+
+    @Test func eachResultHasItsOwnLifetime() async throws {
+        let fixture = CacheFixture(freshnessLifetime: { result in
+            switch result {
+            case .success(1): .seconds(3)
+            case .success(2): .seconds(-1)
+            case .success: nil
+            case .failure: .seconds(1)
+            }
+        })
+        fixture.plan(4, .fail(MarkedError()))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(3))
+        #expect(try await fixture.cache.value(for: "a") == 2)
+        #expect(try await fixture.cache.value(for: "a") == 3, "less than zero is zero")
+        await fixture.clock.advance(by: .seconds(9))
+        #expect(try await fixture.cache.value(for: "a") == 3)
+        await fixture.clock.advance(by: .seconds(1))
+        for _ in 0..<2 { await #expect(throws: MarkedError.self) { try await fixture.cache.value(for: "a") } }
+        #expect(fixture.loadCount == 4)
+    }
+
+    @Test func absurdDurationsDoNotTrap() async throws {
+        let most = Duration.seconds(Int64.max)
+        let policy = CachePolicy(
+            timeToLive: most,
+            staleWhileRevalidate: most,
+            staleIfError: most,
+            patience: most,
+            errorTimeToLive: most,
+            earlyRefresh: .infinity,
+            refreshRetryDelay: most
+        )
+        let fixture = CacheFixture(policy)
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        let none = Duration.seconds(Int64.min)
+        let other = CacheFixture(CachePolicy(timeToLive: none, staleIfError: none, refreshRetryDelay: none))
+        #expect(try await other.cache.value(for: "a") == 1)
+        other.cache.update(5, for: "a")
+        other.cache.removeAll(olderThan: most)
+        #expect(other.cache.count == 0)
+    }
+
+    // MARK: A stale value and then a fresh one
+
+    @Test func aSequenceHasTheStaleValueAndThenTheFreshOne() async throws {
+        let fixture = CacheFixture(swr)
+        func values() async throws -> [Int] {
+            var values: [Int] = []
+            for try await value in fixture.cache.values(for: "a") { values.append(value) }
+            return values
+        }
+        #expect(try await values() == [1], "there is only the fresh one")
+        #expect(try await values() == [1])
+        await fixture.clock.advance(by: .seconds(10))
+        #expect(try await values() == [1, 2])
+        // The refresh, and the load of the second step if the refresh has failed before it.
+        for load in 3...4 { fixture.plan(load, .fail(MarkedError())) }
+        await fixture.clock.advance(by: .seconds(10))
+        var iterator = fixture.cache.values(for: "a").makeAsyncIterator()
+        #expect(try await iterator.next() == 2)
+        await #expect(throws: MarkedError.self) { try await iterator.next() }
+        #expect(try await iterator.next() == nil)
+        try await fixture.waitForFlights()
+        for load in 4...5 { fixture.plan(load, .wait(Gate.opened)) }
+        let last = try await values()
+        #expect(last.first == 2 && last.count == 2 && last[1] > 3, "although reads do not refresh yet")
+    }
+
+    // MARK: Calls from inside
+
+    @Test func aLoadThatAsksForItsOwnKeyFails() async throws {
+        let holder = Locked<CachedFlight<Int, Int>?>(nil)
+        let cache = CachedFlight<Int, Int>(capacity: 1, policy: CachePolicy(timeToLive: .seconds(10))) { key in
+            let cache = holder.withLock { $0 }!
+            // The second case asks for what comes after the load itself.
+            if key == 2 { cache.invalidate(key) }
+            return try await cache.value(for: key)
+        }
+        holder.withLock { $0 = cache }
+        for key in [1, 2] {
+            await #expect(throws: SingleFlightReentrancyError.self) { try await cache.value(for: key) }
+        }
+        #expect(cache._storage.loadCount == 0)
+        holder.withLock { $0 = nil }
+    }
+
+    @Test func aLoadHasNoDeadline() async throws {
+        let cache = CachedFlight<Int, Bool>(
+            capacity: 1,
+            policy: CachePolicy(timeToLive: .seconds(10))
+        ) { _ in Task.currentDeadline == nil }
+        #expect(try await withDeadline(in: .seconds(60)) { try await cache.value(for: 1) })
+    }
+
+    @Test func aCallerThatWasCancelledBeforeGetsAValueThatIsThereAndLoadsNothing() async throws {
+        let fixture = CacheFixture()
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            let value = try await fixture.cache.value(for: "a")
+            await #expect(throws: CancellationError.self) { try await fixture.cache.value(for: "b") }
+            return value
+        }
+        #expect(try await task.value == 1 && fixture.loadCount == 1)
+    }
+
+    // MARK: Events
+
+    @Test func loadsExpiriesAndEvictionsAreEventsAndHitsAreNot() async throws {
+        let events = try await EventLog.events {
+            let fixture = CacheFixture(capacity: 1)
+            for _ in 0..<3 { _ = try await fixture.cache.value(for: "a") }
+            await fixture.clock.advance(by: .seconds(10))
+            _ = try await fixture.cache.value(for: "a")
+            _ = try await fixture.cache.value(for: "b")
+            fixture.cache.update(5, for: "b")
+            fixture.cache.invalidate("b")
+            fixture.cache.removeAll()
+        }
+        let own = events.filter { $0.primitive == .cachedFlight }
+        #expect(events.unpaired.isEmpty)
+        let noted = own.filter { $0.subject == nil }.map { "\($0.kind) \($0.key ?? "")" }
+        #expect(
+            noted.filter { !$0.hasPrefix("deallocated") } == [
+                "created ", "expired a", "evicted a", "written b", "invalidated b", "removedAll ",
+            ]
+        )
+        #expect(own.filter { $0.kind == .completed }.map(\.key) == ["a", "a", "b"])
+        #expect(own.allSatisfy { $0.ownerName == "articles" })
+    }
+}
