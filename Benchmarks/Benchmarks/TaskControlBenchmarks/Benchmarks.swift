@@ -12,6 +12,7 @@ let benchmarks: @Sendable () -> Void = {
     registerFIFOQueue()
     registerActorQueue()
     registerSingleFlight()
+    registerCachedFlight()
     registerPolicies()
     registerResilience()
     registerRetry()

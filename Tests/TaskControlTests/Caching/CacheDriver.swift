@@ -368,6 +368,6 @@ struct CacheDriver: MachineDriver {
 extension CacheMachine {
     /// The serial of the value of a key.
     fileprivate func peekSerial(_ key: Int) -> Serial? {
-        entries.index(of: key).flatMap { entries[$0].content?.serial }
+        entries.index(of: key).flatMap { bodies[Int($0)].content?.serial }
     }
 }

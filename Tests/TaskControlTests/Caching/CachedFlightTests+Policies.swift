@@ -209,6 +209,7 @@ struct CachedFlightPolicyTests {
             fixture.cache.removeAll()
         }
         let own = events.filter { $0.primitive == .cachedFlight }
+        #expect(!own.contains { $0.kind == .left })
         #expect(events.unpaired.isEmpty)
         let noted = own.filter { $0.subject == nil }.map { "\($0.kind) \($0.key ?? "")" }
         #expect(
@@ -218,5 +219,19 @@ struct CachedFlightPolicyTests {
         )
         #expect(own.filter { $0.kind == .completed }.map(\.key) == ["a", "a", "b"])
         #expect(own.allSatisfy { $0.ownerName == "articles" })
+    }
+
+    /// Otherwise a snapshot would show that the reader waits for the refresh, and perhaps a circle that there is not.
+    @Test func theReaderThatTriggersARefreshIsNoCallerOfIt() async throws {
+        let events = try await EventLog.events {
+            let fixture = CacheFixture(swr)
+            _ = try await fixture.cache.value(for: "a")
+            await fixture.clock.advance(by: .seconds(10))
+            _ = try await fixture.cache.value(for: "a")
+            try await fixture.waitForFlights()
+        }
+        let loads = events.filter { $0.primitive == .cachedFlight }.bySubject
+        #expect(loads.map { $0.count { $0.kind == .left } } == [0, 1])
+        #expect(loads[1].first?.kind == .started && loads[1].last { $0.kind == .left }?.task == loads[1][0].task)
     }
 }

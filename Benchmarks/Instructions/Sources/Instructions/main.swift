@@ -174,6 +174,16 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         }
     ),
     (
+        "CachedFlight.value, hit",
+        { count in
+            let cache = CachedFlight<Int, Int>(
+                capacity: 100,
+                policy: CachePolicy(timeToLive: .seconds(1_000))
+            ) { $0 }
+            for number in 0..<count { _ = try await cache.value(for: number % 10) }
+        }
+    ),
+    (
         "retry, first attempt succeeds",
         { count in for _ in 0..<count { try await retry(attempts: 3) {} } }
     ),

@@ -20,7 +20,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// The number of a load or a written value; 0: before all of them.
     typealias Serial = UInt64
     typealias Waiters = WaiterTable<Waiter, WaitOutcome>
-    typealias Table = KeyTable<Entry>
+    typealias Table = KeyTable<CacheEntry<Key>>
 
     /// For how long a value is used, from the start of its load.
     struct Lifespan: Hashable, Sendable {
@@ -67,10 +67,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var isSuperseded = false
     }
 
-    struct Entry: Keyed, Linked {
-        let key: Key
-        var nextInBucket = Chain.none
-        var links = Links()
+    /// What a key has, at the index of its entry.
+    struct Body {
         var content: Content?
         var load: Load?
         /// The flights that wait for the end of the load.
@@ -81,13 +79,21 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var retryTime = Duration.zero
         /// A reader has undertaken to begin a refresh.
         var isRefreshClaimed = false
+    }
 
-        init(_ key: Key) { self.key = key }
+    /// The part of a body that a hit needs, at the same index: the rest would be copied with it.
+    struct Hit {
+        var value: Value?
+        /// Before any time: there is no value.
+        var refreshTime = Duration.zero - Duration.longestWait
     }
 
     let capacity: Int
     private let retryDelay: Duration
     var entries = Table()
+    /// As long as the table reaches.
+    var bodies: ContiguousArray<Body> = []
+    private var hits: ContiguousArray<Hit> = []
     var waiters = Waiters()
     /// The entries with a value, the least recently used first.
     var order = Chain()
@@ -126,10 +132,9 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// - Returns: `nil` if anything must be done: see `read(_:at:)`.
     /// - Complexity: O(1).
     mutating func hit(_ key: Key, at now: Duration) -> Value? {
-        guard let index = entries.index(of: key) else { return nil }
-        guard let refreshTime = entries[index].content?.refreshTime, now < refreshTime else { return nil }
+        guard let index = entries.index(of: key), now < hits[Int(index)].refreshTime else { return nil }
         touch(index)
-        return entries[index].content?.value
+        return hits[Int(index)].value
     }
 
     /// A caller wants the value of a key.
@@ -137,25 +142,25 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// - Complexity: O(1).
     mutating func read(_ key: Key, at now: Duration) -> Answer {
         guard let index = entries.index(of: key) else { return .load(after: 0, expired: nil) }
-        guard let content = entries[index].content else { return .load(after: flight(of: index), expired: nil) }
+        guard let content = bodies[Int(index)].content else { return .load(after: flight(of: index), expired: nil) }
         if now < content.refreshTime {
             touch(index)
             return .hit(content.value)
         }
         let isStale = now >= content.staleTime
-        let mayRefresh = entries[index].load == nil && now >= entries[index].retryTime
+        let mayRefresh = bodies[Int(index)].load == nil && now >= bodies[Int(index)].retryTime
         if now < content.useLimit {
             touch(index)
-            guard mayRefresh, !entries[index].isRefreshClaimed else {
+            guard mayRefresh, !bodies[Int(index)].isRefreshClaimed else {
                 return .old(content.value, isStale: isStale, joining: running(index))
             }
-            entries[index].isRefreshClaimed = true
+            bodies[Int(index)].isRefreshClaimed = true
             return .refresh(content.value, isStale: isStale, after: content.serial)
         }
         if now < content.fallbackLimit {
             touch(index)
             // A load has failed a moment ago, so another one would fail as well.
-            if entries[index].load == nil, !mayRefresh {
+            if bodies[Int(index)].load == nil, !mayRefresh {
                 return .old(content.value, isStale: true, joining: nil)
             }
             return .load(after: flight(of: index), expired: nil)
@@ -167,32 +172,32 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     /// The load of the key that is expected to bring a newer value.
     private func running(_ index: Table.Index) -> Serial? {
-        if let load = entries[index].load { return load.isSuperseded ? nil : load.after }
-        return entries[index].isRefreshClaimed ? entries[index].content?.serial : nil
+        if let load = bodies[Int(index)].load { return load.isSuperseded ? nil : load.after }
+        return bodies[Int(index)].isRefreshClaimed ? bodies[Int(index)].content?.serial : nil
     }
 
     /// The load after which the flight comes that a caller joins who has no use for the value.
     private func flight(of index: Table.Index) -> Serial {
-        if let load = entries[index].load { return load.isSuperseded ? load.serial : load.after }
-        return entries[index].content?.serial ?? 0
+        if let load = bodies[Int(index)].load { return load.isSuperseded ? load.serial : load.after }
+        return bodies[Int(index)].content?.serial ?? 0
     }
 
     /// The load after which the flight comes that begins its load from now on.
     func newest(_ key: Key) -> Serial {
         guard let index = entries.index(of: key) else { return 0 }
         // A value that was written during the load is newer than the load.
-        return max(entries[index].load?.serial ?? 0, entries[index].content?.serial ?? 0)
+        return max(bodies[Int(index)].load?.serial ?? 0, bodies[Int(index)].content?.serial ?? 0)
     }
 
     /// The value of a key, if it would be returned without a load. Not a use.
     func peek(_ key: Key, at now: Duration) -> Value? {
-        guard let index = entries.index(of: key), let content = entries[index].content else { return nil }
+        guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
         return now < content.useLimit ? content.value : nil
     }
 
     /// The value of a key, for a caller whose load has failed.
     func fallback(_ key: Key, at now: Duration) -> Value? {
-        guard let index = entries.index(of: key), let content = entries[index].content else { return nil }
+        guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
         return now < content.fallbackLimit ? content.value : nil
     }
 
@@ -220,15 +225,15 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     ///   - flight: The flight.
     /// - Complexity: O(1), amortized.
     mutating func start(_ key: Key, after: Serial, flight: Ticket?, at now: Duration) -> Starting {
-        let index = entries.index(of: key) ?? entries.insert(Entry(key))
-        entries[index].isRefreshClaimed = false
-        if let content = entries[index].content, content.serial > after, now < content.staleTime {
+        let index = entries.index(of: key) ?? insert(key)
+        bodies[Int(index)].isRefreshClaimed = false
+        if let content = bodies[Int(index)].content, content.serial > after, now < content.staleTime {
             return .value(content.value)
         }
-        if let load = entries[index].load {
-            return .wait(waiters.enroll(in: &entries[index].line), behind: load.flight)
+        if let load = bodies[Int(index)].load {
+            return .wait(waiters.enroll(in: &bodies[Int(index)].line), behind: load.flight)
         }
-        entries[index].load = Load(serial: nextSerial, after: after, flight: flight, start: now)
+        bodies[Int(index)].load = Load(serial: nextSerial, after: after, flight: flight, start: now)
         nextSerial += 1
         return .load(nextSerial - 1)
     }
@@ -243,7 +248,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// - Returns: The waiter, if it is parked.
     mutating func leave(_ id: Waiters.ID, _ key: Key) -> Waiter? {
         guard waiters.isWaiting(id), let index = entries.index(of: key) else { return nil }
-        return waiters.leave(id, in: &entries[index].line, with: .left)
+        return waiters.leave(id, in: &bodies[Int(index)].line, with: .left)
     }
 
     enum Outcome {
@@ -270,21 +275,21 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     ///
     /// - Complexity: O(1), and O(*n*) in the number of flights that wait for it.
     mutating func finish(_ key: Key, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
-        guard let index = entries.index(of: key), let load = entries[index].load, load.serial == serial else {
+        guard let index = entries.index(of: key), let load = bodies[Int(index)].load, load.serial == serial else {
             preconditionFailure("A load ends once.")
         }
         var remains = Remains()
-        entries[index].load = nil
-        remains.woken = waiters.wakeAll(in: &entries[index].line, with: .reached)
+        bodies[Int(index)].load = nil
+        remains.woken = waiters.wakeAll(in: &bodies[Int(index)].line, with: .reached)
         if !load.isSuperseded {
             switch outcome {
             case .cancelled: break
             case .value(let value, let span):
-                (entries[index].failures, entries[index].retryTime) = (0, .zero)
+                (bodies[Int(index)].failures, bodies[Int(index)].retryTime) = (0, .zero)
                 store(Content(value, serial, start: load.start, span), at: index, now, &remains)
             case .failure(let error, let span):
                 fail(index, at: now)
-                let limit = entries[index].content?.fallbackLimit
+                let limit = bodies[Int(index)].content?.fallbackLimit
                 if span.fresh > .zero, limit.map({ now >= $0 }) ?? true {
                     store(Content(error, serial, start: load.start, span), at: index, now, &remains)
                 }
@@ -296,11 +301,11 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     /// Later reads try again: after the delay, and after twice the time for each further failure, but at least once per time to live.
     private mutating func fail(_ index: Table.Index, at now: Duration) {
-        entries[index].failures += 1
-        let lifetime = entries[index].content.map { $0.staleTime - $0.start } ?? .zero
-        let factor = Double(1 << min(entries[index].failures - 1, 30))
+        bodies[Int(index)].failures += 1
+        let lifetime = bodies[Int(index)].content.map { $0.staleTime - $0.start } ?? .zero
+        let factor = Double(1 << min(bodies[Int(index)].failures - 1, 30))
         let delay = min(retryDelay.saturatingMultiplied(by: factor), max(retryDelay, lifetime))
-        entries[index].retryTime = now + delay
+        bodies[Int(index)].retryTime = now + delay
     }
 
     mutating func store(
@@ -309,18 +314,19 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         _ now: Duration,
         _ remains: inout Remains
     ) {
-        if let old = entries[index].content {
+        if let old = bodies[Int(index)].content {
             remains.values.append(old.value)
             dropContent(index)
         }
-        entries[index].isRefreshClaimed = false
+        bodies[Int(index)].isRefreshClaimed = false
         guard now < content.fallbackLimit else { return remains.values.append(content.value) }
-        entries[index].content = content
+        bodies[Int(index)].content = content
+        hits[Int(index)] = Hit(value: content.value, refreshTime: content.refreshTime)
         entries.append(index, to: &order)
         count += 1
         guard count > capacity else { return }
         let oldest = order.first
-        if let content = entries[oldest].content { remains.values.append(content.value) }
+        if let content = bodies[Int(oldest)].content { remains.values.append(content.value) }
         remains.evicted.append(entries[oldest].key)
         dropContent(oldest)
         if oldest != index { _ = removeIfUnused(oldest) }
@@ -328,24 +334,51 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     mutating func dropContent(_ index: Table.Index) {
         entries.unlink(index, from: &order)
-        entries[index].content = nil
-        entries[index].isRefreshClaimed = false
+        bodies[Int(index)].content = nil
+        hits[Int(index)] = Hit()
+        bodies[Int(index)].isRefreshClaimed = false
         count -= 1
     }
 
     /// - Returns: The key of the entry, to be released outside the lock, if it was removed.
     mutating func removeIfUnused(_ index: Table.Index) -> Key? {
-        guard entries[index].content == nil, entries[index].load == nil else { return nil }
-        return entries.remove(index).key
+        guard bodies[Int(index)].content == nil, bodies[Int(index)].load == nil else { return nil }
+        let key = entries.remove(index).key
+        bodies[Int(index)] = Body()
+        let extent = Int(entries.extent)
+        if extent < bodies.count {
+            bodies.removeSubrange(extent...)
+            hits.removeSubrange(extent...)
+            bodies.shrinkIfMostlyEmpty(keeping: 128)
+            hits.shrinkIfMostlyEmpty(keeping: 128)
+        }
+        return key
+    }
+
+    mutating func insert(_ key: Key) -> Table.Index {
+        let index = entries.insert(CacheEntry(key: key))
+        if Int(index) == bodies.count {
+            bodies.append(Body())
+            hits.append(Hit())
+        }
+        return index
     }
 
     // MARK: Looking
 
     /// How many loads run.
     var loadCount: Int {
-        (0..<entries.extent).count { entries.isOccupied($0) && entries[$0].load != nil }
+        (0..<entries.extent).count { entries.isOccupied($0) && bodies[Int($0)].load != nil }
     }
 
     /// What it holds memory for.
-    var memory: Int { max(entries.capacity, waiters.capacity) }
+    var memory: Int { max(entries.capacity, bodies.capacity, waiters.capacity) }
+}
+
+/// A key of a cache.
+struct CacheEntry<Key: Hashable>: Keyed, Linked {
+    let key: Key
+    var nextInBucket = Chain.none
+    /// In the chain of the entries with a value.
+    var links = Links()
 }

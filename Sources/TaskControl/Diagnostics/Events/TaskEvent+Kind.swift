@@ -55,7 +55,7 @@ extension TaskEvent.Kind {
     public static var skipped: Self { Self("skipped") }
     /// Another caller waits for the subject.
     public static var joined: Self { Self("joined") }
-    /// A caller that waited was cancelled, and no longer waits.
+    /// A caller that waited was cancelled, and no longer waits; or the task that began the subject does not wait for it.
     public static var left: Self { Self("left") }
 }
 

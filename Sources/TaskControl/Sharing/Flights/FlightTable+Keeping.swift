@@ -26,6 +26,8 @@ extension _FlightTable {
             )
         }
         attach(flight, task, level: level, name: name)
+        // Observers take the task that begins a flight for a caller that waits.
+        Diagnostics.emit(source.event(.left, about: subject(flight.id), detail: "goes on without a caller"))
     }
 
     /// Joins the flight of a key, and begins none.
