@@ -119,7 +119,7 @@ extension TraceModel.Bar {
     /// The label for people.
     var label: String {
         // The name of a flight is that of its first caller.
-        let isFlight = primitive == .withSingleFlight || primitive == .singleFlight
+        let isFlight = [.withSingleFlight, .singleFlight, .cachedFlight].contains(primitive)
         if let text = isFlight ? key ?? name : name ?? key ?? detail { return text }
         return switch first {
         case .draining: "drain"

@@ -8,7 +8,7 @@ enum TracePage {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-YHsQol59iJGAeqIIugVwpBF/fIxe6SBG12irhiFJhFE='; script-src 'sha256-Tj0A54gmh1AcqQpKSG8NZPZJew3ejkw0OynH53HVvWQ='; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-YHsQol59iJGAeqIIugVwpBF/fIxe6SBG12irhiFJhFE='; script-src 'sha256-v0PhnDh5mHLdcC19ag/VvKJOtSZbJuIR+uAg8FNOEWY='; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -321,7 +321,7 @@ function defaultLabel(bar) {
 /// What the bars of a group are.
 function noun(primitive) {
     if (["retry", "withTimeout", "withCancellableContinuation"].includes(primitive)) return "call";
-    if (["withSingleFlight", "SingleFlight"].includes(primitive)) return "flight";
+    if (["withSingleFlight", "SingleFlight", "CachedFlight"].includes(primitive)) return "flight";
     return { AsyncSemaphore: "holder", HTTP: "request" }[primitive] ?? "task";
 }
 

@@ -20,7 +20,8 @@
 ///   ``fresh(for:)`` or the first call after ``invalidate(_:)``, waits for the end of the running load. So give a load a time limit if it can hang.
 /// - ``update(_:for:)`` and ``invalidate(_:)`` win over a load that runs: its result goes only to the callers that waited for it.
 /// - A refresh belongs to the cache. Cancelling the reader that triggered it does not stop it; deallocating the cache does.
-/// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``.
+/// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. Its error is an event, `CachedFlight.failed`, and reaches no
+///   reader that did not wait for it.
 /// - The age of a value counts from the start of its load.
 /// - An expired value is never returned, even while its refresh hangs.
 /// - Errors are cached only if ``CachePolicy/errorTimeToLive`` or `freshnessLifetime` says so.
@@ -102,13 +103,14 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// ## Cancellation
     /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves cancels the load, unless it
-    /// is a refresh. A caller that was cancelled before begins no load, and receives a value that the cache has.
+    /// is a refresh. A caller that was cancelled before waits for no load: it receives a value that the cache has, or `CancellationError`.
     ///
     /// - Parameter key: Its `==` is called while a lock is held, when hashes are equal. It must not call the cache.
     /// - Returns: The value.
     /// - Throws: The error of the load, to all callers that waited for it, unless an old value can be returned; an error that is cached;
     ///   `CancellationError` if the caller is cancelled; ``SingleFlightReentrancyError`` if the caller is inside the load of its own key.
-    /// - Complexity: O(1).
+    /// - Complexity: O(1). A value that the cache has is returned without an allocation if the key is a trivial type of at most eight bytes, such as a
+    ///   number, and otherwise with one.
     @inlinable
     public nonisolated(nonsending) func value(for key: Key) async throws -> Value {
         let key = _ErasedKey(key)

@@ -44,7 +44,7 @@ function defaultLabel(bar) {
 /// What the bars of a group are.
 function noun(primitive) {
     if (["retry", "withTimeout", "withCancellableContinuation"].includes(primitive)) return "call";
-    if (["withSingleFlight", "SingleFlight"].includes(primitive)) return "flight";
+    if (["withSingleFlight", "SingleFlight", "CachedFlight"].includes(primitive)) return "flight";
     return { AsyncSemaphore: "holder", HTTP: "request" }[primitive] ?? "task";
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 typealias CacheMachine = CacheStateMachine<Int, Int, Int>
 
-/// What a cache is to do, in whole seconds and lists: no more than the rules say.
+/// The rules of a cache, in whole seconds, dictionaries and lists.
 struct CacheModel: Hashable {
     struct Value: Hashable {
         let number: Int
@@ -313,7 +313,7 @@ struct CacheDriver: MachineDriver {
             flights[flight].phase = .pending
         }
         #expect(remains.evicted == (evicted.map { [$0] } ?? []))
-        #expect(dropped.map { remains.values.contains($0) } ?? true, "what is replaced is released outside the lock")
+        #expect(dropped.map { remains.values.contains($0) } ?? true, "a replaced value is released outside the lock")
         #expect((machine.peekSerial(key) == serial) == stored)
         flights[number].phase = .ended
     }

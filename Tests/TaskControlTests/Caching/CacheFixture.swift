@@ -11,7 +11,7 @@ final class CacheFixture: Sendable {
     let cache: CachedFlight<String, Int>
     private let source: Source
 
-    /// What the loads do next, in their order; loads without a plan return their number.
+    /// The behavior of a load. A load without a plan returns its number.
     enum Plan: Sendable {
         case wait(Gate)
         /// Ignores its cancellation.
@@ -26,7 +26,7 @@ final class CacheFixture: Sendable {
         var mostAtOnce = 0
     }
 
-    /// What the loads use, so that they do not retain the cache.
+    /// The state that the loads use, so that they do not retain the cache.
     private final class Source: Sendable {
         let books = Locked(Books())
         let loads: OrderRecorder<String>

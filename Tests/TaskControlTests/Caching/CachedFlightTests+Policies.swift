@@ -12,7 +12,7 @@ extension Gate {
     }
 }
 
-/// What a policy allows, and what the other functions of a cache do.
+/// The durations of a policy, and the other functions of a cache.
 @Suite(.timeLimit(.minutes(15)))
 struct CachedFlightPolicyTests {
     private let swr = CachePolicy(timeToLive: .seconds(10), staleWhileRevalidate: .seconds(20))
@@ -195,6 +195,24 @@ struct CachedFlightPolicyTests {
         #expect(try await task.value == 1 && fixture.loadCount == 1)
     }
 
+    @Test func aCallerThatWasCancelledBeforeDoesNotWaitForARefresh() async throws {
+        var policy = swr
+        policy.patience = .seconds(5)
+        let fixture = CacheFixture(policy)
+        let gate = Gate()
+        fixture.plan(2, .wait(gate))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(10))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await fixture.cache.value(for: "a")
+        }
+        #expect(try await task.value == 1)
+        gate.open()
+        try await fixture.waitForFlights()
+        #expect(fixture.cache.peek("a") == 2, "and the refresh is not cancelled")
+    }
+
     // MARK: Events
 
     @Test func loadsExpiriesAndEvictionsAreEventsAndHitsAreNot() async throws {
@@ -233,5 +251,22 @@ struct CachedFlightPolicyTests {
         let loads = events.filter { $0.primitive == .cachedFlight }.bySubject
         #expect(loads.map { $0.count { $0.kind == .left } } == [0, 1])
         #expect(loads[1].first?.kind == .started && loads[1].last { $0.kind == .left }?.task == loads[1][0].task)
+    }
+
+    /// Otherwise a caller that comes after a later invalidation could join the flight, and receive what was invalidated.
+    @Test func aFlightWhoseResultIsVisibleAcceptsNoMoreCallers() async throws {
+        let fixture = CacheFixture(capacity: 1)
+        let (storage, looks) = (fixture.cache._storage, OrderRecorder<Bool>())
+        _ = try await fixture.cache.value(for: "a")
+        // The eviction of the other value is reported between the end of the load and the end of its flight.
+        _ = try await EventLog.events { event in
+            guard event.kind == .evicted, event.owner == storage.source.identity else { return }
+            let flight = _ErasedKey(LoadKey(key: _ErasedKey("b"), after: 0))
+            looks.record((try? storage.flights.joinIfPresent(flight, of: _CachedResult.self)) == nil)
+            looks.record(storage.flights.liveCount == 1)
+        } of: {
+            _ = try await fixture.cache.value(for: "b")
+        }
+        #expect(looks.events == [true, true])
     }
 }

@@ -70,7 +70,7 @@ struct CachedFlightTests {
         try await fixture.waitForCallers(1)
         #expect(fixture.loadCount == 1)
         gate.open()
-        #expect(try await second.value == 1, "what it has brought is used")
+        #expect(try await second.value == 1, "the value of the cancelled load is used")
         #expect(fixture.mostAtOnce == 1 && fixture.loadCount == 1)
     }
 
@@ -85,7 +85,7 @@ struct CachedFlightTests {
         fixture.cache.update(42, for: "a")
         #expect(try await fixture.cache.value(for: "a") == 42)
         gate.open()
-        #expect(try await reader.value == 1, "who waited for the load gets its result")
+        #expect(try await reader.value == 1, "a caller that waited for the load receives its result")
         try await fixture.waitForFlights()
         #expect(try await fixture.cache.value(for: "a") == 42)
     }

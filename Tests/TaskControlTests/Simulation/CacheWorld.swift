@@ -49,7 +49,7 @@ final class CacheWorld: Sendable {
     private let capacity: Int
     private let history: History
 
-    /// What the loads use, so that they do not retain the cache.
+    /// The state that the loads use, so that they do not retain the cache.
     private final class History: Sendable {
         let sim: Simulation
         let state: Locked<State>

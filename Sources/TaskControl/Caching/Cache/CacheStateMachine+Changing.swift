@@ -76,6 +76,6 @@ extension CacheStateMachine {
         let chained = entries.indexes(of: order)
         precondition(chained.allSatisfy { bodies[Int($0)].content != nil }, "the chain consists of values")
         precondition(chained.count == count && count == withContent && count <= capacity, "values are counted")
-        precondition(waiters.count > 0 || withLine == 0, "who waits has a place")
+        precondition(waiters.count > 0 || withLine == 0, "a flight that waits has a place")
     }
 }

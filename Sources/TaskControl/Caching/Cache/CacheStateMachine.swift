@@ -67,7 +67,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var isSuperseded = false
     }
 
-    /// What a key has, at the index of its entry.
+    /// The value and the load of a key, at the index of its entry.
     struct Body {
         var content: Content?
         var load: Load?
@@ -121,7 +121,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         case load(after: Serial, expired: Expired?)
     }
 
-    /// What has left the cache because its time was over, to be released outside the lock.
+    /// A value that was removed because it had expired, to be released outside the lock.
     struct Expired {
         let value: Value
         var key: Key?
@@ -259,7 +259,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         case cancelled
     }
 
-    /// What leaves the cache, for its storage to act on and to release outside the lock.
+    /// The consequences of a change: the storage acts on them, and releases the values and keys outside the lock.
     struct Remains {
         /// The flights that waited for the load.
         var woken: [Waiter] = []
@@ -371,7 +371,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         (0..<entries.extent).count { entries.isOccupied($0) && bodies[Int($0)].load != nil }
     }
 
-    /// What it holds memory for.
+    /// The number of entries that memory is allocated for.
     var memory: Int { max(entries.capacity, bodies.capacity, waiters.capacity) }
 }
 

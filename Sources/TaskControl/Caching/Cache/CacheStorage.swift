@@ -50,7 +50,7 @@ final class _CacheStorage: Sendable {
         switch read(key) {
         case .hit(let result): return result
         case .refresh(let result, let isStale, let after), .old(let result, let isStale, let after?):
-            guard isStale, policy.patience > .zero else { return result }
+            guard isStale, policy.patience > .zero, !Task.isCancelled else { return result }
             return try await newer(than: result, key, after)
         case .old(let result, _, joining: nil): return result
         case .load(let after, _):
@@ -284,7 +284,7 @@ final class _CacheStorage: Sendable {
     /// How many loads run.
     var loadCount: Int { state.withLock { $0.loadCount } }
 
-    /// What it holds memory for.
+    /// The number of entries that memory is allocated for.
     var memory: Int { state.withLock { $0.memory } }
 }
 

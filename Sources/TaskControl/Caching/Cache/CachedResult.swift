@@ -21,7 +21,7 @@ final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
     }
 }
 
-/// What a cache needs to know of the types of its keys and values.
+/// The functions of a cache that depend on the types of its keys and values.
 @usableFromInline
 struct _CacheLoader: Sendable {
     /// Calls the client's function.
