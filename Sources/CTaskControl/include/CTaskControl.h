@@ -44,7 +44,7 @@ static inline bool tc_isTaskCancelled(void) {
     return task && swift_task_isCancelled(task);
 }
 
-/// The nanoseconds of the clock that `ContinuousClock` reads. (An instant of that is a value of a type that is not known here, which takes a multiple.)
+/// The nanoseconds of the clock that `ContinuousClock` reads. (Its `Instant` is resilient, so arithmetic with instants takes several times as long.)
 static inline int64_t tc_continuousNanoseconds(void) {
 #if defined(__APPLE__)
     return (int64_t)clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW);

@@ -24,6 +24,18 @@ extension Duration {
         return product < 3_155_760_000 ? (wait * factor).saturated : .longestWait
     }
 
+    /// The duration in nanoseconds, rounded toward zero. A duration that 64 bits cannot hold counts as the nearest number.
+    ///
+    /// Never in the opposite order: if the number of one duration is less than that of another, so is the duration.
+    package var wholeNanoseconds: Int64 {
+        let most = Duration.seconds(9_223_372_036 as Int64)
+        // `components` traps if the seconds need more than 64 bits.
+        guard self < most else { return .max }
+        guard self > .zero - most else { return .min }
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+
     /// The sum of both, or ``longestWait`` if that is shorter.
     package func saturatingAdding(_ other: Duration) -> Duration {
         (saturated + other.saturated).saturated

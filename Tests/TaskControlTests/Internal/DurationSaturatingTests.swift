@@ -83,4 +83,17 @@ struct DurationSaturatingTests {
             await #expect(throws: CancellationError.self) { try await task.value }
         }
     }
+
+    @Test func wholeNanosecondsAreNeverInTheOppositeOrder() {
+        let attosecond = Duration(secondsComponent: 0, attosecondsComponent: 1)
+        let durations: [Duration] = [
+            .seconds(Int64.min), .seconds(-9_223_372_037), .nanoseconds(-1), .zero - attosecond, .zero, attosecond,
+            .nanoseconds(1) - attosecond,
+            .nanoseconds(1), .seconds(5) + .nanoseconds(7), .longestWait,
+            .seconds(9_223_372_036) + .nanoseconds(900_000_000), .seconds(Int64.max), Self.absurd.last!,
+        ]
+        let numbers = durations.map(\.wholeNanoseconds)
+        #expect(numbers == numbers.sorted())
+        #expect(numbers == [.min, .min, -1, 0, 0, 0, 0, 1, 5_000_000_007, 3_155_760_000_000_000_000, .max, .max, .max])
+    }
 }
