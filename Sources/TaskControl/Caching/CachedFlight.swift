@@ -25,7 +25,8 @@
 /// - The age of a value counts from the start of its load.
 /// - An expired value is never returned, even while its refresh hangs.
 /// - Errors are cached only if ``CachePolicy/errorTimeToLive`` or `freshnessLifetime` says so.
-/// - At most `capacity` values are kept. The least recently used value is evicted first.
+/// - At most `capacity` values are kept. Values that have not been used recently are evicted first: an eviction takes the oldest value, and passes over
+///   each value that was used since it was stored or last passed over (the *second-chance* approximation of LRU).
 ///
 /// Safe to use from any thread and any isolation. The cache retains its values, its keys and the load function: list what that needs in its capture list.
 ///

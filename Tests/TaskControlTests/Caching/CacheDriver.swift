@@ -39,21 +39,21 @@ struct CacheModel: Hashable {
     var loads: [Int: Load] = [:]
     var failures: [Int: Failures] = [:]
     var claims: Set<Int> = []
-    /// The least recently used key first.
+    /// The keys with values, the next candidate for an eviction first.
     var order: [Int] = []
+    /// The keys whose values were used since they were stored or passed over by an eviction.
+    var used: Set<Int> = []
 
     func limit(_ value: Value, _ span: Int) -> Int {
         value.start + (value.isError ? errorLifetime : fresh + span)
     }
 
-    mutating func use(_ key: Int) {
-        order.removeAll { $0 == key }
-        order.append(key)
-    }
+    mutating func use(_ key: Int) { used.insert(key) }
 
     mutating func drop(_ key: Int) {
         values[key] = nil
         claims.remove(key)
+        used.remove(key)
         order.removeAll { $0 == key }
         if loads[key] == nil { failures[key] = nil }
     }
@@ -62,11 +62,19 @@ struct CacheModel: Hashable {
     mutating func store(_ value: Value, _ key: Int) -> Int? {
         drop(key)
         guard now < limit(value, fallback) else { return nil }
+        guard capacity > 0 else { return key }
+        var evicted: Int?
+        if order.count == capacity {
+            while used.contains(order[0]) {
+                used.remove(order[0])
+                order.append(order.removeFirst())
+            }
+            evicted = order[0]
+            drop(order[0])
+        }
         values[key] = value
-        use(key)
-        guard order.count > capacity, let oldest = order.first else { return nil }
-        drop(oldest)
-        return oldest
+        order.append(key)
+        return evicted
     }
 
     mutating func fail(_ key: Int) {
@@ -196,6 +204,8 @@ struct CacheDriver: MachineDriver {
         #expect(machine.waiters.count == flights.count { if case .waiting = $0.phase { true } else { false } })
         #expect(machine.entries.count == Set(model.values.keys).union(model.loads.keys).count, "nothing else is kept")
         #expect(machine.entries.indexes(of: machine.order).map { machine.entries[$0].key } == model.order)
+        let used = machine.entries.indexes(of: machine.order).filter { machine.hits[Int($0)].isUsed }
+        #expect(Set(used.map { machine.entries[$0].key }) == model.used)
         for key in 0..<3 {
             let value = model.values[key].flatMap { model.now < model.limit($0, model.stale) ? $0.number : nil }
             #expect(machine.peek(key, at: now) == value)
@@ -344,7 +354,7 @@ struct CacheDriver: MachineDriver {
         nextSerial += 1
         #expect(remains.evicted == (evicted.map { [$0] } ?? []))
         #expect(old.map { remains.values.contains($0) } ?? true)
-        #expect(machine.hit(key, at: now) == (model.capacity > 0 ? new : nil))
+        #expect(machine.peek(key, at: now) == (model.capacity > 0 ? new : nil))
     }
 
     private mutating func invalidated(_ keys: [Int], _ remains: CacheMachine.Remains) {
@@ -366,6 +376,8 @@ struct CacheDriver: MachineDriver {
 }
 
 extension CacheMachine {
+    mutating func hit(_ key: Int, at now: Duration) -> Int? { hit(key, atNanosecond: now.wholeNanoseconds) }
+
     /// The serial of the value of a key.
     fileprivate func peekSerial(_ key: Int) -> Serial? {
         entries.index(of: key).flatMap { bodies[Int($0)].content?.serial }

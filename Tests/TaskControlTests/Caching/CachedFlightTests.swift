@@ -296,7 +296,7 @@ struct CachedFlightTests {
 
     // MARK: 8. Memory
 
-    @Test func theLeastRecentlyUsedValueIsEvicted() async throws {
+    @Test func aValueThatWasNotUsedIsEvictedFirst() async throws {
         let fixture = CacheFixture(capacity: 2)
         #expect(try await fixture.cache.value(for: "a") == 1)
         #expect(try await fixture.cache.value(for: "b") == 2)
@@ -304,6 +304,15 @@ struct CachedFlightTests {
         #expect(fixture.cache.peek("b") == 2, "a look is not a use")
         #expect(try await fixture.cache.value(for: "c") == 3)
         #expect(fixture.cache.peek("b") == nil && fixture.cache.peek("a") == 1 && fixture.cache.count == 2)
+    }
+
+    @Test func theOldestValueIsEvictedIfAllWereUsedAndNeverTheNewOne() async throws {
+        let fixture = CacheFixture(capacity: 2)
+        for key in ["a", "b", "a", "b"] { _ = try await fixture.cache.value(for: key) }
+        #expect(try await fixture.cache.value(for: "c") == 3)
+        #expect(fixture.cache.peek("a") == nil && fixture.cache.peek("b") == 2 && fixture.cache.peek("c") == 3)
+        #expect(try await fixture.cache.value(for: "d") == 4)
+        #expect(fixture.cache.peek("b") == nil && fixture.cache.peek("c") == 3 && fixture.cache.peek("d") == 4)
     }
 
     @Test func withoutCapacityNothingIsKept() async throws {

@@ -96,7 +96,7 @@ struct CacheSimulationTests {
         }
     }
 
-    /// Readers at the moment of expiry: one load, whoever comes first.
+    /// Readers at the moment of expiry: one load, in any order of the readers.
     @Test(arguments: [Duration.zero, .milliseconds(10)]) func expiryAndHit(stale: Duration) async throws {
         try await race { sim in
             let loads = OrderRecorder<Int>()

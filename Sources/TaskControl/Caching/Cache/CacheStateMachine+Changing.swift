@@ -59,6 +59,73 @@ extension CacheStateMachine {
     }
 }
 
+// MARK: Storing
+
+extension CacheStateMachine {
+    mutating func store(
+        _ content: Content,
+        at index: Table.Index,
+        _ now: Duration,
+        _ remains: inout Remains
+    ) {
+        if let old = bodies[Int(index)].content {
+            remains.values.append(old.value)
+            dropContent(index)
+        }
+        bodies[Int(index)].isRefreshClaimed = false
+        guard now < content.fallbackLimit else { return remains.values.append(content.value) }
+        guard capacity > 0 else {
+            remains.values.append(content.value)
+            return remains.evicted.append(entries[index].key)
+        }
+        if count == capacity { evict(&remains) }
+        bodies[Int(index)].content = content
+        hits[Int(index)] = Hit(value: content.value, refreshTime: content.refreshTime.wholeNanoseconds)
+        entries.append(index, to: &order)
+        count += 1
+    }
+
+    /// Evicts a value by the second-chance algorithm: the first one that no caller has used since it was stored or passed over.
+    ///
+    /// - Complexity: O(1), amortized: a value that is passed over has been used.
+    private mutating func evict(_ remains: inout Remains) {
+        while hits[Int(order.first)].isUsed {
+            let index = order.first
+            hits[Int(index)].isUsed = false
+            entries.unlink(index, from: &order)
+            entries.append(index, to: &order)
+        }
+        let oldest = order.first
+        if let content = bodies[Int(oldest)].content { remains.values.append(content.value) }
+        remains.evicted.append(entries[oldest].key)
+        dropContent(oldest)
+        _ = removeIfUnused(oldest)
+    }
+
+    mutating func dropContent(_ index: Table.Index) {
+        entries.unlink(index, from: &order)
+        bodies[Int(index)].content = nil
+        hits[Int(index)] = Hit()
+        bodies[Int(index)].isRefreshClaimed = false
+        count -= 1
+    }
+
+    /// - Returns: The key of the entry, to be released outside the lock, if it was removed.
+    mutating func removeIfUnused(_ index: Table.Index) -> Key? {
+        guard bodies[Int(index)].content == nil, bodies[Int(index)].load == nil else { return nil }
+        let key = entries.remove(index).key
+        bodies[Int(index)] = Body()
+        let extent = Int(entries.extent)
+        if extent < bodies.count {
+            bodies.removeSubrange(extent...)
+            hits.removeSubrange(extent...)
+            bodies.shrinkIfMostlyEmpty(keeping: 128)
+            hits.shrinkIfMostlyEmpty(keeping: 128)
+        }
+        return key
+    }
+}
+
 extension CacheStateMachine {
     /// Traps if an invariant does not hold. O(*n*).
     func checkInvariants() {

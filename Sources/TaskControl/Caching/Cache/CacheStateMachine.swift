@@ -14,7 +14,7 @@
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. A key has at most one load at any time.
 /// 2. A key without a value has a load; otherwise nothing of it is kept.
-/// 3. At most `capacity` values are kept; they form a chain from the least recently to the most recently used.
+/// 3. At most `capacity` values are kept; they form a chain in the order in which they were stored or passed over by an eviction.
 /// 4. Flights wait only for a load that runs.
 struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// The number of a load or a written value; 0: before all of them.
@@ -84,8 +84,10 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// The part of a body that a hit needs, at the same index: the rest would be copied with it.
     struct Hit {
         var value: Value?
-        /// Before any time: there is no value.
-        var refreshTime = Duration.zero - Duration.longestWait
+        /// In whole nanoseconds, which are compared faster. Before any time: there is no value.
+        var refreshTime = Int64.min
+        /// Whether a caller has used the value since it was stored or passed over by an eviction.
+        var isUsed = false
     }
 
     let capacity: Int
@@ -93,12 +95,12 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     var entries = Table()
     /// As long as the table reaches.
     var bodies: ContiguousArray<Body> = []
-    private var hits: ContiguousArray<Hit> = []
+    var hits: ContiguousArray<Hit> = []
     var waiters = Waiters()
-    /// The entries with a value, the least recently used first.
+    /// The entries with a value, the next candidate for an eviction first.
     var order = Chain()
     /// How many entries have a value.
-    private(set) var count = 0
+    var count = 0
     var nextSerial: Serial = 1
 
     /// - Parameters:
@@ -129,9 +131,11 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     /// A caller wants the value of a key, and no load begins for it.
     ///
-    /// - Returns: `nil` if anything must be done: see `read(_:at:)`.
+    /// - Parameter now: The time in whole nanoseconds. A value is never returned at its refresh time or later, since no two times are in the
+    ///   opposite order of their nanoseconds.
+    /// - Returns: `nil` if anything must be done, or if a nanosecond does not suffice to decide: see `read(_:at:)`.
     /// - Complexity: O(1).
-    mutating func hit(_ key: Key, at now: Duration) -> Value? {
+    mutating func hit(_ key: Key, atNanosecond now: Int64) -> Value? {
         guard let index = entries.index(of: key), now < hits[Int(index)].refreshTime else { return nil }
         touch(index)
         return hits[Int(index)].value
@@ -176,7 +180,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return bodies[Int(index)].isRefreshClaimed ? bodies[Int(index)].content?.serial : nil
     }
 
-    /// The load after which the flight comes that a caller joins who has no use for the value.
+    /// The load that precedes the flight of a caller that cannot use the value.
     private func flight(of index: Table.Index) -> Serial {
         if let load = bodies[Int(index)].load { return load.isSuperseded ? load.serial : load.after }
         return bodies[Int(index)].content?.serial ?? 0
@@ -201,10 +205,10 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return now < content.fallbackLimit ? content.value : nil
     }
 
+    @inline(__always)
     private mutating func touch(_ index: Table.Index) {
-        guard order.last != index else { return }
-        entries.unlink(index, from: &order)
-        entries.append(index, to: &order)
+        // Most values are read more than once: a read costs less than a write.
+        if !hits[Int(index)].isUsed { hits[Int(index)].isUsed = true }
     }
 
     // MARK: Loading
@@ -306,53 +310,6 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         let factor = Double(1 << min(bodies[Int(index)].failures - 1, 30))
         let delay = min(retryDelay.saturatingMultiplied(by: factor), max(retryDelay, lifetime))
         bodies[Int(index)].retryTime = now + delay
-    }
-
-    mutating func store(
-        _ content: Content,
-        at index: Table.Index,
-        _ now: Duration,
-        _ remains: inout Remains
-    ) {
-        if let old = bodies[Int(index)].content {
-            remains.values.append(old.value)
-            dropContent(index)
-        }
-        bodies[Int(index)].isRefreshClaimed = false
-        guard now < content.fallbackLimit else { return remains.values.append(content.value) }
-        bodies[Int(index)].content = content
-        hits[Int(index)] = Hit(value: content.value, refreshTime: content.refreshTime)
-        entries.append(index, to: &order)
-        count += 1
-        guard count > capacity else { return }
-        let oldest = order.first
-        if let content = bodies[Int(oldest)].content { remains.values.append(content.value) }
-        remains.evicted.append(entries[oldest].key)
-        dropContent(oldest)
-        if oldest != index { _ = removeIfUnused(oldest) }
-    }
-
-    mutating func dropContent(_ index: Table.Index) {
-        entries.unlink(index, from: &order)
-        bodies[Int(index)].content = nil
-        hits[Int(index)] = Hit()
-        bodies[Int(index)].isRefreshClaimed = false
-        count -= 1
-    }
-
-    /// - Returns: The key of the entry, to be released outside the lock, if it was removed.
-    mutating func removeIfUnused(_ index: Table.Index) -> Key? {
-        guard bodies[Int(index)].content == nil, bodies[Int(index)].load == nil else { return nil }
-        let key = entries.remove(index).key
-        bodies[Int(index)] = Body()
-        let extent = Int(entries.extent)
-        if extent < bodies.count {
-            bodies.removeSubrange(extent...)
-            hits.removeSubrange(extent...)
-            bodies.shrinkIfMostlyEmpty(keeping: 128)
-            hits.shrinkIfMostlyEmpty(keeping: 128)
-        }
-        return key
     }
 
     mutating func insert(_ key: Key) -> Table.Index {

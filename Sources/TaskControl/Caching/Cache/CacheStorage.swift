@@ -40,11 +40,11 @@ final class _CacheStorage: Sendable {
     /// The result of a key, if there is nothing else to do.
     @usableFromInline
     func hit(_ key: _ErasedKey) -> _CachedResult? {
-        let now = time.now
-        return state.withLock { $0.hit(key, at: now) }
+        let now = time.nanoseconds
+        return state.withLock { $0.hit(key, atNanosecond: now) }
     }
 
-    /// The result of a key: the one that there is, or that of a load.
+    /// The result of a key, from the cache or from a load.
     @usableFromInline
     nonisolated(nonsending) func value(_ key: _ErasedKey) async throws -> _CachedResult {
         switch read(key) {
@@ -85,7 +85,7 @@ final class _CacheStorage: Sendable {
         _ key: _ErasedKey,
         _ after: Machine.Serial
     ) async throws -> _CachedResult {
-        // No flight begins here: one that has failed already is tried again later.
+        // No flight begins here: a later read tries again if the refresh has failed already.
         let flight = _ErasedKey(LoadKey(key: key, after: after))
         guard let caller = try flights.joinIfPresent(flight, of: _CachedResult.self) else { return hit(key) ?? stale }
         do {

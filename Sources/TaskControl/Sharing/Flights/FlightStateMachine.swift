@@ -15,7 +15,7 @@
 /// 1. An ID is a slot and a serial that is not used again before 2³⁸ others have been, so a late event finds nothing.
 /// 2. A key leads to a flight that is current, and to each current flight leads one key.
 /// 3. A cancelled flight is not current, and has no callers: nobody joins a flight that is dying.
-/// 4. A flight without callers is cancelled, unless it is to run to its completion, or is kept.
+/// 4. A flight without callers is cancelled, unless it runs to its completion or is kept.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
