@@ -8,7 +8,7 @@
 ///     try await api.article(id)
 /// }
 ///
-/// let article = try await articles.value(for: id)      // from the cache, or loaded once for all who ask
+/// let article = try await articles.value(for: id)      // from the cache, or loaded once for all callers
 /// articles.update(edited, for: id)                     // a load that runs now does not overwrite this
 /// articles.invalidate(id)                              // a load that runs now is not stored
 /// ```
@@ -34,7 +34,13 @@
 ///
 /// ## Cancellation
 /// A caller that is cancelled while it waits receives `CancellationError` immediately. The load goes on for its other callers; if the last caller leaves,
-/// the load is cancelled, except a refresh.
+/// the load is cancelled, except a refresh. `Task.cancellationCause` inside a load is ``CancellationCause/lastCallerLeft``,
+/// ``CancellationCause/superseded(key:)`` after a write or an invalidation, or ``CancellationCause/ownerDeallocated(name:)``.
+///
+/// ## Deadlines
+/// A load belongs to the cache and can go on without callers, so it has no deadline: neither that of its first caller nor the latest of its callers, which
+/// a flight of ``SingleFlight`` has. Use ``withDeadline(in:clock:operation:)`` or ``withTimeout(_:clock:operation:)`` inside the load function. A deadline
+/// around ``value(for:)`` limits how long that caller waits.
 ///
 /// ## Priorities
 /// A load has the priority of the first caller, and is escalated to that of its callers, where the system can (macOS 26, Linux).
@@ -52,8 +58,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///     ``update(_:for:)``.
     ///   - clock: Measures the age of values, and the patience of readers.
     ///   - random: Returns random bits for ``CachePolicy/earlyRefresh``. By default those of the system.
-    ///   - load: Loads the value of a key, in a task of its own with the task-locals, the priority and the task name of the first caller, and without a
-    ///     deadline. It must end when its task is cancelled.
+    ///   - load: Loads the value of a key, in a task of its own with the task-locals, the priority and the task name of the first caller, but without
+    ///     its deadline. It must end when its task is cancelled.
     @inlinable
     public init(
         name: String? = nil,

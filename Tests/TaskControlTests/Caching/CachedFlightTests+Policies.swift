@@ -49,7 +49,7 @@ struct CachedFlightPolicyTests {
 
     // MARK: Early refresh
 
-    /// The share of the values that are refreshed early by a reader who comes at one moment is exp(-x/d), as in the paper.
+    /// The share of the values that are refreshed early by a reader at one moment is exp(-x/d), as in the paper.
     @Test func valuesAreRefreshedEarlyWithTheProbabilityOfThePaper() async throws {
         let random = Locked(SeededGenerator(seed: 1))
         var draws: [Double] = []
@@ -175,12 +175,46 @@ struct CachedFlightPolicyTests {
         holder.withLock { $0 = nil }
     }
 
-    @Test func aLoadHasNoDeadline() async throws {
-        let cache = CachedFlight<Int, Bool>(
-            capacity: 1,
-            policy: CachePolicy(timeToLive: .seconds(10))
-        ) { _ in Task.currentDeadline == nil }
-        #expect(try await withDeadline(in: .seconds(60)) { try await cache.value(for: 1) })
+    /// A refresh has no caller, and a load can become the load of a refresh.
+    @Test func neitherALoadNorARefreshHasADeadline() async throws {
+        let (clock, deadlines) = (TestClock(), OrderRecorder<Bool>())
+        let cache = CachedFlight<Int, Int>(capacity: 1, policy: swr, clock: clock) { _ in
+            deadlines.record(Task.currentDeadline != nil)
+            return 1
+        }
+        for _ in 0..<2 {
+            #expect(try await withDeadline(in: .seconds(60)) { try await cache.value(for: 1) } == 1)
+            await clock.advance(by: .seconds(10))
+        }
+        try await deadlines.waitForEvents(count: 2)
+        #expect(deadlines.events == [false, false])
+    }
+
+    @Test func aLoadKnowsWhyItWasCancelled() async throws {
+        let (inside, causes) = (Gate(), OrderRecorder<CancellationCause?>())
+        let clock = TestClock()
+        let cache = CachedFlight<Int, Int>(capacity: 1, policy: swr, clock: clock) { key in
+            if key == 1, clock.now == .zero { return 1 }
+            do {
+                try await inside.wait()
+            } catch {
+                causes.record(Task.cancellationCause)
+                throw error
+            }
+            return 2
+        }
+        let reader = Task { try await cache.value(for: 0) }
+        try await inside.waitForWaiters()
+        reader.cancel()
+        try await causes.waitForEvents(count: 1)
+        #expect(try await cache.value(for: 1) == 1)
+        await clock.advance(by: .seconds(10))
+        // Triggers the refresh.
+        #expect(try await cache.value(for: 1) == 1)
+        try await inside.waitForWaiters()
+        cache.invalidate(1)
+        try await causes.waitForEvents(count: 2)
+        #expect(causes.events == [.lastCallerLeft, .superseded(key: "1")])
     }
 
     @Test func aCallerThatWasCancelledBeforeGetsAValueThatIsThereAndLoadsNothing() async throws {
