@@ -16,25 +16,6 @@ enum RecordedCause: Sendable {
     var eventText: String? { cause.eventText }
 }
 
-/// The address of a task that lives, which identifies it.
-package struct TaskAddress: Hashable, Sendable {
-    fileprivate let bits: UInt
-
-    init(bits: UInt) { self.bits = bits }
-
-    /// The running task.
-    package static var running: Self { Self(bits: UInt(bitPattern: tc_runningTask())) }
-
-    /// An address for an object that stands between tasks and their caller: see `CancellationCauses.record(_:forCall:of:)`.
-    package init(standIn object: AnyObject) {
-        self.init(bits: UInt(bitPattern: unsafeBitCast(object, to: UnsafeRawPointer.self)))
-    }
-
-    fileprivate init(bits: UInt) { self.bits = bits }
-
-    fileprivate var pointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: bits) }
-}
-
 /// The causes of the cancelled tasks that live, by the addresses of the tasks.
 ///
 /// Not in the tasks or in their owners' books, so that a task that is not cancelled pays one load for it. An engine records a cause while it holds
