@@ -11,10 +11,8 @@ package struct TaskAddress: Hashable, Sendable {
 
     /// An address for an object that stands between tasks and their caller: see `CancellationCauses.record(_:forCall:of:)`.
     package init(standIn object: AnyObject) {
-        self.init(bits: UInt(bitPattern: unsafeBitCast(object, to: UnsafeRawPointer.self)))
+        self.init(bits: UInt(bitPattern: ObjectIdentifier(object)))
     }
-
-    fileprivate init(bits: UInt) { self.bits = bits }
 
     var pointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: bits) }
 }
