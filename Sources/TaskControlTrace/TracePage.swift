@@ -8,7 +8,7 @@ enum TracePage {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-YHsQol59iJGAeqIIugVwpBF/fIxe6SBG12irhiFJhFE='; script-src 'sha256-v0PhnDh5mHLdcC19ag/VvKJOtSZbJuIR+uAg8FNOEWY='; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-A6i2ooxpl2V2HUAzxRqOY6PeYMBlXx3jvBDIBe7h1TQ='; script-src 'sha256-JHNezgVWo3KpZjBnOEPbp2UBJQQwcLeXYehJ6UGlXJ8='; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -133,6 +133,9 @@ main { position: relative; flex: 1; min-height: 0; }
 .side small { color: var(--soft); font-size: 11px; }
 .side em { font-style: normal; color: var(--failed-edge); }
 .track { position: absolute; left: var(--side); right: 0; top: 0; bottom: 0; overflow: hidden; }
+
+#arrows { position: absolute; left: var(--side); top: 0; width: calc(100% - var(--side)); height: 100%; overflow: hidden; pointer-events: none; z-index: 1; }
+#arrows path { fill: none; stroke: var(--cancelled-edge); stroke-width: 1.5; }
 
 .bar, .sample, .completed { --c: var(--completed); --e: var(--completed-edge); }
 .failed { --c: var(--failed); --e: var(--failed-edge); }
@@ -275,7 +278,7 @@ kbd { display: inline-block; min-width: 22px; padding: 0 6px; border: 1px solid 
 </script>
 <script>"use strict";
 (() => {
-// Reads what the recorder wrote: see TraceModel+Page.swift. Times are in nanoseconds from the beginning of the recording.
+// Reads the data of the recorder: see TraceModel+Page.swift. Times are in nanoseconds from the beginning of the recording.
 const outcomes = ["completed", "failed", "timedOut", "cancelled", "unfinished"];
 const outcomeWords = ["completed", "failed", "timed out", "cancelled", "not ended"];
 const trace = read(JSON.parse(document.getElementById("data").textContent));
@@ -318,7 +321,7 @@ function defaultLabel(bar) {
     return noun(bar.primitive) === "call" ? bar.primitive : bar.subject;
 }
 
-/// What the bars of a group are.
+/// The noun for the bars of a group.
 function noun(primitive) {
     if (["retry", "withTimeout", "withCancellableContinuation"].includes(primitive)) return "call";
     if (["withSingleFlight", "SingleFlight", "CachedFlight"].includes(primitive)) return "flight";
@@ -341,7 +344,7 @@ function timeSpent(bar) {
     return spent;
 }
 
-/// A time in words, with three digits or so.
+/// A time in words, with about three digits.
 function duration(ns) {
     if (ns < 0) return `−${duration(-ns)}`;
     const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)).replace(/\.0+$|(\.\d*[1-9])0+$/, "$1");
@@ -356,7 +359,7 @@ function duration(ns) {
 
 const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 const counted = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
-// Which bars are shown, and in which rows: a row is a lane, or a whole group with too many lanes to be told apart.
+// The bars that are shown, and their rows: a row is a lane, or a whole group with too many lanes to be distinguished.
 const laneHeight = 22, groupPadding = 5, groupMinimum = 42, denseHeight = 78, mostOpenLanes = 16;
 const filter = { words: "", outcomes: new Set([0, 1, 2, 3, 4]) };
 let layout = { groups: [], rows: [], height: 0, count: 0 };
@@ -377,7 +380,7 @@ function arrange() {
     layout = { groups: [], rows: [], height: 0, count: 0 };
     for (const group of trace.groups) {
         const bars = isFiltered ? group.bars.filter((bar) => isShown(bar, words)) : group.bars;
-        // Without bars: what happened to its owner.
+        // Without bars: the events of its owner.
         if (bars.length === 0 && (isFiltered || group.bars.length > 0)) continue;
         place(group, bars);
     }
@@ -422,7 +425,7 @@ function firstIndex(things, isPast) {
     return low;
 }
 
-/// How many wait, run, begin and end badly in each column of a stretch of time.
+/// The number of bars that wait, run, begin and end badly in each column of a stretch of time.
 function profile(bars, from, to, columns) {
     const waiting = new Float64Array(columns + 1), running = new Float64Array(columns + 1);
     const count = new Int32Array(columns), trouble = new Int32Array(columns);
@@ -454,7 +457,7 @@ function profile(bars, from, to, columns) {
     }
     return { waiting, running, count, trouble, most };
 }
-// What is in view: a stretch of time, and how it is drawn. Only what is in view is in the document.
+// The view: a stretch of time, and its drawing. Only elements in view are in the document.
 const element = (id) => document.getElementById(id);
 const chart = element("chart"), rowsElement = element("rows");
 const whole = Math.max(trace.length, 1000);
@@ -465,7 +468,7 @@ function showAll() {
     view.to = view.from + widest;
 }
 
-// A little room at the ends, so that what is there is seen to end there.
+// A little room at the ends, so that bars are seen to end there.
 const widest = whole * 1.02;
 const bounded = (from, span) => Math.min(Math.max(from, -span * 0.008), whole + span * 0.012 - span);
 
@@ -495,7 +498,7 @@ function redraw() {
         draw();
     };
     requestAnimationFrame(now);
-    // What is not seen gets no frames, as a page in the background, and is to be right when it is looked at.
+    // A page that is not seen, such as a page in the background, gets no frames, and must be right when it is seen again.
     setTimeout(now, 100);
 }
 
@@ -509,7 +512,7 @@ let focusKey = null;
 function keep(map, wanted, make) {
     for (const [key, node] of map) {
         if (wanted.has(key)) continue;
-        // What has the focus stays, out of sight, or the keyboard would be lost.
+        // The element with the focus stays, out of sight, or the keyboard would be lost.
         if (node === document.activeElement) {
             node.style.transform = "translate(-100px, 0)";
             node.style.width = "1px";
@@ -554,6 +557,7 @@ function draw() {
     }
     if (!drawn.has(focusKey)) focusKey = drawn.keys().next().value ?? null;
     for (const [key, node] of drawn) node.tabIndex = key === focusKey ? 0 : -1;
+    drawArrows(wanted);
     drawMoments();
     drawAxis();
     drawBrush();
@@ -630,7 +634,7 @@ function updateSingle(node, thing) {
     }
     const children = [];
     const border = isNarrow ? 0 : bar.isEarlier ? 3 : 1;
-    // What is not known of a bar that began earlier is neither.
+    // A stretch of a bar that began earlier, and of which nothing is known, is neither.
     eachStretch(bar, (begin, end, runs) => {
         if (!runs) return;
         const from = Math.max(x(begin) - left - border, 0), to = Math.min(x(end) - left - border, width);
@@ -675,7 +679,7 @@ function labelOf(bar, start, width) {
     label.style.left = `${start.toFixed(2)}px`;
     const sign = glyph(bar.outcome);
     if (sign) label.append(sign);
-    // Less than a few letters says nothing.
+    // Fewer than a few letters give no information.
     if (width - start < 38) return label;
     const name = document.createElement("span");
     name.textContent = bar.label;
@@ -727,7 +731,7 @@ function updateMerged(node, thing) {
     let [share, stops] = [0, []];
     for (const outcome of worstFirst) {
         if (counts[outcome] === 0) continue;
-        // What is rare is still seen.
+        // A rare outcome is still seen.
         const next = outcome === 0 ? 100 : Math.min(100, share + Math.max(15, counts[outcome] / number * 100));
         stops.push(`var(--${outcomes[outcome]}-edge) ${share}% ${next}%`);
         share = next;
@@ -736,6 +740,37 @@ function updateMerged(node, thing) {
     node.style.background = `linear-gradient(to top, ${stops.join(", ")})`;
     node.dataset.count = number;
     node.setAttribute("aria-label", `${counted(number, "task")}, too short to be drawn one by one`);
+}
+
+// MARK: Arrows, from the task that cancels to the task that is cancelled
+
+const arrowsElement = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+const arrowsPath = document.createElementNS("http://www.w3.org/2000/svg", "path");
+arrowsElement.id = "arrows";
+arrowsElement.setAttribute("aria-hidden", "true");
+arrowsElement.append(arrowsPath);
+
+/// One arrow per cancellation whose two bars are drawn. One element for all of them.
+function drawArrows(wanted) {
+    const lines = [];
+    for (const thing of wanted.values()) {
+        if (thing.update !== updateSingle) continue;
+        for (const mark of thing.row.bars[thing.first].marks) {
+            const canceller = mark.kind === "cancelled" && mark.by >= 0 ? wanted.get(mark.by) : undefined;
+            const at = x(mark.time);
+            if (!canceller || canceller === thing || at < 0 || at > view.width) continue;
+            lines.push(arrow(at, canceller.row.top + laneHeight / 2, thing.row.top + laneHeight / 2));
+        }
+    }
+    if (!arrowsElement.parentNode) rowsElement.append(arrowsElement);
+    arrowsElement.dataset.count = lines.length;
+    arrowsPath.setAttribute("d", lines.join(""));
+}
+
+/// A vertical line, since a cancellation takes no time, with a head at its end.
+function arrow(at, from, to) {
+    const back = to > from ? -5 : 5;
+    return `M${at.toFixed(1)} ${from}V${to}m-3 ${back}l3 ${-back}l3 ${back}`;
 }
 
 // MARK: Columns, of a group that is not opened
@@ -777,7 +812,7 @@ function updateColumn(node, thing) {
     if (thing.trouble > 0) parts.push(part("trouble"));
     node.replaceChildren(...parts);
 }
-// What is around the bars: groups, moments of their owners, the axis, the overview.
+// The parts around the bars: groups, moments of their owners, the axis, the overview.
 
 function drawGroups(top, bottom) {
     const wanted = new Map();
@@ -858,7 +893,7 @@ function headOf(shown) {
     return shown.isOpen ? [title, kind] : [title, kind, most];
 }
 
-/// What happened to the owners, as diamonds along the upper edge of their groups.
+/// Draws the events of the owners, as diamonds along the upper edge of their groups.
 function drawMoments() {
     for (const node of groupElements.values()) {
         for (const old of node.track.querySelectorAll(".moment")) old.remove();
@@ -951,7 +986,7 @@ function drawBrush() {
     brush.style.width = `${(to - from) * 100}%`;
     element("overview").classList.toggle("whole", from === 0 && to === 1);
 }
-// What is told of a bar, under the pointer or the focus, or pinned. All of it as text: whatever a name holds, it is no markup.
+// The description of a bar, under the pointer or the focus, or pinned. All of it is text: whatever a name contains, it is no markup.
 const tip = element("tip");
 let pinned = null;
 
@@ -1124,7 +1159,7 @@ addEventListener("pointermove", (event) => {
 for (const name of ["pointerup", "pointercancel"]) {
     addEventListener(name, () => {
         chart.classList.remove("panning");
-        // A click that comes of a drag is none.
+        // A click that ends a drag does not count.
         setTimeout(() => { drag = null; }, 0);
         if (drag && !drag.hasMoved) drag = null;
     });
@@ -1153,7 +1188,7 @@ chart.addEventListener("dblclick", (event) => {
     if (node) zoomTo(node.thing);
 });
 
-/// Pins what is told of a bar, or zooms into what stands for many.
+/// Pins the description of a bar, or zooms into a bar that stands for many.
 function act(node) {
     const bar = barOf(node.thing);
     if (!bar) return zoomTo(node.thing);
@@ -1231,7 +1266,7 @@ function change(node, direction) {
         if (row.bars.length === 0) continue;
         const found = reveal(row, time);
         if (found) return found;
-        // Nothing of it is in view: the next that is, or the last before.
+        // No part of it is in view: the next element that is, or the last before.
         const next = row.bars[Math.min(row.bars.length - 1, firstIndex(row.bars, (bar) => bar.end >= time))];
         return reveal(row, next.begin, next);
     }

@@ -17,7 +17,8 @@ struct Recording {
         key: String? = nil,
         error: String? = nil,
         detail: String? = nil,
-        isCancelled: Bool = false
+        isCancelled: Bool = false,
+        from runningTask: UInt? = nil
     ) {
         var event = TaskEvent(
             primitive,
@@ -33,6 +34,7 @@ struct Recording {
         event.time = .milliseconds(milliseconds)
         event.error = error
         event.isCancelled = isCancelled
+        event.task = runningTask.map { TaskEvent.TaskIdentity(address: $0) }
         events.append(event)
     }
 

@@ -184,6 +184,36 @@ struct TracePageTests {
         #expect(seen["isPressed"] as? String == "false")
     }
 
+    @Test func anArrowPointsFromTheTaskThatCancelsToTheTaskThatIsCancelled() async throws {
+        var recording = Recording()
+        for (subject, task) in [(1, "canceller"), (2, "victim"), (3, "bystander")] as [(UInt64, String)] {
+            recording.tell(.taskBag, .added, .began(.waiting), at: 0, of: subject, in: subject, task: task)
+            recording.tell(.taskBag, .started, .entered(.running), at: 1, of: subject, in: subject, from: UInt(subject))
+        }
+        recording.tell(.taskBag, .cancelled, at: 40, of: 2, in: 2, detail: "requested", from: 1)
+        // No bar is known of the code that cancels this one.
+        recording.tell(.taskBag, .cancelled, at: 45, of: 3, in: 3, detail: "requested")
+        for subject in 1...3 as ClosedRange<UInt64> {
+            recording.tell(.taskBag, .completed, .ended(.completed), at: 60, of: subject, in: subject)
+        }
+        let visit = try await Browser.visit(
+            recording.model(now: 60).text(as: .html, title: "Cancelled"),
+            script: """
+                const box = (name) => all(".bar").find((bar) => bar.ariaLabel.startsWith(name)).getBoundingClientRect();
+                const [from, to] = [box("canceller"), box("victim")], line = one("#arrows path").getBoundingClientRect();
+                const share = (line.left + line.width / 2 - from.left) / from.width;
+                const isBetween = line.top >= from.top && line.bottom <= to.bottom && line.height > to.top - from.bottom;
+                return [one("#arrows").dataset.count, String(Math.round(share * 60)), String(isBetween)];
+                """
+        )
+        #expect(visit.console == [] && visit.result as? [String] == ["1", "40", "true"])
+        let none = try await Browser.visit(
+            Self.ten.text(as: .html, title: "Ten"),
+            script: "return one('#arrows').dataset.count;"
+        )
+        #expect(none.result as? String == "0")
+    }
+
     @Test func tenThousandTasksAreAllThereInAFewHundredElements() async throws {
         var recording = Recording()
         // All at once in a queue, and one after the other in another: many lanes, and one that is crowded.

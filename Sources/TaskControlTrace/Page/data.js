@@ -1,4 +1,4 @@
-// Reads what the recorder wrote: see TraceModel+Page.swift. Times are in nanoseconds from the beginning of the recording.
+// Reads the data of the recorder: see TraceModel+Page.swift. Times are in nanoseconds from the beginning of the recording.
 const outcomes = ["completed", "failed", "timedOut", "cancelled", "unfinished"];
 const outcomeWords = ["completed", "failed", "timed out", "cancelled", "not ended"];
 const trace = read(JSON.parse(document.getElementById("data").textContent));
@@ -41,7 +41,7 @@ function defaultLabel(bar) {
     return noun(bar.primitive) === "call" ? bar.primitive : bar.subject;
 }
 
-/// What the bars of a group are.
+/// The noun for the bars of a group.
 function noun(primitive) {
     if (["retry", "withTimeout", "withCancellableContinuation"].includes(primitive)) return "call";
     if (["withSingleFlight", "SingleFlight", "CachedFlight"].includes(primitive)) return "flight";
@@ -64,7 +64,7 @@ function timeSpent(bar) {
     return spent;
 }
 
-/// A time in words, with three digits or so.
+/// A time in words, with about three digits.
 function duration(ns) {
     if (ns < 0) return `−${duration(-ns)}`;
     const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)).replace(/\.0+$|(\.\d*[1-9])0+$/, "$1");

@@ -1,4 +1,4 @@
-// What is around the bars: groups, moments of their owners, the axis, the overview.
+// The parts around the bars: groups, moments of their owners, the axis, the overview.
 
 function drawGroups(top, bottom) {
     const wanted = new Map();
@@ -79,7 +79,7 @@ function headOf(shown) {
     return shown.isOpen ? [title, kind] : [title, kind, most];
 }
 
-/// What happened to the owners, as diamonds along the upper edge of their groups.
+/// Draws the events of the owners, as diamonds along the upper edge of their groups.
 function drawMoments() {
     for (const node of groupElements.values()) {
         for (const old of node.track.querySelectorAll(".moment")) old.remove();

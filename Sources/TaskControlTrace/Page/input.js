@@ -34,7 +34,7 @@ addEventListener("pointermove", (event) => {
 for (const name of ["pointerup", "pointercancel"]) {
     addEventListener(name, () => {
         chart.classList.remove("panning");
-        // A click that comes of a drag is none.
+        // A click that ends a drag does not count.
         setTimeout(() => { drag = null; }, 0);
         if (drag && !drag.hasMoved) drag = null;
     });
@@ -63,7 +63,7 @@ chart.addEventListener("dblclick", (event) => {
     if (node) zoomTo(node.thing);
 });
 
-/// Pins what is told of a bar, or zooms into what stands for many.
+/// Pins the description of a bar, or zooms into a bar that stands for many.
 function act(node) {
     const bar = barOf(node.thing);
     if (!bar) return zoomTo(node.thing);
@@ -141,7 +141,7 @@ function change(node, direction) {
         if (row.bars.length === 0) continue;
         const found = reveal(row, time);
         if (found) return found;
-        // Nothing of it is in view: the next that is, or the last before.
+        // No part of it is in view: the next element that is, or the last before.
         const next = row.bars[Math.min(row.bars.length - 1, firstIndex(row.bars, (bar) => bar.end >= time))];
         return reveal(row, next.begin, next);
     }

@@ -1,4 +1,4 @@
-// Which bars are shown, and in which rows: a row is a lane, or a whole group with too many lanes to be told apart.
+// The bars that are shown, and their rows: a row is a lane, or a whole group with too many lanes to be distinguished.
 const laneHeight = 22, groupPadding = 5, groupMinimum = 42, denseHeight = 78, mostOpenLanes = 16;
 const filter = { words: "", outcomes: new Set([0, 1, 2, 3, 4]) };
 let layout = { groups: [], rows: [], height: 0, count: 0 };
@@ -19,7 +19,7 @@ function arrange() {
     layout = { groups: [], rows: [], height: 0, count: 0 };
     for (const group of trace.groups) {
         const bars = isFiltered ? group.bars.filter((bar) => isShown(bar, words)) : group.bars;
-        // Without bars: what happened to its owner.
+        // Without bars: the events of its owner.
         if (bars.length === 0 && (isFiltered || group.bars.length > 0)) continue;
         place(group, bars);
     }
@@ -64,7 +64,7 @@ function firstIndex(things, isPast) {
     return low;
 }
 
-/// How many wait, run, begin and end badly in each column of a stretch of time.
+/// The number of bars that wait, run, begin and end badly in each column of a stretch of time.
 function profile(bars, from, to, columns) {
     const waiting = new Float64Array(columns + 1), running = new Float64Array(columns + 1);
     const count = new Int32Array(columns), trouble = new Int32Array(columns);

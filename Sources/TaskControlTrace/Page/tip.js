@@ -1,4 +1,4 @@
-// What is told of a bar, under the pointer or the focus, or pinned. All of it as text: whatever a name holds, it is no markup.
+// The description of a bar, under the pointer or the focus, or pinned. All of it is text: whatever a name contains, it is no markup.
 const tip = element("tip");
 let pinned = null;
 

@@ -1,4 +1,4 @@
-// What is in view: a stretch of time, and how it is drawn. Only what is in view is in the document.
+// The view: a stretch of time, and its drawing. Only elements in view are in the document.
 const element = (id) => document.getElementById(id);
 const chart = element("chart"), rowsElement = element("rows");
 const whole = Math.max(trace.length, 1000);
@@ -9,7 +9,7 @@ function showAll() {
     view.to = view.from + widest;
 }
 
-// A little room at the ends, so that what is there is seen to end there.
+// A little room at the ends, so that bars are seen to end there.
 const widest = whole * 1.02;
 const bounded = (from, span) => Math.min(Math.max(from, -span * 0.008), whole + span * 0.012 - span);
 
@@ -39,7 +39,7 @@ function redraw() {
         draw();
     };
     requestAnimationFrame(now);
-    // What is not seen gets no frames, as a page in the background, and is to be right when it is looked at.
+    // A page that is not seen, such as a page in the background, gets no frames, and must be right when it is seen again.
     setTimeout(now, 100);
 }
 
@@ -53,7 +53,7 @@ let focusKey = null;
 function keep(map, wanted, make) {
     for (const [key, node] of map) {
         if (wanted.has(key)) continue;
-        // What has the focus stays, out of sight, or the keyboard would be lost.
+        // The element with the focus stays, out of sight, or the keyboard would be lost.
         if (node === document.activeElement) {
             node.style.transform = "translate(-100px, 0)";
             node.style.width = "1px";
@@ -98,6 +98,7 @@ function draw() {
     }
     if (!drawn.has(focusKey)) focusKey = drawn.keys().next().value ?? null;
     for (const [key, node] of drawn) node.tabIndex = key === focusKey ? 0 : -1;
+    drawArrows(wanted);
     drawMoments();
     drawAxis();
     drawBrush();
@@ -174,7 +175,7 @@ function updateSingle(node, thing) {
     }
     const children = [];
     const border = isNarrow ? 0 : bar.isEarlier ? 3 : 1;
-    // What is not known of a bar that began earlier is neither.
+    // A stretch of a bar that began earlier, and of which nothing is known, is neither.
     eachStretch(bar, (begin, end, runs) => {
         if (!runs) return;
         const from = Math.max(x(begin) - left - border, 0), to = Math.min(x(end) - left - border, width);
@@ -219,7 +220,7 @@ function labelOf(bar, start, width) {
     label.style.left = `${start.toFixed(2)}px`;
     const sign = glyph(bar.outcome);
     if (sign) label.append(sign);
-    // Less than a few letters says nothing.
+    // Fewer than a few letters give no information.
     if (width - start < 38) return label;
     const name = document.createElement("span");
     name.textContent = bar.label;
@@ -271,7 +272,7 @@ function updateMerged(node, thing) {
     let [share, stops] = [0, []];
     for (const outcome of worstFirst) {
         if (counts[outcome] === 0) continue;
-        // What is rare is still seen.
+        // A rare outcome is still seen.
         const next = outcome === 0 ? 100 : Math.min(100, share + Math.max(15, counts[outcome] / number * 100));
         stops.push(`var(--${outcomes[outcome]}-edge) ${share}% ${next}%`);
         share = next;
@@ -280,6 +281,37 @@ function updateMerged(node, thing) {
     node.style.background = `linear-gradient(to top, ${stops.join(", ")})`;
     node.dataset.count = number;
     node.setAttribute("aria-label", `${counted(number, "task")}, too short to be drawn one by one`);
+}
+
+// MARK: Arrows, from the task that cancels to the task that is cancelled
+
+const arrowsElement = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+const arrowsPath = document.createElementNS("http://www.w3.org/2000/svg", "path");
+arrowsElement.id = "arrows";
+arrowsElement.setAttribute("aria-hidden", "true");
+arrowsElement.append(arrowsPath);
+
+/// One arrow per cancellation whose two bars are drawn. One element for all of them.
+function drawArrows(wanted) {
+    const lines = [];
+    for (const thing of wanted.values()) {
+        if (thing.update !== updateSingle) continue;
+        for (const mark of thing.row.bars[thing.first].marks) {
+            const canceller = mark.kind === "cancelled" && mark.by >= 0 ? wanted.get(mark.by) : undefined;
+            const at = x(mark.time);
+            if (!canceller || canceller === thing || at < 0 || at > view.width) continue;
+            lines.push(arrow(at, canceller.row.top + laneHeight / 2, thing.row.top + laneHeight / 2));
+        }
+    }
+    if (!arrowsElement.parentNode) rowsElement.append(arrowsElement);
+    arrowsElement.dataset.count = lines.length;
+    arrowsPath.setAttribute("d", lines.join(""));
+}
+
+/// A vertical line, since a cancellation takes no time, with a head at its end.
+function arrow(at, from, to) {
+    const back = to > from ? -5 : 5;
+    return `M${at.toFixed(1)} ${from}V${to}m-3 ${back}l3 ${-back}l3 ${back}`;
 }
 
 // MARK: Columns, of a group that is not opened
