@@ -1,4 +1,4 @@
-/// For how long a ``CachedFlight`` uses a value, and what happens after that.
+/// The times for which a ``CachedFlight`` uses a value, and what happens after them.
 ///
 /// ```swift
 /// // Fresh for a minute. For five minutes more a reader gets the old value at once, and a new one is fetched for later readers. If
@@ -13,25 +13,26 @@
 /// The age of a value counts from the *start* of its load: a slow load does not make the value any younger. All durations may be zero; less than zero
 /// counts as zero, and more than 100 years as 100 years.
 public struct CachePolicy: Hashable, Sendable {
-    /// For how long a value is fresh, from the start of its load. A value that is written counts from then.
+    /// The time for which a value is fresh, from the start of its load. The time of a value that is written starts with the write.
     public var timeToLive: Duration
 
-    /// For how long after its time to live a value is still returned at once, while it is refreshed in the background. RFC 5861 calls this
+    /// The time after its time to live for which a value is still returned at once, while it is refreshed in the background. RFC 5861 calls this
     /// *stale-while-revalidate*.
     public var staleWhileRevalidate: Duration
 
-    /// For how long after its time to live a value is returned if a load fails. RFC 5861 calls this *stale-if-error*.
+    /// The time after its time to live for which a value is returned if a load fails. RFC 5861 calls this *stale-if-error*.
     public var staleIfError: Duration
 
-    /// For how long the reader of a stale value waits for the refresh, before it takes the stale value.
+    /// The time for which the reader of a stale value waits for the refresh, before it takes the stale value.
     public var patience: Duration
 
-    /// For how long an error is thrown to later readers without another load, from the start of the load that failed; also called negative caching.
+    /// The time for which an error is thrown to later readers without another load, from the start of the load that failed; also called negative
+    /// caching.
     ///
     /// An error never replaces a value that ``staleIfError`` still allows to be returned.
     public var errorTimeToLive: Duration
 
-    /// How early values are refreshed before they are stale, as the factor *beta* of XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic
+    /// The earliness of refreshes before values are stale: the factor *beta* of XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic
     /// Cache Stampede Prevention", VLDB 2015); 0: not early.
     ///
     /// Each value is refreshed by the first read in the last *d* × `beta` × *e* of its time to live, where *d* is the time that its load took, and *e* is

@@ -30,17 +30,17 @@
 ///
 /// Safe to use from any thread and any isolation. The cache retains its values, its keys and the load function: list what that needs in its capture list.
 ///
-/// Sibling: ``SingleFlight`` shares work among concurrent callers, and keeps nothing.
+/// Related: ``SingleFlight`` shares work among concurrent callers, and keeps nothing.
 ///
 /// ## Cancellation
-/// A caller that is cancelled while it waits receives `CancellationError` immediately. The load goes on for its other callers; if the last caller leaves,
-/// the load is cancelled, except a refresh. `Task.cancellationCause` inside a load is ``CancellationCause/lastCallerLeft``,
+/// A caller that is cancelled while it waits receives `CancellationError` immediately. The load continues for its other callers; if the last caller
+/// leaves, the load is cancelled, except a refresh. `Task.cancellationCause` inside a load is ``CancellationCause/lastCallerLeft``,
 /// ``CancellationCause/superseded(key:)`` after a write or an invalidation, or ``CancellationCause/ownerDeallocated(name:)``.
 ///
 /// ## Deadlines
-/// A load belongs to the cache and can go on without callers, so it has no deadline: neither that of its first caller nor the latest of its callers, which
-/// a flight of ``SingleFlight`` has. Use ``withDeadline(in:clock:operation:)`` or ``withTimeout(_:clock:operation:)`` inside the load function. A deadline
-/// around ``value(for:)`` limits how long that caller waits.
+/// A load belongs to the cache and can continue without callers, so it has no deadline: neither that of its first caller nor the latest of its
+/// callers, which a flight of ``SingleFlight`` has. Use ``withDeadline(in:clock:operation:)`` or ``withTimeout(_:clock:operation:)`` inside the
+/// load function. A deadline around ``value(for:)`` limits how long that caller waits.
 ///
 /// ## Priorities
 /// A load has the priority of the first caller, and is escalated to that of its callers, where the system can (macOS 26, Linux).
@@ -53,9 +53,9 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///   - name: The name shown in diagnostics.
     ///   - capacity: The highest number of values. With zero or less nothing is kept, and only concurrent calls share a value.
     ///   - policy: For how long values are used.
-    ///   - freshnessLifetime: Returns for how long a result is fresh, for example from the headers of a response, and `nil` for what the policy says: its
-    ///     ``CachePolicy/timeToLive`` for a value and its ``CachePolicy/errorTimeToLive`` for an error. Called after each load and each
-    ///     ``update(_:for:)``.
+    ///   - freshnessLifetime: Returns the time for which a result is fresh, for example from the headers of a response, and `nil` for the time of
+    ///     the policy: its ``CachePolicy/timeToLive`` for a value and its ``CachePolicy/errorTimeToLive`` for an error. Called after each load and
+    ///     each ``update(_:for:)``.
     ///   - clock: Measures the age of values, and the patience of readers.
     ///   - random: Returns random bits for ``CachePolicy/earlyRefresh``. By default those of the system.
     ///   - load: Loads the value of a key, in a task of its own with the task-locals, the priority and the task name of the first caller, but without
@@ -148,7 +148,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// for try await article in articles.values(for: id) { model.article = article }
     /// ```
     ///
-    /// A fresh value is the only element. Each iteration begins anew.
+    /// A fresh value is the only element. Each iteration begins again.
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.
@@ -171,7 +171,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Writes a value. It is fresh from now on.
     ///
-    /// The result of a load of the key that runs now goes only to the callers that wait for it; if there are none, the load is cancelled.
+    /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -184,7 +184,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Removes the value of a key, which is known to be out of date. The next caller loads it.
     ///
-    /// The result of a load of the key that runs now goes only to the callers that wait for it; if there are none, the load is cancelled.
+    /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
     ///
     /// - Parameter key: The key.
     /// - Complexity: O(1).

@@ -1,7 +1,7 @@
 /// The stale value of a key, if there is one, and then a fresh value: ``CachedFlight/values(for:)``.
 ///
 /// ## Cancellation
-/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. The refresh goes on.
+/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. The refresh continues.
 public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
     let cache: CachedFlight<Key, Value>
     let key: Key

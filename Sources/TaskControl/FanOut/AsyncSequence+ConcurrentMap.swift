@@ -7,9 +7,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// The work begins with the first call of the iterator's `next()`, and goes on while the loop's body runs, until `limit` places are in use. A place is
-    /// in use by an operation that runs, and by a result that the loop has not taken: memory is bounded, also if the loop is slow, or if the results
-    /// wait for a slow operation before them. The next element is requested from the source only when a place is free.
+    /// The work begins with the first call of the iterator's `next()`, and continues while the loop's body runs, until `limit` places are in use. A
+    /// place is in use by an operation that runs, and by a result that the loop has not taken: memory is bounded, also if the loop is slow, or if
+    /// the results wait for a slow operation before them. The next element is requested from the source only when a place is free.
     ///
     /// ## Cancellation
     /// The iterator owns the work. A loop that is left early releases its iterator, which cancels the work, with the cause

@@ -3,6 +3,7 @@
 /// Created by `concurrentMap(limit:order:_:)` of an asynchronous sequence, whose documentation describes order, errors and cancellation.
 public struct ConcurrentMapSequence<Base: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
 where Base.Element: Sendable {
+    /// The type of the elements: a result of the operation.
     public typealias Element = Output
 
     @usableFromInline let base: Base

@@ -1,4 +1,4 @@
-/// How many calls a service can work on at the same time, estimated from how long they take. Pure: no lock, task or closure.
+/// The number of calls that a service can work on at the same time, estimated from how long they take. Pure: no lock, task or closure.
 ///
 ///                            ┌──── a queue is certain, or an interval is over ────┐
 ///     first window ──▶ experiment ◀──────────────────────────────────────────── steady ──▶ grows while there is no queue
@@ -31,7 +31,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         /// The calls of a window, as in failsafe-go; fewer when they leave no doubt.
         var enoughCalls = 50
         var fewestCalls = 10
-        /// A window goes on for this long if its calls take times that differ much.
+        /// A window lasts this long if its calls take times that differ much.
         var patience = Duration.seconds(5)
         /// The shares of calls in a queue below which the limit grows, and above which it falls.
         var shortQueue = 0.05
@@ -61,9 +61,9 @@ struct AdaptiveLimitStateMachine: Sendable {
     private let configuration: Configuration
     /// The limit outside of experiments, with the fraction by which it grows.
     private(set) var estimate: Double
-    /// How long a call takes without a queue, in seconds.
+    /// The duration of a call without a queue, in seconds.
     private(set) var baseline: Double?
-    /// How long a call takes, in seconds.
+    /// The duration of a call, in seconds.
     private(set) var latestMean: Double?
     private var experiment: Experiment?
     private var window = DurationWindow()
@@ -74,7 +74,7 @@ struct AdaptiveLimitStateMachine: Sendable {
     private var nextLook: Int
     /// The time of the last change. Calls that began before it are of another limit.
     private var changed = Duration.zero
-    /// No call that began after the change has ended.
+    /// Whether no call that began after the change has ended.
     private var isSettling = true
     /// The limit to which successes lead after a window of drops, until a window has shown what the service is able to do.
     private var recovery: Double?
@@ -100,8 +100,8 @@ struct AdaptiveLimitStateMachine: Sendable {
     /// A call has returned a value.
     ///
     /// - Parameters:
-    ///   - duration: How long it took.
-    ///   - running: How many calls ran when it began, including itself.
+    ///   - duration: The duration of the call.
+    ///   - running: The number of calls that ran when it began, including itself.
     /// - Complexity: O(1).
     mutating func record(_ duration: Duration, running: Int, at now: Duration) {
         let (begun, seconds) = (now - duration, duration / .seconds(1))
@@ -206,7 +206,7 @@ struct AdaptiveLimitStateMachine: Sendable {
             if experiment == nil { baseline = summary.mean }
             return
         }
-        // What chance explains does not lower the baseline: it would fall with each window.
+        // A difference that chance explains does not lower the baseline: it would fall with each window.
         let lowered = summary.mean + summary.error
         let baseline = lowered < known ? known + 0.3 * (lowered - known) : known
         self.baseline = baseline
@@ -278,7 +278,7 @@ struct AdaptiveLimitStateMachine: Sendable {
 
     /// Fewer calls took as long: there is no queue.
     private mutating func settle(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
-        // What chance explains does not replace what earlier experiments have measured.
+        // A difference that chance explains does not replace the measurements of earlier experiments.
         let isNear = abs((baseline ?? 0) - summary.mean) <= 2 * summary.error
         baseline = isNear ? ((baseline ?? 0) + summary.mean) / 2 : summary.mean
         let working = experiment.running * min(1, summary.mean / experiment.mean)

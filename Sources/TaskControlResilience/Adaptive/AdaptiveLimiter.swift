@@ -19,7 +19,7 @@ public import TaskControl
 /// the limiter makes fewer calls for about a second, to see whether these take less time. If not, the service has become slower, and the limit
 /// stays. Limiters without that check grow in mild overload (Netflix/concurrency-limits); failsafe-go looks for correlations in place of it.
 ///
-/// Use it where most calls of a service pass: in the service itself, or in the only client of a database. A client that makes a few of many
+/// Use a limiter where most calls of a service pass: in the service itself, or in the only client of a database. A client that makes a few of many
 /// calls cannot see whether fewer of its calls would help: use a ``ClientThrottle`` there.
 ///
 /// ## What counts
@@ -36,7 +36,7 @@ public import TaskControl
 ///
 /// The limiter has no timer and no task. Safe to use from any thread and any isolation.
 ///
-/// Sibling: `AsyncSemaphore` has a limit that you choose.
+/// Related: `AsyncSemaphore` has a limit that you choose.
 ///
 /// ## Ordering
 /// Callers that wait are admitted in the order of their calls, regardless of their priorities.
@@ -60,9 +60,9 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - minimum: The smallest limit: 1 or more, or it traps. By default 1.
-    ///   - maximum: The largest limit: at least `minimum`, and at most a million, or it traps. By default 200.
-    ///   - initial: The first limit: from `minimum` to `maximum`, or it traps. By default 20, or the nearest number in that range.
+    ///   - minimum: The smallest limit. Traps if it is less than 1. By default 1.
+    ///   - maximum: The largest limit. Traps if it is less than `minimum` or more than a million. By default 200.
+    ///   - initial: The first limit. Traps if it is not between `minimum` and `maximum`. By default 20, or the nearest number in that range.
     ///   - isDrop: Returns whether an error means that a call ended at its time limit. By default a `TimeoutError` and a `DeadlineExceededError` do.
     ///   - clock: Measures the durations.
     ///   - random: Returns a random number from 0 up to 1, without 1. Tests pass a sequence of their own.
@@ -99,21 +99,21 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// How many calls may run at the same time. It may have changed when the caller looks at it.
+    /// The number of calls that may run at the same time. It may have changed when the caller looks at it.
     public var limit: Int { machine.withLock { $0.limit } }
 
-    /// How many calls run: more than the limit after that has fallen. It may have changed when the caller looks at it.
+    /// The number of running calls: more than the limit after the limit has fallen. It may have changed when the caller looks at it.
     public var running: Int { machine.withLock { $0.running } }
 
-    /// How many callers wait. It may have changed when the caller looks at it.
+    /// The number of waiting callers. It may have changed when the caller looks at it.
     public var waiterCount: Int { machine.withLock { $0.waiterCount } }
 
     /// Runs an operation when it is admitted, and measures how long it takes.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before does not begin. A caller that is cancelled while it waits leaves the line at once, without running the operation.
-    /// A caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise `CancellationError`,
-    /// regardless of the error it throws.
+    /// A caller that was cancelled before the call does not begin. A caller that is cancelled while it waits leaves the line at once, without
+    /// running the operation. A caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise
+    /// `CancellationError`, regardless of the error it throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
@@ -200,11 +200,11 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
 
     func succeeded(_ permit: _Permit, _ reading: inout ClockReading) { end(permit, .sample, at: time.now(&reading)) }
 
-    /// - Returns: What the caller receives in place of an error.
+    /// - Returns: The error that the caller receives in place of the given one.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
-        // Code of the client.
+        // Foreign code.
         let isDrop =
             isCancelled ? Task.cancellationCause == .deadline : !(error is any LocalRefusal) && isDrop(error)
         end(permit, isDrop ? .drop : .none, at: time.now)

@@ -1,10 +1,10 @@
 internal import TaskControl
 
-/// Which calls run under a limit that follows their durations, and which wait in a bounded line. Pure: no lock, task or closure.
+/// The calls that run under a limit that follows their durations, and those that wait in a bounded line. Pure: no lock, task or closure.
 ///
 ///     admit ──▶ admitted ──end──▶ (gone)        a permit is there, and no caller waits
 ///       ├──▶ refused                            the line is long, or the deadline is near
-///       └──▶ line ──permit──▶ begin             the waiter is handed out
+///       └──▶ line ──permit──▶ begin             the waiter is returned
 ///              └──leave──▶ (gone)
 ///
 /// The permits are those of `AsyncSemaphore`, whose number follows the limit.
@@ -18,7 +18,7 @@ struct AdmissionStateMachine<Waiter> {
     /// A call that runs.
     struct Permit: Sendable {
         fileprivate let begun: Duration
-        /// How many calls ran when it began, including itself.
+        /// The number of calls that ran when it began, including itself.
         fileprivate let running: Int
     }
 
@@ -29,11 +29,11 @@ struct AdmissionStateMachine<Waiter> {
         case refused(retryAfter: Duration?)
     }
 
-    /// What a call says about the service.
+    /// The information of a call about the service.
     enum Measure: Hashable, CaseIterable {
-        /// Its duration counts.
+        /// The duration of the call counts.
         case sample
-        /// It ended at its time limit.
+        /// The call ended at its time limit.
         case drop
         case none
     }
@@ -54,7 +54,7 @@ struct AdmissionStateMachine<Waiter> {
     }
 
     var limit: Int { permits.size }
-    /// How many calls run. After the limit has fallen they may be more than the limit.
+    /// The number of running calls. After the limit has fallen, it may be above the limit.
     var running: Int { permits.size - permits.available }
     var waiterCount: Int { permits.waiterCount }
 
@@ -81,15 +81,15 @@ struct AdmissionStateMachine<Waiter> {
         return permits.acquire(1).map { .line($0) } ?? .admitted(begin(at: now))
     }
 
-    /// The time until the callers in line and one more have begun, if calls go on to take as long; `nil` if that is not known.
+    /// The time until the callers in line and one more have begun, if calls continue to take as long; `nil` if that is not known.
     private var expectedWait: Duration? {
         limits.latestMean.map { .seconds($0 * Double(waiterCount + 1) / Double(limit)) }
     }
 
-    /// - Returns: With what the waiter must be resumed at once.
+    /// - Returns: The result with which the waiter must be resumed at once.
     mutating func park(_ id: Permits.ID, _ waiter: Waiter) -> WaitOutcome? { permits.park(id, waiter) }
 
-    /// Leaves the line; too late for a caller that has a permit.
+    /// Leaves the line. Has no effect for a caller that has a permit.
     ///
     /// - Returns: The waiter that has left, if it was parked. The callers behind it need the same permit as it did, so none of them is granted one.
     mutating func leave(_ id: Permits.ID) -> Waiter? { permits.leave(id).waiter }
@@ -97,7 +97,7 @@ struct AdmissionStateMachine<Waiter> {
     /// A call begins, with a permit that it has taken.
     func begin(at now: Duration) -> Permit { Permit(begun: now, running: running) }
 
-    /// A call has ended, and gives its permit back.
+    /// Ends a call, which releases its permit.
     ///
     /// - Complexity: O(1), and O(*n*) in the number of callers that have permits now.
     mutating func end(_ permit: Permit, _ measure: Measure, at now: Duration) -> Change {
@@ -113,14 +113,14 @@ struct AdmissionStateMachine<Waiter> {
         return Change(granted: permits.resize(to: limit) + giveBack(), limit: limit)
     }
 
-    /// Gives back a permit with which no call was made.
+    /// Releases a permit with which no call was made.
     ///
     /// - Returns: The waiters that have permits now.
     mutating func giveBack() -> [Waiter] {
         switch permits.release(1) {
         case .done: []
         case .granted(let granted): granted
-        case .refuse: preconditionFailure("A call gives back the permit that it has.")
+        case .refuse: preconditionFailure("a call releases the permit that it has")
         }
     }
 }
@@ -131,6 +131,6 @@ extension AdmissionStateMachine {
         permits.checkInvariants()
         limits.checkInvariants()
         precondition(permits.size == limits.limit, "there are as many permits as the limit")
-        precondition(running >= 0, "a permit is given back once")
+        precondition(running >= 0, "a permit is released once")
     }
 }

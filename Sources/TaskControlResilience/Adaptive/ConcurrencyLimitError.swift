@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// A call was refused by an ``AdaptiveLimiter``, because too many calls wait, or because its deadline would pass before it began.
+/// The error of a call that an ``AdaptiveLimiter`` has refused, because too many calls wait, or because its deadline would pass before it began.
 public struct ConcurrencyLimitError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
     CustomStringConvertible
 {

@@ -1,14 +1,15 @@
-/// How long the calls of a window took, in buckets of a fourth of an octave, so that a call costs O(1) and a window needs no memory of its own. Pure.
+/// The durations of the calls of a window, in buckets of a fourth of an octave, so that a call costs O(1) and a window needs no memory of its own.
+/// Pure.
 ///
 /// The mean counts a call that took more than twice the median as twice the median. A few slow calls would otherwise decide it, and the mean of a
 /// window would differ from that of the next one more than by a queue.
 struct DurationWindow: Sendable {
     struct Summary {
-        /// In seconds.
+        /// The mean, in seconds.
         var mean: Double
         /// The standard error of the mean.
         var error: Double
-        /// How many calls ran when a call began, on average.
+        /// The number of calls that ran when a call began, on average.
         var running: Double
 
         /// The mean that is exceeded with a probability of about 98 %.
@@ -39,8 +40,8 @@ struct DurationWindow: Sendable {
     var isFull: Bool { 10 * full >= 9 * (count + drops) }
 
     /// - Parameters:
-    ///   - seconds: How long the call took.
-    ///   - running: How many calls ran when it began, including itself.
+    ///   - seconds: The duration of the call.
+    ///   - running: The number of calls that ran when it began, including itself.
     ///   - isFull: Whether no other call was admitted at that time.
     mutating func add(_ seconds: Double, running: Int, isFull: Bool) {
         let seconds = max(seconds, Self.lowerBound(of: 0))

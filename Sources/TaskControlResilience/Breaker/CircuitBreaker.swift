@@ -23,13 +23,13 @@ internal import TaskControl
 /// A probe holds a lease for as long as `openDuration`. When the lease ends before the probe does, the next call becomes a probe, so a probe that hangs
 /// does not keep the breaker half-open. The late outcome of such a probe still counts.
 ///
-/// A probe whose caller is cancelled says nothing about the service, and the next call becomes a probe. When three probes in a row have ended
-/// in time that way, the breaker closes, so that callers who always leave early do not keep it open.
+/// A probe whose caller is cancelled gives no information about the service, and the next call becomes a probe. When three probes in a row have ended
+/// in time that way, the breaker closes, so that callers that always leave early do not keep it open.
 ///
-/// The outcome of a call that began before the breaker last changed is ignored: it says what the service was like before.
+/// The outcome of a call that began before the breaker last changed is ignored: it describes the service before the change.
 ///
 /// ## What counts
-/// - A value counts as a success, and so does an error for which `isFailure` returns `false`, such as a response that says that the request is wrong:
+/// - A value counts as a success, and so does an error for which `isFailure` returns `false`, such as a response that rejects the request:
 ///   the service has answered.
 /// - A call that took `slowCall` or longer counts as a failure, regardless of its outcome.
 /// - A call whose caller was cancelled does not count, unless it was slow. A call that another policy of this module refused does not count.
@@ -42,12 +42,12 @@ internal import TaskControl
 /// ## Ordering
 /// Calls do not wait for each other. The outcomes count in the order in which the calls end.
 public final class CircuitBreaker: Sendable, _CallGate {
-    /// What a breaker does with calls.
+    /// The state of a breaker.
     @nonexhaustive
     public enum State: Hashable, Sendable {
-        /// It admits all calls.
+        /// The breaker admits all calls.
         case closed
-        /// It refuses calls, or, if the time is zero, admits the next one as a probe.
+        /// The breaker refuses calls, or, if the time is zero, admits the next one as a probe.
         case open(retryAfter: Duration)
         /// A probe is running.
         case halfOpen
@@ -67,12 +67,12 @@ public final class CircuitBreaker: Sendable, _CallGate {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - failureThreshold: The share of failed calls that opens the breaker: more than 0, and at most 1, or it traps.
-    ///   - window: How long an outcome counts. It is measured in tenths. More than zero, or it traps.
-    ///   - minimumCalls: The number of calls in the window below which the breaker stays closed: 1 or more, or it traps.
-    ///   - openDuration: How long the breaker refuses all calls. More than zero, or it traps.
-    ///   - probes: The number of probes that must succeed to close the breaker, and that may run at the same time: 1 or more, or it traps.
-    ///   - slowCall: The duration from which on a call counts as a failure: more than zero, or it traps. By default no call is too slow.
+    ///   - failureThreshold: The share of failed calls that opens the breaker. Traps unless it is more than 0, and at most 1.
+    ///   - window: The time for which an outcome counts, measured in tenths. Traps unless it is more than zero.
+    ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Traps if it is less than 1.
+    ///   - openDuration: The time for which the breaker refuses all calls. Traps unless it is more than zero.
+    ///   - probes: The number of probes that must succeed to close the breaker, and that may run at the same time. Traps if it is less than 1.
+    ///   - slowCall: The duration from which on a call counts as a failure. Traps unless it is more than zero. By default no call is too slow.
     ///   - isFailure: Returns whether an error counts as a failure of the service. By default every error does.
     ///   - clock: Measures the durations.
     public init(
@@ -124,7 +124,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// What the breaker does with calls now. It may have changed when the caller looks at it.
+    /// The current state. It may have changed when the caller looks at it.
     public var state: State {
         let now = time.now
         return switch machine.withLock({ $0.state(at: now) }) {
@@ -137,7 +137,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
     /// Runs an operation, unless the breaker is open, and counts its outcome.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before does not begin. A caller that is cancelled while the operation runs receives the value if the
+    /// A caller that was cancelled before the call does not begin. A caller that is cancelled while the operation runs receives the value if the
     /// operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
@@ -182,7 +182,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
     @usableFromInline
     func _succeeded(_ permit: _Permit) { report(.healthy, of: permit) }
 
-    /// - Returns: What the caller receives in place of an error.
+    /// - Returns: The error that the caller receives in place of the given one.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
@@ -190,7 +190,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
         return isCancelled ? CancellationError() : error
     }
 
-    /// Ends a call that says nothing about the service.
+    /// Ends a call that gives no information about the service.
     func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
 
     private func report(_ outcome: CallOutcome, of permit: _Permit) {

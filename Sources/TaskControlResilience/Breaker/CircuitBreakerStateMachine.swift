@@ -49,7 +49,7 @@ struct CircuitBreakerStateMachine: Sendable {
     /// The admission of one call.
     struct Permit: Sendable {
         fileprivate let generation: UInt64
-        /// `nil`: the call is no probe.
+        /// The lease of a probe; `nil`: the call is no probe.
         fileprivate var lease: UInt64?
         /// Measured only where the duration of a call counts.
         fileprivate var begun: Duration?
@@ -124,7 +124,7 @@ struct CircuitBreakerStateMachine: Sendable {
 
     /// Reports the outcome of a call.
     ///
-    /// - Returns: What it changes.
+    /// - Returns: The change of the circuit.
     /// - Complexity: O(*n*) in the number of probes.
     mutating func report(_ outcome: CallOutcome, of permit: Permit, at now: Duration) -> Change? {
         guard permit.generation == generation else { return nil }
@@ -156,7 +156,7 @@ struct CircuitBreakerStateMachine: Sendable {
             && Double(outcomes.failures) / Double(outcomes.calls) >= configuration.failureThreshold
     }
 
-    /// Decides what the outcome of a probe says.
+    /// Decides about the outcome of a probe.
     ///
     /// The outcome of a probe whose lease has expired counts as well: a service that answers more slowly than the circuit is open must not
     /// keep it open forever.

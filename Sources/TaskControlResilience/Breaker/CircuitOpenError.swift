@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// A call was refused, because a ``CircuitBreaker`` is open: the operation did not begin.
+/// The error of a call that was refused because a ``CircuitBreaker`` is open: the operation did not begin.
 public struct CircuitOpenError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal, CustomStringConvertible {
     /// The name of the breaker.
     public let name: String?

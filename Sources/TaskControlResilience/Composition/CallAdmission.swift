@@ -18,7 +18,7 @@ struct _PolicyCall: Sendable {
 extension ResiliencePolicy {
     /// Begins a call without a suspension.
     ///
-    /// - Returns: Whether it has begun. If not, the caller goes on with `_wait(_:)`.
+    /// - Returns: Whether it has begun. If not, the caller continues with `_wait(_:)`.
     /// - Throws: The error of the part that refuses the call. The permit is returned then; a token is not.
     @usableFromInline
     func _begin(_ call: inout _PolicyCall) throws -> Bool {
@@ -144,7 +144,7 @@ package struct _CallAdmission: Sendable {
         )
     }
 
-    /// Reports that the call says nothing about the service.
+    /// Reports that the call gives no information about the service.
     package func withdraw() {
         policy.report(call, { $0.withdraw($1) }, { $0.withdraw($1) }, { $0.withdraw($1) })
     }

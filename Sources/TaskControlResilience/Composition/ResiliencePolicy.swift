@@ -9,16 +9,16 @@ public import TaskControl
 /// ```
 ///
 /// Each part is optional, and a part that is absent costs a comparison. Copies of a policy share its parts: the breaker, the throttle and the
-/// limits keep the state of the service, so create one policy per service, as a constant.
+/// limits keep the state of the service, so create one policy per service, for example in a constant.
 ///
 /// ## Order
-/// From the outside in, with the reason for each place:
+/// The parts from the outside in, with the reason for each place:
 ///
 /// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call
 ///    begins. The token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
 /// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. A duration is that of the whole call
 ///    with its retries. A call that a later part refuses does not count.
-/// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history says how many callers were served.
+/// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many callers were served.
 /// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
 /// 5. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a loser is cancelled with its delay.
 /// 6. ``retry``. Inside the breaker: a call that succeeds at its second attempt is a success, and an open breaker ends no attempt halfway.
@@ -143,7 +143,7 @@ public struct ResiliencePolicy: Sendable {
         parts = _PolicyParts(values)
     }
 
-    /// When ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See
+    /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins.
@@ -155,7 +155,7 @@ public struct ResiliencePolicy: Sendable {
         /// Returns whether another attempt can succeed after an error.
         public var shouldHedge: @Sendable (any Error) -> Bool
 
-        /// Creates settings.
+        /// Creates a rule for hedging.
         ///
         /// - Parameters:
         ///   - delay: The time after which another attempt begins.

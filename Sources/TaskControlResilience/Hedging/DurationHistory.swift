@@ -6,9 +6,9 @@ internal import TaskControl
 /// let history = DurationHistory(quantile: 0.95)          // one per operation
 /// ```
 ///
-/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records how long each successful attempt took. An attempt
-/// that was cancelled, since another attempt won, is recorded as *longer than* that, so that the quantile does not sink with every hedge. Failed
-/// attempts are not recorded.
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records the duration of each successful attempt. An attempt
+/// that was cancelled, since another attempt won, is recorded as *longer than* its duration, so that the quantile does not sink with every hedge.
+/// Failed attempts are not recorded.
 ///
 /// Safe to use from any thread and any isolation.
 public final class DurationHistory: Sendable {
@@ -17,10 +17,10 @@ public final class DurationHistory: Sendable {
     /// Creates an empty history.
     ///
     /// - Parameters:
-    ///   - quantile: The share of calls that are not hedged: more than 0, and less than 1, or it traps. By default 0.95, so that about one call in
-    ///     20 is hedged ("The Tail at Scale", 2013).
-    ///   - capacity: The number of durations that are kept: at least `minimumSamples`, or it traps.
-    ///   - minimumSamples: The number of durations below which no call is hedged for its duration: 1 or more, or it traps.
+    ///   - quantile: The share of calls that are not hedged. Traps unless it is more than 0, and less than 1. By default 0.95, so that about one
+    ///     call in 20 is hedged ("The Tail at Scale", 2013).
+    ///   - capacity: The number of durations that are kept. Traps if it is less than `minimumSamples`.
+    ///   - minimumSamples: The number of durations below which no call is hedged for its duration. Traps if it is less than 1.
     public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
         insist(
             quantile > 0 && quantile < 1,
@@ -39,7 +39,7 @@ public final class DurationHistory: Sendable {
 
     /// The quantile of the recent durations; `nil` if there are fewer than `minimumSamples`.
     ///
-    /// It is computed anew when one twentieth of the durations are new.
+    /// The estimate is computed again when one twentieth of the durations are new.
     public var estimate: Duration? { samples.withLock { $0.estimate } }
 
     func record(_ duration: Duration, isCensored: Bool) {
@@ -52,20 +52,21 @@ public struct HedgeDelay: Sendable {
     private let fixed: Duration?
     let history: DurationHistory?
 
-    /// The same time for each call.
+    /// Returns the same delay for each call.
     ///
-    /// - Parameter delay: Zero or less begins all attempts at the same time.
+    /// - Parameter delay: The delay. With zero or less, all attempts begin at the same time.
     public static func fixed(_ delay: Duration) -> HedgeDelay {
         HedgeDelay(fixed: max(.zero, delay), history: nil)
     }
 
-    /// The quantile of a history, which receives the durations of the call. While that has too few durations, only a failure begins another attempt.
+    /// Returns a delay that is the quantile of a history, which receives the durations of the call. While the history has too few durations, only a
+    /// failure begins another attempt.
     ///
     /// - Parameter history: The history of the operation.
     public static func quantile(of history: DurationHistory) -> HedgeDelay {
         HedgeDelay(fixed: nil, history: history)
     }
 
-    /// `nil`: no attempt begins for its time.
+    /// The delay; `nil`: no attempt begins after a delay.
     var duration: Duration? { fixed ?? history?.estimate }
 }

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The tasks of the attempts of one hedged call that have not ended: when the call is decided, they learn why they are cancelled.
+/// The tasks of the attempts of one hedged call that have not ended: when the call is decided, they receive the cause of their cancellation.
 @usableFromInline
 final class _HedgeAttempts: Sendable {
     private struct State {

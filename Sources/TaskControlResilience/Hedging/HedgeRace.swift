@@ -58,7 +58,7 @@ struct _HedgeRace: Sendable {
             events?.emit(.failed, error: error, attempt: attempt)
         }
         let hint = (error as? any RetryAfterProviding)?.retryAfter
-        // Nobody waits for an attempt that would begin after the deadline: such a hint ends the attempts, as one that is too long does.
+        // No caller waits for an attempt that would begin after the deadline: such a hint ends the attempts, like a hint that is too long.
         let wait = hint.map { isInTime(after: $0) ? $0 : .longestWait }
         return step(machine.failed(isFinal: isFinal, hint: wait), isThrottled: hint != nil)
     }

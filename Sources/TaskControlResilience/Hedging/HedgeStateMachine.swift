@@ -1,4 +1,4 @@
-/// When the attempts of a hedged call begin, and how it ends. Pure: no lock, task or closure.
+/// The beginnings of the attempts of a hedged call, and its end. Pure: no lock, task or closure.
 ///
 ///     running ──an attempt succeeds──▶ decided
 ///        │ ├──an attempt fails, none is left──▶ decided
@@ -101,7 +101,7 @@ struct HedgeStateMachine: Sendable {
 
     /// - Parameters:
     ///   - isFinal: Whether the error ends the call.
-    ///   - hint: How long the error says to wait.
+    ///   - hint: The time that the error asks to wait.
     mutating func failed(isFinal: Bool, hint: Duration?) -> Next {
         running -= 1
         if isDecided { return .wait }

@@ -14,17 +14,17 @@ public import TaskControl
 /// For operations whose duration has a long tail, such as reads from one of several servers: a few more calls make the slowest calls much faster
 /// ("The Tail at Scale", 2013). The operation runs several times, perhaps at the same time, so it must be safe to repeat.
 ///
-/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error gives a hint (`RetryAfterProviding`), when that is
+/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint (`RetryAfterProviding`), when that is
 /// over. When one attempt has succeeded, or an error ends the call, the other attempts are cancelled and awaited: whatever happens, all attempts have
-/// ended when this returns. What they return is discarded.
+/// ended when this returns. Their values are discarded.
 ///
 /// Each attempt after the first is paid for by the budget, as a retry is: when the budget cannot pay, no other attempt begins. So a service that
 /// becomes slow as a whole is not loaded with a multiple of the calls. With the numbers above, hedges add at most 5 % to the calls, and five more.
 /// Share one budget between retries and hedges of a service: see ``ClientThrottle/budget``.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before does not begin. A caller that is cancelled cancels all attempts, waits for their end, and begins no other
-/// attempt. It receives the value of an attempt that succeeds nevertheless, and otherwise `CancellationError`.
+/// A caller that was cancelled before the call does not begin. A caller that is cancelled cancels all attempts, waits for their end, and begins no
+/// other attempt. It receives the value of an attempt that succeeds nevertheless, and otherwise `CancellationError`.
 ///
 /// ## Ordering
 /// The first attempt whose success is seen wins. Attempts begin in the order of their numbers. In one isolation, such as that of an actor, attempts
@@ -33,7 +33,7 @@ public import TaskControl
 /// - Parameters:
 ///   - delay: The time without a result after which another attempt begins, counted from the beginning of the attempt before.
 ///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
-///   - budget: Pays for the attempts after the first. A call that succeeds gives back 1 token, however many attempts it made.
+///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, however many attempts it made.
 ///   - clock: Measures the time.
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task with the caller's task name.
 ///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default
@@ -76,7 +76,7 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
                     next = race.succeeded(attempt)
                     if next.isLast { winner = value }
                 case .error(let attempt, let error):
-                    // Code of the caller is asked only while the answer matters.
+                    // Foreign code is called only while its answer matters.
                     let isDecided = race.isDecided || Task.isCancelled
                     if !isDecided { failure = error }
                     next = race.failed(attempt, error, isFinal: !isDecided && !shouldHedge(error))
@@ -93,8 +93,8 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     }
 }
 
-/// Calls an operation, and calls it again while the first call has not ended after a time, without the number of the attempt. Otherwise as the form with
-/// the number, cancellation included.
+/// Calls an operation, and calls it again while the first call has not ended after a time, without the number of the attempt. Otherwise the same as
+/// the form with the number, cancellation included.
 ///
 /// ```swift
 /// let page = try await hedged(after: .fixed(.milliseconds(50)), budget: budget) {
@@ -122,7 +122,7 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     }
 }
 
-/// What a child task of a hedged call has to say.
+/// A message from a child task of a hedged call.
 @usableFromInline
 enum _HedgeSignal<Value: Sendable>: Sendable {
     case value(attempt: Int, Value)
@@ -149,13 +149,13 @@ func _hedgeAttempt<Value>(
     }
 }
 
-/// What a hedged call does next.
+/// The next step of a hedged call.
 @usableFromInline
 struct _HedgeStep: Sendable {
     /// The attempt that begins.
     @usableFromInline let attempt: Int?
     @usableFromInline let timer: _HedgeTimer?
-    /// Whether this decides the call: nothing begins from now on, and what runs is cancelled.
+    /// Whether this decides the call: no attempt begins from now on, and running attempts are cancelled.
     @usableFromInline let isLast: Bool
 
     init(attempt: Int? = nil, timer: _HedgeTimer? = nil, isLast: Bool = false) {

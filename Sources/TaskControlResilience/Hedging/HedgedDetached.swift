@@ -9,19 +9,19 @@ public import TaskControl
 /// }
 /// ```
 ///
-/// Each attempt runs in a task of its own. When the call is decided, the tasks of the other attempts are cancelled and abandoned: they go on for as long as
-/// they like, and use what they use. When such an attempt ends, that is reported to diagnostics, with its name and its error. Where an operation respects
-/// its cancellation, prefer `hedged`, which returns when all attempts have ended.
+/// Each attempt runs in a task of its own. When the call is decided, the tasks of the other attempts are cancelled and no longer awaited: they may
+/// continue to run and to hold their resources. When such an attempt ends, its end is reported to diagnostics, with its name and its error. If an
+/// operation respects its cancellation, prefer `hedged`, which returns when all attempts have ended.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before does not begin. A caller that is cancelled receives `CancellationError` at once; all attempts are cancelled and
-/// abandoned.
+/// A caller that was cancelled before the call does not begin. A caller that is cancelled receives `CancellationError` at once; all attempts are
+/// cancelled and abandoned.
 ///
 /// - Parameters:
 ///   - delay: The time without a result after which another attempt begins, counted from the beginning of the attempt before.
 ///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
-///   - budget: Pays for the attempts after the first. A call that succeeds gives back 1 token, however many attempts it made.
-///   - name: The name of the tasks of the attempts in diagnostics. `nil`: the name of the caller's task.
+///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, however many attempts it made.
+///   - name: The name of the tasks of the attempts in diagnostics. `nil` for that of the caller's task.
 ///   - clock: Measures the time.
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in tasks of its own, in the isolation in which it is written.
 ///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default

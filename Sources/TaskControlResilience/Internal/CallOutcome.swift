@@ -1,10 +1,10 @@
-/// What a call says about the service behind it.
+/// The information of a call about the service behind it.
 enum CallOutcome: Hashable, Sendable, CaseIterable {
     /// The service has answered.
     case healthy
     /// The service has failed.
     case failed
-    /// Nothing: the caller was cancelled, or the call was not made.
+    /// The call gives no information: the caller was cancelled, or the call was not made.
     case unknown
 
     /// Classifies an error.

@@ -28,7 +28,7 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
     /// The number of the oldest bucket that counts.
     var oldest: UInt64 { current < UInt64(buckets.count) ? 0 : current + 1 - UInt64(buckets.count) }
 
-    /// Moves the window on, so that the current bucket is that of a time.
+    /// Moves the window, so that the current bucket is that of a time.
     ///
     /// - Complexity: O(*n*) in the number of buckets that have passed, at most all.
     mutating func move(to now: Duration) {
@@ -68,7 +68,7 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
         return (max(first, oldest)...current).reduce(.zero) { $0 + buckets[index(of: $1)] }
     }
 
-    /// Clears all buckets. Their numbers are not reused: what began before does not count afterwards.
+    /// Clears all buckets. Their numbers are not reused: calls that began before do not count afterwards.
     mutating func removeAll() {
         current += UInt64(buckets.count)
         for index in buckets.indices { buckets[index] = .zero }

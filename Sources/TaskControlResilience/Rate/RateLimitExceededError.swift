@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// A call was refused, because its wait for a ``RateLimiter`` would have been too long.
+/// The error of a call that was refused because its wait for a ``RateLimiter`` would have been too long.
 public struct RateLimitExceededError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
     CustomStringConvertible
 {

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// Limits how many calls are made per time, for a service that accepts only so many.
+/// Limits how many calls are made per time, for a service that accepts only a limited number.
 ///
 /// ```swift
 /// let limiter = RateLimiter(rate: 100, per: .seconds(1), burst: 20)
@@ -19,7 +19,7 @@ internal import TaskControl
 /// The algorithm is the generic cell rate algorithm (ITU-T I.371): exact, without a timer, and with one instant as its only state.
 /// Safe to use from any thread and any isolation.
 ///
-/// Sibling: `AsyncSemaphore` limits how many calls run at the same time, regardless of how long they take.
+/// Related: `AsyncSemaphore` limits how many calls run at the same time, regardless of how long they take.
 ///
 /// ## Ordering
 /// Callers that wait are admitted in the order of their calls, regardless of their priorities. No call overtakes a caller that waits, not even with a
@@ -40,10 +40,10 @@ public final class RateLimiter: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - rate: The number of tokens that are refilled per `period`: 1 or more, or it traps.
-    ///   - period: The time in which they are refilled: more than zero, or it traps.
-    ///   - burst: The number of tokens in a full bucket: 1 or more, or it traps. By default as many as `rate`, the usual meaning of a limit such as
-    ///     "100 per second"; 1 spaces calls evenly.
+    ///   - rate: The number of tokens that are refilled per `period`. Traps if it is less than 1.
+    ///   - period: The time in which they are refilled. Traps unless it is more than zero.
+    ///   - burst: The number of tokens in a full bucket. Traps if it is less than 1. By default as many as `rate`, the usual meaning of a limit
+    ///     such as "100 per second"; 1 spaces calls evenly.
     ///   - clock: Measures the time.
     public init(
         name: String? = nil,
@@ -77,9 +77,9 @@ public final class RateLimiter: Sendable {
         return machine.withLock { $0.available(at: now) }
     }
 
-    /// Takes tokens if they are there and nobody waits for tokens. Never waits.
+    /// Takes tokens if they are available and no caller waits for tokens. Never waits.
     ///
-    /// - Parameter weight: The number of tokens. Zero or less takes nothing, and succeeds if nobody waits.
+    /// - Parameter weight: The number of tokens. Zero or less takes nothing, and succeeds if no caller waits.
     /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
@@ -89,15 +89,15 @@ public final class RateLimiter: Sendable {
         return isTaken
     }
 
-    /// Takes tokens: now if they are there and nobody waits, otherwise when they have been refilled and it is the caller's turn.
+    /// Takes tokens: now if they are available and no caller waits, otherwise when they have been refilled and it is the caller's turn.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once and takes nothing. So does a caller that was cancelled before it called.
+    /// A caller that is cancelled leaves at once and takes nothing. So does a caller that was cancelled before the call.
     ///
     /// - Parameters:
     ///   - weight: The number of tokens. Zero or less takes nothing, but waits for its turn.
-    ///   - limit: The longest wait. If the wait would be longer, the error is thrown at once, and nothing is taken. Less than zero is zero. By
-    ///     default there is no limit.
+    ///   - limit: The longest wait. If the wait would be longer, the error is thrown at once, and nothing is taken. A negative limit counts as
+    ///     zero. By default there is no limit.
     /// - Throws: ``RateLimitExceededError`` if the wait would be longer than the limit; `CancellationError` if the caller is cancelled; the error of the
     ///   clock if that cannot sleep.
     /// - Complexity: O(1).
@@ -119,7 +119,7 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes tokens if they are there and nobody waits for tokens. If not, nothing has happened.
+    /// Takes tokens if they are available and no caller waits for tokens. If not, nothing changes.
     func takeAtOnce(_ weight: Int, _ reading: inout ClockReading) -> Bool {
         let now = time.now(&reading)
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
@@ -127,7 +127,7 @@ public final class RateLimiter: Sendable {
         return isTaken
     }
 
-    /// Waits, and emits the beginning and the end of that.
+    /// Waits, and emits the beginning and the end of the wait.
     private nonisolated(nonsending) func waitObserved(_ weight: Int, _ id: Machine.Line.ID?, from moment: EventMoment?)
         async throws
     {
@@ -172,7 +172,7 @@ public final class RateLimiter: Sendable {
             }
             if outcome == .left { throw CancellationError() }
         }
-        // Nobody else sleeps, and nobody else hands the place of the first on.
+        // No other caller sleeps, and no other caller passes the place of the first on.
         do {
             while true {
                 try Task.checkCancellation()

@@ -1,16 +1,16 @@
 internal import TaskControl
 
-/// When calls may be made at a rate, by the generic cell rate algorithm (ITU-T I.371). Pure: no lock, task or closure.
+/// The times at which calls may be made at a rate, by the generic cell rate algorithm (ITU-T I.371). Pure: no lock, task or closure.
 ///
-///     acquire ──▶ taken                                  there are tokens, and nobody waits
+///     acquire ──▶ taken                                  there are tokens, and no caller waits
 ///        ├──▶ refused                                    the wait would be too long
 ///        ├──▶ first ──time──▶ taken                      it sleeps until its tokens are there
-///        └──▶ line ──the first takes or leaves──▶ first  the waiter is handed out
+///        └──▶ line ──the first takes or leaves──▶ first  the waiter is returned
 ///
 /// A bucket of tokens, which is full at first and is refilled at a constant rate. In place of the tokens the machine keeps the time at which the
 /// bucket will be full (the *theoretical arrival time*), so nothing needs to be done as time passes.
 ///
-/// Only the first caller in line sleeps on the clock. What a caller in line has to wait is known from the costs of the callers before it, and
+/// Only the first caller in line sleeps on the clock. The wait of a caller in line is known from the costs of the callers before it, and
 /// becomes less when one of them leaves.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
@@ -44,7 +44,7 @@ struct RateLimiterStateMachine<Waiter> {
     private var fullTime = Duration.zero
     private var line = Line()
     private var hasFirst = false
-    /// What the callers that wait will take.
+    /// The costs of the waiting callers.
     private var owed = Duration.zero
 
     init(interval: Duration, burst: Int) {
@@ -77,7 +77,7 @@ struct RateLimiterStateMachine<Waiter> {
         return tokens >= Double(burst) ? burst : Int(tokens)
     }
 
-    /// Takes tokens if they are there and nobody waits for tokens.
+    /// Takes tokens if they are available and no caller waits for tokens.
     ///
     /// - Complexity: O(1).
     mutating func tryAcquire(_ weight: Int, at now: Duration) -> Bool {
@@ -104,10 +104,10 @@ struct RateLimiterStateMachine<Waiter> {
 
     /// Parks the waiter of a caller in line.
     ///
-    /// - Returns: With what the waiter must be resumed at once; `nil`: it waits.
+    /// - Returns: The result with which the waiter must be resumed at once; `nil`: it waits.
     mutating func park(_ id: Line.ID, _ waiter: Waiter) -> WaitOutcome? { line.park(id, waiter) }
 
-    /// The first caller takes its tokens, if they are there.
+    /// The first caller takes its tokens, if they are available.
     mutating func takeFirst(_ weight: Int, at now: Duration) -> FirstAnswer {
         let cost = cost(of: weight)
         let due = due(cost, after: .zero, at: now)
@@ -139,8 +139,8 @@ extension RateLimiterStateMachine {
     /// Traps if an invariant does not hold.
     func checkInvariants() {
         precondition(hasFirst || !line.hasWaiting, "there is a first if a caller waits")
-        precondition(hasFirst || owed == .zero, "nothing is owed if nobody waits")
-        precondition(owed >= .zero, "what is owed is not negative")
+        precondition(hasFirst || owed == .zero, "nothing is owed if no caller waits")
+        precondition(owed >= .zero, "the owed costs are not negative")
     }
 }
 

@@ -24,7 +24,7 @@ public import TaskControl
 ///   calls of a client are not refused before the service can have answered.
 /// - A call is admitted if none has been admitted for one second, so that a recovery is noticed.
 /// - When the service accepts a call after it has accepted none for a twelfth of the window, the history before does not count any longer. The
-///   formula alone would go on refusing calls for minutes after an outage.
+///   formula alone would continue to refuse calls for minutes after an outage.
 ///
 /// ## One account
 /// Pass ``budget`` to `retry` and to
@@ -60,11 +60,11 @@ public final class ClientThrottle: Sendable, _CallGate {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - multiplier: K, the number of calls that are made for each one that is accepted: 1 or more and finite, or it traps. A lower number spares
-    ///     the service, and notices later that it accepts more. By default 2, as in the source.
-    ///   - window: How long a call counts: more than zero, or it traps. At least twice the time limit of a call. By default two minutes, as in the
-    ///     source.
-    ///   - budget: The costs of the account, as those of `RetryBudget`. By default those of the AWS SDKs.
+    ///   - multiplier: K, the number of calls that are made for each one that is accepted. Traps unless it is finite and at least 1. A lower number
+    ///     spares the service, and notices later that it accepts more. By default 2, as in the source.
+    ///   - window: The time for which a call counts. Traps unless it is more than zero. At least twice the time limit of a call. By default two
+    ///     minutes, as in the source.
+    ///   - budget: The costs of the account, with the meanings of `RetryBudget`. By default the costs of the AWS SDKs.
     ///   - isFailure: Returns whether an error means that the service did not accept the call. By default every error does.
     ///   - clock: Measures the window.
     ///   - random: Returns a random number from 0 up to 1, without 1. Tests pass a sequence of their own.
@@ -108,21 +108,21 @@ public final class ClientThrottle: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The costs of the account of a ``ClientThrottle``, as those of `RetryBudget`.
+    /// The costs of the account of a ``ClientThrottle``, with the meanings of `RetryBudget`.
     public struct BudgetCosts: Hashable, Sendable {
-        /// The number of tokens when none is taken.
+        /// The number of tokens of a full account.
         public var capacity: Int
         /// The cost of a retry or a hedge.
         public var cost: Int
-        /// The cost of a retry whose error gives a hint.
+        /// The cost of a retry whose error has a hint.
         public var throttledCost: Int
 
         /// Creates costs. The throttle traps if `RetryBudget` would.
         ///
         /// - Parameters:
-        ///   - capacity: The number of tokens when none is taken: 0 or more.
+        ///   - capacity: The number of tokens of a full account: 0 or more.
         ///   - cost: The cost of a retry or a hedge: 1 or more.
-        ///   - throttledCost: The cost of a retry whose error gives a hint: 1 or more.
+        ///   - throttledCost: The cost of a retry whose error has a hint: 1 or more.
         public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
             self.capacity = capacity
             self.cost = cost
@@ -139,7 +139,7 @@ public final class ClientThrottle: Sendable, _CallGate {
     /// Runs an operation, unless the throttle refuses it, and counts its outcome.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before does not begin. A caller that is cancelled while the operation runs receives the value if the
+    /// A caller that was cancelled before the call does not begin. A caller that is cancelled while the operation runs receives the value if the
     /// operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
@@ -182,7 +182,7 @@ public final class ClientThrottle: Sendable, _CallGate {
     @usableFromInline
     func _succeeded(_ permit: _Permit) { report(.healthy, of: permit) }
 
-    /// - Returns: What the caller receives in place of an error.
+    /// - Returns: The error that the caller receives in place of the given one.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
@@ -190,7 +190,7 @@ public final class ClientThrottle: Sendable, _CallGate {
         return isCancelled ? CancellationError() : error
     }
 
-    /// Ends a call that says nothing about the service.
+    /// Ends a call that gives no information about the service.
     func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
 
     private func report(_ outcome: CallOutcome, of permit: _Permit) {

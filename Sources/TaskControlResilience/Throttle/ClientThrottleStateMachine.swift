@@ -1,4 +1,4 @@
-/// Which calls a client makes of a service that refuses most of them, decided from the recent calls. Pure: no lock, task or closure.
+/// The calls that a client makes of a service that refuses most of them, decided from the recent calls. Pure: no lock, task or closure.
 ///
 /// The formula of "Handling Overload" (Site Reliability Engineering, chapter 21): a call is refused with the probability
 /// max(0, (requests − K × accepts) / (requests + 1)).
@@ -116,7 +116,7 @@ struct ClientThrottleStateMachine: Sendable {
         case .healthy: accept(permit, at: now)
         case .failed: window.add(Counts(running: -1), to: permit.bucket)
         case .unknown:
-            // A caller that leaves soon says nothing. The service has had time to answer a caller that leaves later.
+            // A caller that leaves soon gives no information. The service has had time to answer a caller that leaves later.
             let isYoung = permit.bucket + UInt64(Self.youngBuckets) > window.current
             window.add(Counts(requests: isYoung ? -1 : 0, running: -1), to: permit.bucket)
             // A call that was not made, such as one that a breaker refused, was no probe. The next call is.

@@ -1,6 +1,7 @@
 public import TaskControl
 
-/// A call was refused, because a ``ClientThrottle`` limits the calls of a service that refuses most of them: the operation did not begin.
+/// The error of a call that was refused because a ``ClientThrottle`` limits the calls of a service that refuses most of them: the operation did not
+/// begin.
 public struct RequestThrottledError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
     CustomStringConvertible
 {

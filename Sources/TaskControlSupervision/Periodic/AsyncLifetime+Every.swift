@@ -9,7 +9,8 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// The owner is kept alive while the work is done, and not between. If the lifetime lives on without the owner, the task ends at the next tick.
+    /// The owner is retained while the work is done, and not between two ticks. If the lifetime lives on without the owner, the task ends at the
+    /// next tick.
     ///
     /// While the work fails, the ticks are further apart: see `backoff`. The first success ends that.
     ///
@@ -18,7 +19,7 @@ extension AsyncLifetime {
     ///
     /// ## Cancellation
     /// The end of the lifetime cancels the work, which sees it as any task does, and no tick follows. A tick that is cancelled before it begins
-    /// does not begin. What a cancelled task throws is part of its cancellation. A `CancellationError` that the work throws without being
+    /// does not begin. An error that a cancelled task throws is part of its cancellation. A `CancellationError` that the work throws without being
     /// cancelled is a failure like others.
     ///
     /// - Parameters:
@@ -29,7 +30,7 @@ extension AsyncLifetime {
     ///   - initialDelay: When the first tick is due. By default after an interval; at once with zero.
     ///   - backoff: The time from a failed tick to the next one, at least an interval. By default it doubles from one interval up to 16. If a
     ///     custom backoff returns `nil` for an error, the task ends.
-    ///   - owner: The owner, which is not kept alive between the ticks.
+    ///   - owner: The owner, which is not retained between two ticks.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - clock: Measures the times.
@@ -74,7 +75,7 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
     weak let owner: Owner?
     let start: C.Instant
     let clock: C
-    /// How late a tick may be.
+    /// The longest time by which a tick may be late.
     let jitter: Duration
     let backoff: RetryBackoff
     let perform: @isolated(any) @Sendable (Owner) async throws -> Void
@@ -124,14 +125,14 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
     /// A random time of at most the jitter.
     private func delay(_ generator: inout some RandomNumberGenerator) -> Duration {
         if jitter == .zero { return .zero }
-        // 53 random bits, as many as a Double holds: less than 1. What `Double.random` makes of a seed may change with the standard library.
+        // 53 random bits, as many as a Double holds: less than 1. The numbers of `Double.random` may change with the standard library.
         return jitter.saturatingMultiplied(by: Double(generator.next() >> 11) * 0x1p-53)
     }
 
     /// - Returns: `false` if the owner was deallocated.
     private func work() async throws -> Bool {
         guard let owner else { return false }
-        // What began the work may have had a deadline; the work has none.
+        // The task that began the work may have had a deadline; the work has none.
         try await withoutDeadline { try await perform(owner) }
         return true
     }

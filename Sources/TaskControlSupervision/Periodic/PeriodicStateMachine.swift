@@ -24,7 +24,7 @@ struct PeriodicStateMachine {
     mutating func begin(at now: Duration) {
         switch timing {
         case .fixedDelay, .fixedRate(.all): break
-        // What was missed before this tick is part of it.
+        // Ticks that were missed before this one are part of it.
         case .fixedRate: due = lastTime(notAfter: now)
         }
     }
@@ -48,7 +48,7 @@ struct PeriodicStateMachine {
         return failures
     }
 
-    /// Plans the next tick after a failure: a delay after the failed one, at least an interval. What was missed meanwhile is left out.
+    /// Plans the next tick after a failure: a delay after the failed one, at least an interval. Ticks that were missed meanwhile are left out.
     mutating func backOff(_ delay: Duration, at now: Duration) {
         let delay = max(interval, delay.saturated)
         switch timing {

@@ -14,10 +14,10 @@ extension AsyncLifetime {
     ///
     /// After a failure the work waits for the delay of `backoff`, and runs again. The delays grow with each failure, and begin again after a run
     /// that was ready for `stableAfter`. When more restarts than `limit` would be needed, the work fails for good: its state is
-    /// ``SupervisedWork/State/failed(_:)``, with its failures. If nobody waits for the work or follows its states then, the last error is reported
-    /// as one that nothing handles.
+    /// ``SupervisedWork/State/failed(_:)``, with its failures. If no task waits for the work or follows its states then, the last error is reported
+    /// as an unhandled one.
     ///
-    /// The operation must bear being repeated. An operation that captures the object that declares the lifetime keeps it alive: capture it weakly.
+    /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains the object: capture it weakly.
     ///
     /// ## Ordering
     /// A run begins after the run before it has returned or thrown.
@@ -33,10 +33,10 @@ extension AsyncLifetime {
     ///     them.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns `nil` for an
     ///     error fails the work for good.
-    ///   - stableAfter: How long a run must be ready for the delays to begin again.
-    ///   - grace: How long the run may go on after ``SupervisedWork/stop()`` before it is cancelled. By default it is cancelled at once, as a
-    ///     process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the 5
-    ///     seconds of OTP.
+    ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
+    ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By default it is cancelled at
+    ///     once, as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such
+    ///     as the 5 seconds of OTP.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - clock: Measures the delays, the limit and the grace.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,

@@ -10,7 +10,7 @@ final class SupervisedChild: Sendable {
     let priority: TaskPriority?
     /// `nil` after the end: the child keeps nothing alive that its operation has captured.
     private let operation: Locked<Operation?>
-    /// What events know the child by.
+    /// The identity of the child in events.
     let subject = TaskEvent.Identity(Diagnostics.nextNumber())
     /// Owns the task of the run.
     let lifetime: AsyncLifetime
@@ -59,7 +59,7 @@ final class SupervisedChild: Sendable {
     }
 }
 
-/// The state of a child, and the streams of those who follow it. Only the coordinator publishes, so that all streams have one order.
+/// The state of a child, and the streams of the tasks that follow it. Only the coordinator publishes, so that all streams have one order.
 final class StatePublication: Sendable {
     typealias State = SupervisedWork.State
 
@@ -78,7 +78,7 @@ final class StatePublication: Sendable {
     func stream() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
         let id = books.withLock { books -> UInt64? in
-            // Nobody reads the stream yet: this resumes nothing.
+            // No task reads the stream yet: this resumes nothing.
             continuation.yield(books.state)
             guard !books.state.isFinal else { return nil }
             books.nextID += 1

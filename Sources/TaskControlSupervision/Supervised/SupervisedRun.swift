@@ -28,8 +28,8 @@ public struct SupervisedRun: Sendable {
 
     /// Waits until the work is asked to stop.
     ///
-    /// For work that has something to finish, such as a server that answers the requests it has accepted. Work that is cancelled at once, the
-    /// default, does not need it.
+    /// This function is for work that has something to finish, such as a server that answers the requests it has accepted. Work that is
+    /// cancelled at once, the default, does not need it.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once, too.

@@ -8,7 +8,7 @@ internal import TaskControl
 ///
 /// Safe to use from any thread and any isolation.
 public final class SupervisedWork: Sendable {
-    /// What supervised work does.
+    /// The state of supervised work.
     @nonexhaustive
     public enum State: Sendable {
         /// The work begins, and has not called `ready()`; or it has not begun.
@@ -44,7 +44,7 @@ public final class SupervisedWork: Sendable {
     /// The name, which diagnostics show as well.
     public var name: String { child.name }
 
-    /// What the work does now. It may have changed when the caller looks at it.
+    /// The current state of the work. It may have changed when the caller looks at it.
     public var state: State { child.publication.state }
 
     /// The state now, and each later one, up to the last.
@@ -52,13 +52,13 @@ public final class SupervisedWork: Sendable {
     /// Each stream has all states, in their order. A reader that falls behind by more than 64 states misses the oldest of them.
     ///
     /// ## Cancellation
-    /// The stream ends when the task that reads it is cancelled. The work goes on.
+    /// The stream ends when the task that reads it is cancelled. The work continues.
     public var states: AsyncStream<State> { child.publication.stream() }
 
     /// Waits until the work is ready. Returns at once if it is.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. The work goes on.
+    /// A cancelled caller returns at once. The work continues.
     ///
     /// - Throws: ``SupervisionError`` if the work ends before it is ready; `CancellationError` if the caller is cancelled.
     public func waitUntilReady() async throws {
@@ -71,7 +71,7 @@ public final class SupervisedWork: Sendable {
 
     /// Stops the work for good, and waits for its end: asks it to stop, and cancels it when its grace is over.
     ///
-    /// The other children of a ``Supervisor`` go on. Never call this function from the work itself: it would wait for itself.
+    /// The other children of a ``Supervisor`` continue. Never call this function from the work itself: it would wait for itself.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. The work is stopped all the same.

@@ -13,7 +13,7 @@ extension SupervisionEngine {
 
 /// Carries out what the machine decides, one action after the other, in one task.
 private struct Coordinator<C: Clock> where C.Duration == Duration {
-    /// How many failures are kept.
+    /// The number of failures that are kept.
     private static var causeLimit: Int { 32 }
 
     let engine: SupervisionEngine
@@ -228,7 +228,7 @@ private func perform(_ run: SupervisedRunStorage, _ child: SupervisedChild, _ pa
     var end = SupervisionEngine.Machine.RunEnd.returned
     if run.engine.began(run) {
         do {
-            // What began the supervision may have had a deadline; the work has none.
+            // The task that began the supervision may have had a deadline; the work has none.
             try await withoutDeadline { try await child.run(SupervisedRun(storage: run)) }
         } catch {
             run.fail(error)

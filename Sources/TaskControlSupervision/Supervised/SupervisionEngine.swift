@@ -69,7 +69,7 @@ final class SupervisionEngine: Sendable {
 
     // MARK: Calls
 
-    /// Stops everything.
+    /// Stops all children.
     ///
     /// - Parameter isAbrupt: Whether the grace of each child is over.
     func close(isAbrupt: Bool) {
@@ -125,7 +125,7 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Stops everything, and waits for the end. A cancelled caller ends the grace, and goes on waiting.
+    /// Stops everything, and waits for the end. A cancelled caller ends the grace, and continues to wait.
     func shutdown() async {
         close(isAbrupt: Task.isCancelled)
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: nil) }) else { return }

@@ -17,12 +17,12 @@ extension FailedRun: CustomStringConvertible {
 ///
 /// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run()`` if a child fails for good.
 public struct SupervisionError: Error, Sendable {
-    /// How supervised work ends.
+    /// The reason for which supervised work ends.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The work has failed, and another restart is not allowed.
         case failed
-        /// The work was stopped: by its owner, by a call, or because another child has failed.
+        /// The work was stopped by its owner, by a call, or because another child has failed.
         case stopped
         /// The work has returned.
         case completed
@@ -30,7 +30,7 @@ public struct SupervisionError: Error, Sendable {
 
     /// The name of the work.
     public let name: String
-    /// How the work ended.
+    /// The reason for which the work ended.
     public let reason: Reason
     /// The failures that led to the end, the oldest first: the latest 32, of a supervisor those of all children. Empty if the work has not failed
     /// for good.
@@ -50,6 +50,6 @@ public struct UnexpectedReturnError: Error, Hashable, Sendable, CustomStringConv
     /// The name of the work.
     public let name: String
 
-    /// The name, and what happened.
+    /// The name of the work, and what happened.
     public var description: String { "\"\(name)\" has returned, and must always run" }
 }

@@ -1,21 +1,21 @@
 internal import TaskControl
 
 extension SupervisionStateMachine {
-    /// What the machine knows of a child from its beginning.
+    /// The rules of a child, which the machine has from its beginning.
     struct Rules: Sendable {
         var restart = RestartRule.onFailure
-        /// How long the child may run after it was asked to stop.
+        /// The time for which the child may run after it was asked to stop.
         var grace = Duration.zero
-        /// How long a run must be ready for the failures before it to count no more.
+        /// The time for which a run must be ready so that earlier failures no longer count.
         var stableAfter = Duration.seconds(60)
     }
 
-    /// How a run ends.
+    /// The end of a run.
     enum RunEnd: Hashable, Sendable {
         case returned, threw
     }
 
-    /// How all children have ended.
+    /// The end of all children.
     enum End: Hashable, Sendable {
         /// Each child has completed, or was stopped on its own.
         case completed
@@ -25,7 +25,7 @@ extension SupervisionStateMachine {
         case failed(Int)
     }
 
-    /// What the coordinator does next.
+    /// The next action of the coordinator.
     enum Action: Hashable {
         /// Publishes that a child is ready.
         case announceReady(Int)
@@ -103,7 +103,7 @@ extension SupervisionStateMachine {
         case stops
     }
 
-    /// Waiters to resume, by what they are resumed with.
+    /// Waiters to resume, by the result that they are resumed with.
     struct Woken {
         var reached: [Waiter] = []
         var ended: [Waiter] = []
@@ -114,16 +114,16 @@ extension SupervisionStateMachine {
         }
     }
 
-    /// What a caller does that waits until a child is ready.
+    /// The next step of a caller that waits until a child is ready.
     enum Enrollment {
         case reached, ended
         case waits(Waiters.ID)
     }
 }
 
-/// How a wait of the coordinator or of a caller ends.
+/// The end of a wait of the coordinator or of a caller.
 enum SupervisionWake: Hashable, Sendable {
-    /// What the waiter waited for has happened.
+    /// The event that the waiter waited for has happened.
     case reached
     /// The child has ended before it was ready.
     case ended

@@ -249,7 +249,7 @@ struct SupervisionStateMachine<Waiter> {
 
     /// The coordinator waits for an event.
     ///
-    /// - Returns: Whether it must go on at once instead.
+    /// - Returns: Whether it must continue at once instead.
     mutating func park(_ waiter: Waiter) -> Bool {
         if isNews { return true }
         coordinator = waiter

@@ -58,10 +58,10 @@ public final class Supervisor: Sendable {
     ///   - restart: The ends of a run that a restart follows.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns `nil` for an
     ///     error fails the child for good, and with it the supervisor.
-    ///   - stableAfter: How long a run must be ready for the delays to begin again.
-    ///   - grace: How long the run may go on after it was asked to stop, before it is cancelled. By default it is cancelled at once, as a process
-    ///     in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the 5 seconds
-    ///     of OTP.
+    ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
+    ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By default it is cancelled at once,
+    ///     as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the
+    ///     5 seconds of OTP.
     ///   - priority: The priority; `nil` for that of the task that calls ``run()``.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
     ///     with the task-locals of the task that calls ``run()`` and without its deadline.

@@ -62,7 +62,7 @@ struct SupervisionDriver: MachineDriver {
 
     var isRunning: Bool { runs.contains { $0 != nil } }
 
-    /// What may happen now.
+    /// The events that are possible now.
     var events: [Event] {
         if end != nil { return [] }
         var events: [Event] = isParked ? [.advance] : [.ask, .advance]

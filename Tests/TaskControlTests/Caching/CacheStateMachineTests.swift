@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct CacheStateMachineTests {
-    /// Every sequence of events agrees with the model; sequences that lead to the same state go on as one.
+    /// Every sequence of events agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (capacity: 1, errorLifetime: 0, keys: 0..<1, depth: fullSize(8, inDebug: 6)),
         (capacity: 1, errorLifetime: 1, keys: 0..<2, depth: fullSize(6, inDebug: 5)),

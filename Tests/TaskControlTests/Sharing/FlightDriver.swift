@@ -17,7 +17,7 @@ struct FlightModel: Hashable {
         var phase: Phase
         var level: UInt8
         var hasJob = false
-        /// It goes on without callers.
+        /// Whether the flight continues without callers.
         var isKept = false
     }
 
@@ -100,7 +100,7 @@ struct FlightDriver: MachineDriver {
 
     /// The events that are possible now; cancellations, rises and late words come whenever they like.
     ///
-    /// - Parameter mostFlights: How many flights begin without a caller, at most.
+    /// - Parameter mostFlights: The largest number of flights that begin without a caller.
     func possibleEvents(
         callers most: Int,
         keys: [Int?],

@@ -43,7 +43,7 @@ struct FlightStateMachineTests {
         #expect(steps > 1_000)
     }
 
-    /// The same with flights that go on without callers, as those of a cache do.
+    /// The same with flights that continue without callers, such as those of a cache.
     @Test(arguments: [
         (runsToCompletion: false, keys: [1], callers: 2, kept: 2, depth: fullSize(9, inDebug: 7)),
         (runsToCompletion: true, keys: [1], callers: 2, kept: 2, depth: fullSize(8, inDebug: 6)),

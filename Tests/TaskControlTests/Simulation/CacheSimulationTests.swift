@@ -123,7 +123,7 @@ struct CacheSimulationTests {
         }
     }
 
-    /// The readers of a stale value leave: the refresh goes on, and its result is there.
+    /// The readers of a stale value leave: the refresh continues, and its result is there.
     @Test func theLastReaderLeavesDuringARefresh() async throws {
         try await race { sim in
             let loads = OrderRecorder<Int>()

@@ -53,7 +53,7 @@ struct FanOutSimulationTests {
         }
     }
 
-    /// The loop over the results is left, or cancelled, while operations end: all work ends, without a result that nobody takes.
+    /// The loop over the results is left, or cancelled, while operations end: all work ends, without a result that is not taken.
     @Test func theIteratorIsReleasedWhileOperationsEnd() async throws {
         try await race { sim in
             let (running, source) = (Locked(0), FanOutSource(count: 20, errorAt: nil))

@@ -6,8 +6,8 @@
 ///        │                   ▼
 ///        └─────finish── superseded         its result goes to the callers that wait for it, and is not stored
 ///
-/// A load is known from the moment in which its flight begins the work until it ends. The flights of one key are told apart by the load that they come
-/// after: a caller that needs a newer result than a running load will have joins the flight after that load, which waits for its end.
+/// A load is known from the moment in which its flight begins the work until it ends. The flights of one key are distinguished by the load that
+/// they come after: a caller that needs a newer result than a running load will have joins the flight after that load, which waits for its end.
 ///
 /// Loads and values have serials, in the order in which the loads began or the values were written.
 ///
@@ -22,7 +22,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     typealias Waiters = WaiterTable<Waiter, WaitOutcome>
     typealias Table = KeyTable<CacheEntry<Key>>
 
-    /// For how long a value is used, from the start of its load.
+    /// The times for which a value is used, from the start of its load.
     struct Lifespan: Hashable, Sendable {
         /// The value is fresh.
         var fresh: Duration
@@ -30,7 +30,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var stale = Duration.zero
         /// After `fresh`: it is returned if a load fails.
         var fallback = Duration.zero
-        /// How much earlier than the end of `fresh` it is refreshed.
+        /// The time before the end of `fresh` at which the value is refreshed.
         var early = Duration.zero
     }
 
@@ -38,13 +38,13 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         let value: Value
         let serial: Serial
         let start: Duration
-        /// From here on a read refreshes the value.
+        /// The time from which on a read refreshes the value.
         let refreshTime: Duration
-        /// From here on the value is stale.
+        /// The time from which on the value is stale.
         let staleTime: Duration
-        /// From here on it is not returned without a load.
+        /// The time from which on the value is not returned without a load.
         let useLimit: Duration
-        /// From here on it is not returned at all.
+        /// The time from which on the value is not returned at all.
         let fallbackLimit: Duration
 
         init(_ value: Value, _ serial: Serial, start: Duration, _ span: Lifespan) {
@@ -73,7 +73,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var load: Load?
         /// The flights that wait for the end of the load.
         var line = Chain()
-        /// How many loads in a row have failed.
+        /// The number of loads in a row that have failed.
         var failures = 0
         /// Until then no read begins a refresh.
         var retryTime = Duration.zero
@@ -93,13 +93,13 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     let capacity: Int
     private let retryDelay: Duration
     var entries = Table()
-    /// As long as the table reaches.
+    /// The bodies of the entries, as many as the table reaches.
     var bodies: ContiguousArray<Body> = []
     var hits: ContiguousArray<Hit> = []
     var waiters = Waiters()
     /// The entries with a value, the next candidate for an eviction first.
     var order = Chain()
-    /// How many entries have a value.
+    /// The number of entries that have a value.
     var count = 0
     var nextSerial: Serial = 1
 
@@ -244,7 +244,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     /// Parks the waiter of a flight.
     ///
-    /// - Returns: With what the waiter must be resumed at once; `nil`: it waits.
+    /// - Returns: The result with which the waiter must be resumed at once; `nil`: it waits.
     mutating func park(_ id: Waiters.ID, _ waiter: Waiter) -> WaitOutcome? { waiters.park(id, waiter) }
 
     /// A flight no longer waits. Has no effect if it was woken.
@@ -323,7 +323,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     // MARK: Looking
 
-    /// How many loads run.
+    /// The number of running loads.
     var loadCount: Int {
         (0..<entries.extent).count { entries.isOccupied($0) && bodies[Int($0)].load != nil }
     }

@@ -67,7 +67,7 @@ final class _CacheStorage: Sendable {
         }
     }
 
-    /// Reads, and does what follows from that except to wait.
+    /// Reads, and carries out the consequences of the read except a wait.
     private func read(_ key: _ErasedKey) -> Machine.Answer {
         let now = time.now
         let (answer, moment) = state.withLock { ($0.read(key, at: now), Diagnostics.moment) }
@@ -281,7 +281,7 @@ final class _CacheStorage: Sendable {
 
     @usableFromInline var count: Int { state.withLock { $0.count } }
 
-    /// How many loads run.
+    /// The number of running loads.
     var loadCount: Int { state.withLock { $0.loadCount } }
 
     /// The number of entries that memory is allocated for.

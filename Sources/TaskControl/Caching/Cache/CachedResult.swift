@@ -26,7 +26,7 @@ final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
 struct _CacheLoader: Sendable {
     /// Calls the client's function.
     @usableFromInline let load: @Sendable (_ErasedKey) async -> _CachedResult
-    /// For how long a result is fresh; `nil`: as the policy says.
+    /// Returns the time for which a result is fresh; `nil`: the time of the policy.
     @usableFromInline let lifetime: (@Sendable (_CachedResult) -> Duration?)?
     @usableFromInline let reentrancyError: @Sendable (_ErasedKey) -> SingleFlightReentrancyError
 

@@ -107,7 +107,7 @@ enum _FanOut {
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
 }
 
-/// How one operation has ended.
+/// The end of one operation.
 @usableFromInline
 struct _FanOutEnd<Output: Sendable, Failure: Error>: Sendable {
     @usableFromInline let number: Int

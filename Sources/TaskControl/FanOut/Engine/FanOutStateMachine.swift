@@ -10,7 +10,7 @@
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. At most `limit` places are in use.
 /// 2. In the order of completion, no operation that runs is before a finished one.
-/// 3. Nobody waits for what is there: a free place, a result, the end.
+/// 3. No waiter waits for what is there: a free place, a result, the end.
 struct FanOutStateMachine<Value, Waiter> {
     enum Place: Equatable {
         /// The source can be asked for an element; the number of places that are in use.
@@ -39,7 +39,7 @@ struct FanOutStateMachine<Value, Waiter> {
         var isFirst = false
         var puller: Waiter?
         var consumer: Waiter?
-        /// The results that nobody takes, to be released where no lock is held.
+        /// The results that are not taken, to be released where no lock is held.
         var dropped: [Value?] = []
     }
 
@@ -62,7 +62,7 @@ struct FanOutStateMachine<Value, Waiter> {
         self.order = order
     }
 
-    /// How many operations run, or have a result that was not taken.
+    /// The number of operations that run, or have a result that was not taken.
     var inUse: Int { started - taken }
 
     // MARK: The source
@@ -170,7 +170,7 @@ struct FanOutStateMachine<Value, Waiter> {
 
     func checkInvariants() {
         precondition((0...limit).contains(inUse), "At most as many places as the limit are in use.")
-        if phase == .stopped { return precondition(puller == nil && consumer == nil, "Nobody waits after the end.") }
+        if phase == .stopped { return precondition(puller == nil && consumer == nil, "no waiter after the end") }
         let ready = (taken..<started).map { ring[$0 & (ring.count - 1)] != nil }
         precondition(ready.count { $0 } == finished - taken, "All results are kept, and no other.")
         if order == .completion { precondition(!ready.drop { $0 }.contains(true), "Results follow one another.") }

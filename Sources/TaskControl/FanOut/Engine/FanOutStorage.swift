@@ -29,7 +29,7 @@ final class _FanOutStorage: Sendable {
 
     /// Waits for a free place.
     ///
-    /// - Returns: How many places are in use; `nil`: nothing is pulled any more.
+    /// - Returns: The number of places in use; `nil`: nothing is pulled any more.
     @usableFromInline
     func place() async -> Int? {
         while true {
@@ -38,7 +38,7 @@ final class _FanOutStorage: Sendable {
             case .free(let inUse): return inUse
             case .stop: return nil
             case .wait:
-                // Woken by the consumer, or by `stop`. Not by a cancellation: after that, the consumer goes on, and takes a result or stops.
+                // Woken by the consumer, or by `stop`. Not by a cancellation: after that, the consumer continues, and takes a result or stops.
                 await suspend { waiter in
                     state.withLock { $0.machine.park(puller: waiter) } == .wait ? nil : ()
                 }

@@ -7,7 +7,7 @@ class _Flight: @unchecked Sendable {
     let key: _ErasedKey?
     /// The flights that it was begun in, the innermost last; some of them may have ended.
     let outer: [_FlightPlace]
-    /// `nil`: none.
+    /// The deadline of the flight; `nil`: none.
     @usableFromInline let deadline: _LatestDeadline?
     var id = _FlightTable.ID(serial: 0, slot: 0)
 

@@ -1,8 +1,10 @@
-/// Which flight waits for which: because a caller that is inside the one is on the other. Empty, but for flights inside flights. Pure.
+/// The waits of flights for each other: one flight waits for another if a caller inside it is on the other. Empty, except for flights inside
+/// flights. Pure.
 struct FlightNesting<ID: Hashable> {
-    /// How many callers inside a flight are on another.
+    /// The number of callers inside a flight that are on another one.
     private var waits: [ID: [ID: Int]] = [:]
-    /// Of a flight that is waited for: which of its callers are inside which flight. That may be over, and then is not among the waits.
+    /// The callers of each flight that is waited for, and the flights that they are inside of. Such a flight may have ended, and then is not among
+    /// the waits.
     private var origins: [ID: [ID: ID]] = [:]
 
     var isEmpty: Bool { origins.isEmpty }
@@ -10,7 +12,7 @@ struct FlightNesting<ID: Hashable> {
     /// The flights that it knows as waiting or waited for.
     var flights: Set<ID> { Set(waits.keys).union(waits.values.flatMap(\.keys)).union(origins.keys) }
 
-    /// What it holds memory for.
+    /// The number of elements that it holds memory for.
     var capacity: Int {
         let inner = origins.values.map(\.capacity) + waits.values.map(\.capacity)
         return max(waits.capacity, origins.capacity, inner.max() ?? 0)
@@ -21,7 +23,7 @@ struct FlightNesting<ID: Hashable> {
         origins[target, default: [:]][caller] = origin
     }
 
-    /// A caller has left.
+    /// Removes a caller that has left.
     mutating func remove(to target: ID, by caller: ID) {
         guard let origin = origins[target]?.removeValue(forKey: caller) else { return }
         origins[target]?.shrinkIfMostlyEmpty()
@@ -30,7 +32,7 @@ struct FlightNesting<ID: Hashable> {
         shrink()
     }
 
-    /// A flight is waited for no more.
+    /// Removes all waits for a flight.
     ///
     /// - Complexity: O(*n*) in the number of its callers that are inside flights.
     mutating func removeAll(to target: ID) {
@@ -38,7 +40,7 @@ struct FlightNesting<ID: Hashable> {
         shrink()
     }
 
-    /// A flight has ended.
+    /// Removes all waits of a flight that has ended.
     mutating func removeAll(of flight: ID) {
         removeAll(to: flight)
         waits[flight] = nil

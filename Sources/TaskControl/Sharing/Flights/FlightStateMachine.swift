@@ -1,26 +1,26 @@
-/// Who shares which work. Pure: no lock, task or closure of others.
+/// The flights, and the callers that share them. Pure: no lock, task or foreign closure.
 ///
-///     join ──▶ current ──forget──▶ forgotten          nobody new joins it; who is there keeps it
+///     join ──▶ current ──forget──▶ forgotten          no caller joins it; its callers keep it
 ///                 │                    │
 ///                 ├── the last caller leaves, cancelAll ──▶ cancelled
 ///                 │                    │                        │
-///                 └──────finish────────┴────────finish──────────┴──▶ (gone)      its callers are handed out
+///                 └──────finish────────┴────────finish──────────┴──▶ (gone)      its callers are returned
 ///
-/// A flight is there before its task is; `attach` brings the task's handle, and is told what was missed. Its callers are on it
+/// A flight is there before its task is; `attach` brings the task's handle, and returns what it has missed. Callers are on the flight
 /// from `join`, the step that shows them the flight, and may leave before they have parked.
 ///
-/// Flights and callers stand in two tables, and hold nothing that has to be retained: whatever ends one brings the key along.
+/// Flights and callers are in two tables, and hold nothing that has to be retained: each call that ends one of them passes the key.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial that is not used again before 2³⁸ others have been, so a late event finds nothing.
 /// 2. A key leads to a flight that is current, and to each current flight leads one key.
-/// 3. A cancelled flight is not current, and has no callers: nobody joins a flight that is dying.
+/// 3. A cancelled flight is not current, and has no callers: no caller joins a cancelled flight.
 /// 4. A flight without callers is cancelled, unless it runs to its completion or is kept.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
 
-    /// Somebody on a flight.
+    /// A caller on a flight.
     struct Caller: Hashable, Sendable {
         fileprivate let id: ID
     }
@@ -36,7 +36,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var job: Job?
         var callers = Chain()
         var phase: Phase
-        /// Whether it goes on without callers.
+        /// Whether the flight continues without callers.
         var isKept = false
         /// The priority that it has, or has been raised to for the sake of a caller.
         var level: UInt8
@@ -55,11 +55,11 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     private(set) var flights = SlotTable<Entry>()
     private(set) var waits = SlotTable<Wait>()
     private var current: [Key: (slot: Slot, payload: Payload)] = [:]
-    /// Which flight waits for which, because a caller inside it does; and which caller that is.
+    /// The waits of flights for each other, and the callers inside them that wait.
     private var nesting = FlightNesting<ID>()
-    /// How many are in the air: have not ended, and are not cancelled.
+    /// The number of flights in progress: those that have not ended, and are not cancelled.
     private(set) var count = 0
-    /// How many wait for flights.
+    /// The number of callers that wait for flights.
     private(set) var callerCount = 0
     private var nextSerial: UInt64 = 0
 
@@ -72,21 +72,21 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     enum Joining {
         /// A new flight, for which the caller must create the task.
         case begun(Caller, ID)
-        /// The flight that was there, with its priority.
+        /// The present flight, with its priority.
         case joined(Caller, Payload, level: UInt8)
-        /// It would wait for itself.
+        /// The caller would wait for itself.
         case reentrant
         /// There is no flight to join, and no payload for a new one.
         case absent
     }
 
-    /// Somebody asks for a key's work.
+    /// Adds a caller that asks for the work of a key.
     ///
     /// - Parameters:
-    ///   - key: `nil`: for work of its own.
+    ///   - key: The key; `nil` for work that no other caller joins.
     ///   - origins: The flights that the caller is inside of, the innermost last.
     ///   - level: The priority that the task of a new flight will have.
-    ///   - payload: What a new flight carries; `nil`: only a flight that is there is joined.
+    ///   - payload: The payload of a new flight; `nil`: only a present flight is joined.
     /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
     mutating func join(
         _ key: Key?,
@@ -109,7 +109,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return .begun(enter(id, from: origins.last), id)
     }
 
-    /// Begins the flight of a key without a caller, or keeps the flight that is there: it goes on without callers.
+    /// Begins the flight of a key without a caller, or keeps the present flight: it continues without callers.
     ///
     /// - Returns: The new flight, for which the caller must create the task; `nil` if there is one.
     /// - Complexity: O(1).
@@ -137,15 +137,15 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     struct Attachment {
-        /// It was cancelled before its task was there.
+        /// Whether the flight was cancelled before its task was there.
         var isCancelled = false
-        /// What it is to be raised to; 0: nothing.
+        /// The priority to raise the task to; 0: none.
         var level: UInt8 = 0
     }
 
-    /// Brings the handle of the task that has been made for a flight, or does nothing if that has ended already.
+    /// Attaches the handle of the task that has been created for a flight, or does nothing if the flight has ended already.
     ///
-    /// - Parameter level: What the task has.
+    /// - Parameter level: The priority of the task.
     mutating func attach(_ id: ID, _ job: Job, level: UInt8) -> Attachment {
         guard isThere(id) else { return Attachment() }
         flights[id.slot].job = job
@@ -158,24 +158,24 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     // MARK: Waiting
 
-    /// - Returns: With what the waiter is to be resumed at once.
+    /// - Returns: The result with which the waiter must be resumed at once.
     mutating func park(_ caller: Caller, _ waiter: Waiter) -> WaitOutcome? {
         waits.park(caller.id, waiter)
     }
 
     struct Leaving {
-        /// The one that has left, if it was parked.
+        /// The waiter of the caller that has left, if it was parked.
         var waiter: Waiter?
-        /// It was the last, and took the flight along.
+        /// The flight that was cancelled, since the caller was the last.
         var cancelled: ID?
         var cancelling: Job?
-        /// What the table had of the flight, to be let go outside.
+        /// The payload of the flight, to be released outside the lock.
         var payload: Payload?
     }
 
-    /// A caller leaves. The last one takes the flight along. A second report, or a late one, finds nothing.
+    /// Removes a caller. The last one cancels the flight. A second report, or a late one, has no effect.
     ///
-    /// - Parameter key: Of the flight.
+    /// - Parameter key: The key of the flight.
     /// - Complexity: O(1).
     mutating func leave(_ caller: Caller, of key: Key?) -> Leaving {
         guard waits.isWaiting(caller.id) else { return Leaving() }
@@ -226,9 +226,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return waits.settle(slot, of: &flights[id.slot].callers, with: outcome)
     }
 
-    /// A caller has been raised. So is its flight.
+    /// Raises the flight of a caller that has been raised.
     ///
-    /// - Returns: What is to be raised to that.
+    /// - Returns: The task that must be raised to that priority.
     mutating func raise(_ id: ID, to level: UInt8) -> Job? {
         guard isThere(id), flights[id.slot].level < level else { return nil }
         flights[id.slot].level = level
@@ -238,19 +238,19 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Ending
 
     struct Landing {
-        /// Those who were on it and are parked, in the order of joining; the first by itself, since most often there is no other.
+        /// The parked callers of the flight, in the order of joining; the first by itself, since most often there is no other.
         let first: Waiter?
         let others: [Waiter]
-        /// Nobody was there to receive its result.
+        /// Whether no caller was there to receive its result.
         let isUnheard: Bool
         let wasCancelled: Bool
-        /// What the table had of it, to be let go outside.
+        /// The payload of the flight, to be released outside the lock.
         let payload: Payload?
     }
 
     /// The work of a flight has ended.
     ///
-    /// - Parameter key: Of the flight.
+    /// - Parameter key: The key of the flight.
     /// - Complexity: O(*n*) in the number of its callers.
     mutating func finish(_ id: ID, of key: Key?) -> Landing {
         guard isThere(id) else { preconditionFailure("A flight ends once.") }
@@ -270,7 +270,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         )
     }
 
-    /// - Returns: Those who are parked, in the order of joining.
+    /// - Returns: The parked callers, in the order of joining.
     private mutating func settleAll(of id: ID, with outcome: WaitOutcome) -> (first: Waiter?, others: [Waiter]) {
         var (first, others): (Waiter?, [Waiter]) = (nil, [])
         while !flights[id.slot].callers.isEmpty {
@@ -280,9 +280,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return (first, others)
     }
 
-    /// Lets the next caller of a key begin a flight of its own. Who is there keeps the old one.
+    /// Lets the next caller of a key begin a new flight. Callers on the old flight stay on it.
     ///
-    /// - Returns: What the table had of it, to be let go outside.
+    /// - Returns: The payload of the flight, to be released outside the lock.
     mutating func forget(_ key: Key) -> Payload? {
         guard let (slot, payload) = current.removeValue(forKey: key) else { return nil }
         flights[slot].phase = .forgotten
@@ -292,7 +292,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     /// The result of a flight is about to be there: the next caller of its key begins a flight of its own.
     ///
-    /// - Returns: What the table had of it, to be let go outside.
+    /// - Returns: The payload of the flight, to be released outside the lock.
     mutating func retire(_ id: ID, of key: Key) -> Payload? {
         guard isThere(id), let payload = unlink(id, key) else { return nil }
         flights[id.slot].phase = .forgotten
@@ -303,11 +303,11 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var ids: [ID] = []
         var jobs: [Job] = []
         var waiters: [Waiter] = []
-        /// What the table had, to be let go outside.
+        /// The payloads of the flights, to be released outside the lock.
         var remains: [Key: (slot: Slot, payload: Payload)] = [:]
     }
 
-    /// Cancels everything. The callers leave.
+    /// Cancels all flights. Their callers leave.
     ///
     /// - Complexity: O(*n*) in the number of flights and callers.
     mutating func cancelAll() -> Clearing {
@@ -339,10 +339,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     // MARK: Looking
 
-    /// What it holds memory for, in flights, callers and keys.
+    /// The number of flights, callers or keys that it holds memory for.
     var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity) }
 
-    /// Whether it has not ended.
+    /// Whether the flight has not ended.
     func isThere(_ id: ID) -> Bool { flights.contains(id) }
 }
 
@@ -372,7 +372,7 @@ extension FlightStateMachine {
         let areCurrent = current.values.allSatisfy { flights[$0.slot].phase == .current }
         precondition(areCurrent, "a key leads to a current flight")
         precondition(current.count == linked, "to each current flight leads one key")
-        precondition(count == inTheAir && callerCount == callers, "what is in the air is counted")
+        precondition(count == inTheAir && callerCount == callers, "flights in progress and their callers are counted")
         precondition(!nesting.isCircular, "no flight waits for itself")
         precondition(nesting.flights.allSatisfy(isThere), "a flight that has ended neither waits nor is waited for")
     }

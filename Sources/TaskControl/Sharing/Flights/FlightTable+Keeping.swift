@@ -1,4 +1,4 @@
-/// Flights that belong to an owner, and go on without callers.
+/// Flights that belong to an owner, and continue without callers.
 extension _FlightTable {
     /// Begins the flight of a key without a caller, or keeps the flight that is there.
     ///

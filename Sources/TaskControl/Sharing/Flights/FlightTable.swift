@@ -1,6 +1,6 @@
-/// The engine under everything that is shared: locks, asks the state machine, unlocks, and only then acts.
+/// The engine under all flights: locks, asks the state machine, unlocks, and only then acts.
 ///
-/// The tasks of its flights hold it, so that they outlive its face.
+/// The tasks of its flights retain it, so that they outlive its face.
 @usableFromInline
 final class _FlightTable: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
@@ -16,14 +16,14 @@ final class _FlightTable: Sendable {
     }
 
     let state: Locked<Machine>
-    /// Who reports what nobody received.
+    /// The call that reports results that no caller received.
     let origin: TaskOrigin
     let source: EventSource
 
-    /// Whether a flight has the latest deadline of its callers. A flight that can go on without callers has none.
+    /// Whether a flight has the latest deadline of its callers. A flight that can continue without callers has none.
     let hasDeadlines: Bool
 
-    /// What happens to a result that no caller receives.
+    /// The rule for a result that no caller receives.
     enum Unheard {
         /// An error is reported.
         case errorIsReported
@@ -58,7 +58,7 @@ final class _FlightTable: Sendable {
     ///
     /// - Parameters:
     ///   - key: `nil` for a flight that nothing else joins.
-    ///   - name: Of the task, if one is created; `nil` for the caller's.
+    ///   - name: The name of the task, if one is created; `nil` for that of the caller's task.
     /// - Returns: `nil` if the caller would wait for itself, which needs a key.
     @inlinable
     @inline(never)
@@ -69,7 +69,7 @@ final class _FlightTable: Sendable {
     ) throws -> _FlightCaller<Value>? {
         try Task.checkCancellation()
         let held = _FlightPlace.held
-        // Most callers join, so a flight is made only when there is none.
+        // Most callers join, so a flight is created only when there is none.
         if key != nil {
             switch join(key, inside: held, nil) {
             case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
@@ -180,9 +180,9 @@ final class _FlightTable: Sendable {
         if let task { TaskControl.raise([task], to: priority) }
     }
 
-    /// A caller leaves. Called by its cancellation handler, so only the caller is resumed here.
+    /// Removes a caller. Called by its cancellation handler, so only the caller is resumed here.
     ///
-    /// The last one cancels the flight: in the books at once, so that work that has not begun does not begin; its task soon after.
+    /// The last one cancels the flight: in the table at once, so that work that has not begun does not begin; its task soon after.
     func leave(_ caller: Machine.Caller, of key: _ErasedKey?) {
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(caller, of: key)
@@ -225,7 +225,7 @@ final class _FlightTable: Sendable {
     /// Ends a flight whose result has been written.
     ///
     /// - Returns: Whether a caller receives the result, and whether the flight had been cancelled, which its task may learn later. If no caller
-    ///   receives it, the task goes on with ``report(_:wasCancelled:)``.
+    ///   receives it, the task continues with ``report(_:wasCancelled:)``.
     @usableFromInline
     func finish(_ flight: _Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
         let moment = Diagnostics.moment
@@ -292,10 +292,10 @@ final class _FlightTable: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// How many have not ended, cancelled ones included.
+    /// The number of flights that have not ended, cancelled ones included.
     var liveCount: Int { state.withLock { $0.flights.count } }
 
-    /// How many wait for flights.
+    /// The number of callers that wait for flights.
     var callerCount: Int { state.withLock { $0.callerCount } }
 
     func isInFlight(_ id: ID) -> Bool { state.withLock { $0.isThere(id) } }
