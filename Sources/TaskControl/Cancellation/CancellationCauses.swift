@@ -55,20 +55,6 @@ package enum CancellationCauses {
     /// Records the cause of a cancellation that follows, unless there is one.
     package static func record(_ cause: CancellationCause, for task: TaskAddress) { record(.known(cause), for: task) }
 
-    /// Records why a call cancels all its tasks, which are linked to an object that stands for the call.
-    ///
-    /// Nothing is recorded if the caller is cancelled, since its tasks were cancelled with it before.
-    package static func record(_ cause: CancellationCause, forCall call: TaskAddress, of caller: TaskAddress?) {
-        part(of: call).withLock { records in
-            if records[call]?.cause != nil { return }
-            // Looked at under the lock, as in `record(_:for:isFirst:)`. The caller outlives the call.
-            if let caller = caller?.pointer, tc_isCancelled(caller) { return }
-            if records[call] == nil { tc_countRecord(call.pointer, true) }
-            records[call, default: Record()].cause = .known(cause)
-            records[call]?.order = tc_nextNumber()
-        }
-    }
-
     /// Begins a child task of this library: it has the causes of its parent, which outlives it. The child forgets that at its end.
     package static func link(_ child: TaskAddress, to parent: TaskAddress) {
         part(of: child).withLock { records in

@@ -13,8 +13,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// ## Cancellation
     /// The iterator owns the work. A loop that is left early releases its iterator, which cancels the work, with the cause
-    /// ``CancellationCause/ownerDeallocated(name:)``, and does not wait for it. When `next()` is cancelled, it cancels the work, waits for its end, and
-    /// throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` has waited for all work, however it ends.
+    /// ``CancellationCause/ownerDeallocated(name:)``, and does not wait for it. When `next()` is cancelled, it cancels the work, waits for its end,
+    /// and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` has waited for all work, however it ends.
     ///
     /// ## Errors
     /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause
@@ -26,15 +26,16 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - limit: The number of operations that run and results that were not taken. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
-    ///   - operation: Runs in a child task of the task of the work, not in the caller's isolation. The name, the priority and the task-local values, such as the
-    ///     deadline, are those of the task that calls `next()` first. A task of higher priority that waits in `next()` escalates the work.
+    ///   - operation: Runs in a child task of the task of the work, not in the caller's isolation. The name, the priority and the task-local values,
+    ///     such as the deadline, are those of the task that calls `next()` first. A task of higher priority that waits in `next()` escalates the
+    ///     work.
     /// - Returns: A sequence without a buffer beyond the limit. Each iterator pulls the source itself.
     /// - Complexity: One child task per element.
     @inlinable
     public func concurrentMap<Output: Sendable>(
         limit: Int,
         order: FanOutOrder = .source,
-        _ operation: @escaping @Sendable (Element) async throws -> Output
+        _ operation: @escaping @concurrent @Sendable (Element) async throws -> Output
     ) -> ConcurrentMapSequence<Self, Output> {
         ConcurrentMapSequence(self, limit: limit, order: order, operation)
     }
@@ -49,13 +50,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is bounded,
-    /// also if the consumer is slow, or if the results wait for a slow operation before them. The next element is requested from the source only
-    /// when a place is free. All work has ended when this returns or throws.
+    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is
+    /// bounded, also if the consumer is slow, or if the results wait for a slow operation before them. The next element is requested from the source
+    /// only when a place is free. All work has ended when this returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or returns
-    /// if the source had ended and no operation fails.
+    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`,
+    /// or returns if the source had ended and no operation fails.
     ///
     /// ## Errors
     /// The first error, of an operation, the source or the consumer, cancels the source and the operations, whose tasks have the cause
@@ -75,7 +76,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
         limit: Int,
         order: FanOutOrder = .source,
-        _ operation: @Sendable (Element) async throws -> Output,
+        _ operation: @concurrent @Sendable (Element) async throws -> Output,
         forEach consume: nonisolated(nonsending) (Output) async throws -> Void
     ) async throws {
         try await _FanOut.run(
@@ -96,12 +97,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` operations run at the same time, and the next element is requested from the source only when one has ended. All work has ended when
-    /// this returns or throws.
+    /// At most `limit` operations run at the same time, and the next element is requested from the source only when one has ended. All work has ended
+    /// when this returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or returns
-    /// if the source had ended and no operation fails.
+    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`,
+    /// or returns if the source had ended and no operation fails.
     ///
     /// ## Errors
     /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause
@@ -118,7 +119,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public nonisolated(nonsending) func concurrentForEach(
         limit: Int,
-        _ operation: @Sendable (Element) async throws -> Void
+        _ operation: @concurrent @Sendable (Element) async throws -> Void
     ) async throws {
         try await concurrentMap(limit: limit, order: .completion, operation) { _ in }
     }
@@ -135,17 +136,17 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is bounded,
-    /// also if the consumer is slow, or if the results wait for a slow operation before them. The next element is taken from the sequence only when
-    /// a place is free. All work has ended when this returns or throws.
+    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is
+    /// bounded, also if the consumer is slow, or if the results wait for a slow operation before them. The next element is taken from the sequence
+    /// only when a place is free. All work has ended when this returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or returns if the
-    /// sequence had ended and no operation fails.
+    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or returns if
+    /// the sequence had ended and no operation fails.
     ///
     /// ## Errors
-    /// The first error, of an operation or the consumer, cancels the operations, whose tasks have the cause "another operation has failed". It is thrown
-    /// when all have ended and the consumer has returned. Results that were not taken are discarded.
+    /// The first error, of an operation or the consumer, cancels the operations, whose tasks have the cause "another operation has failed". It is
+    /// thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence.
@@ -161,7 +162,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
         limit: Int,
         order: FanOutOrder = .source,
-        _ operation: @Sendable (Element) async throws -> Output,
+        _ operation: @concurrent @Sendable (Element) async throws -> Output,
         forEach consume: nonisolated(nonsending) (Output) async throws -> Void
     ) async throws {
         try await _FanOutElements(self).concurrentMap(limit: limit, order: order, operation, forEach: consume)

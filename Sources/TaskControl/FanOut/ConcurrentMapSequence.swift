@@ -9,14 +9,14 @@ where Base.Element: Sendable {
     @usableFromInline let base: Base
     @usableFromInline let limit: Int
     @usableFromInline let order: FanOutOrder
-    @usableFromInline let operation: @Sendable (Base.Element) async throws -> Output
+    @usableFromInline let operation: @concurrent @Sendable (Base.Element) async throws -> Output
 
     @inlinable
     init(
         _ base: Base,
         limit: Int,
         order: FanOutOrder,
-        _ operation: @escaping @Sendable (Base.Element) async throws -> Output
+        _ operation: @escaping @concurrent @Sendable (Base.Element) async throws -> Output
     ) {
         (self.base, self.limit, self.order, self.operation) = (base, limit, order, operation)
     }

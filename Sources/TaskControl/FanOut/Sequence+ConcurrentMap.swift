@@ -7,19 +7,19 @@ extension Sequence where Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` operations run at the same time. The next element is taken from the sequence when an operation has ended, so a lazy sequence is
-    /// never ahead of the work. All operations have ended when this returns or throws.
+    /// At most `limit` operations run at the same time. The next element is taken from the sequence when an operation has ended, so a lazy sequence
+    /// is never ahead of the work. All operations have ended when this returns or throws.
     ///
     /// To consume the results one at a time, in memory that is bounded by the limit, use ``concurrentMap(limit:order:_:forEach:)``.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or the array if all
-    /// elements were taken before and no operation fails. An operation that throws errors of one type cannot throw `CancellationError`: with it, and
-    /// with an operation that does not throw, the operations of all elements begin nevertheless, each in a cancelled task.
+    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or the array if
+    /// all elements were taken before and no operation fails. An operation that throws errors of one type cannot throw `CancellationError`: with it,
+    /// and with an operation that does not throw, the operations of all elements begin nevertheless, each in a cancelled task.
     ///
     /// ## Errors
-    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all have
-    /// ended; their results and errors are discarded.
+    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all
+    /// have ended; their results and errors are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence.
@@ -35,7 +35,7 @@ extension Sequence where Element: Sendable {
     public nonisolated(nonsending) func concurrentMap<Output: Sendable, Failure: Error>(
         limit: Int,
         order: FanOutOrder = .source,
-        _ operation: @Sendable (Element) async throws(Failure) -> Output
+        _ operation: @concurrent @Sendable (Element) async throws(Failure) -> Output
     ) async throws(Failure) -> [Output] {
         switch order {
         case .completion:
@@ -63,17 +63,17 @@ extension Sequence where Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` operations run at the same time. The next element is taken from the sequence when an operation has ended, so a lazy sequence is
-    /// never ahead of the work. All operations have ended when this returns or throws.
+    /// At most `limit` operations run at the same time. The next element is taken from the sequence when an operation has ended, so a lazy sequence
+    /// is never ahead of the work. All operations have ended when this returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, unless all elements
-    /// were taken before and no operation fails. An operation that throws errors of one type cannot throw `CancellationError`: with it, and with an
-    /// operation that does not throw, the operations of all elements begin nevertheless, each in a cancelled task.
+    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, unless all
+    /// elements were taken before and no operation fails. An operation that throws errors of one type cannot throw `CancellationError`: with it, and
+    /// with an operation that does not throw, the operations of all elements begin nevertheless, each in a cancelled task.
     ///
     /// ## Errors
-    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all have
-    /// ended; their errors are discarded.
+    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all
+    /// have ended; their errors are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence, and end in any order.
@@ -86,7 +86,7 @@ extension Sequence where Element: Sendable {
     @inlinable
     public nonisolated(nonsending) func concurrentForEach<Failure: Error>(
         limit: Int,
-        _ operation: @Sendable (Element) async throws(Failure) -> Void
+        _ operation: @concurrent @Sendable (Element) async throws(Failure) -> Void
     ) async throws(Failure) {
         try await _FanOut.run(isolation: #isolation, self, limit: limit, operation) { _, _ in }
     }

@@ -7,7 +7,7 @@ enum _FanOut {
         isolation: isolated (any Actor)?,
         _ source: Source,
         limit: Int,
-        _ operation: @Sendable (Source.Element) async throws(Failure) -> Output,
+        _ operation: @concurrent @Sendable (Source.Element) async throws(Failure) -> Output,
         collect: (Int, Output) -> Void
     ) async throws(Failure) where Source.Element: Sendable {
         let failure: Failure? = await withoutActuallyEscaping(operation) { operation in
@@ -15,53 +15,73 @@ enum _FanOut {
             return await withTaskGroup(of: _FanOutEnd<Output, Failure>.self, returning: Failure?.self) { group in
                 // So that the body has the isolation.
                 _ = isolation
-                var elements = source.makeIterator()
-                var (started, running, isOpen) = (0, 0, true)
-                var failure: Failure?
-                while true {
-                    while isOpen, running < limit {
-                        // A cancelled caller begins nothing, where its error can say so.
-                        if _isTaskCancelled, let error = CancellationError() as? Failure {
-                            failure = error
-                            isOpen = false
-                            break
-                        }
-                        guard let element = elements.next() else {
-                            isOpen = false
-                            break
-                        }
-                        let number = started
-                        started += 1
-                        running += 1
-                        group.addTask(name: name) {
-                            scope.begin()
-                            defer { scope.end() }
-                            if _isTaskCancelled, let error = CancellationError() as? Failure {
-                                return _FanOutEnd(number: number, result: .failure(error))
-                            }
-                            do throws(Failure) {
-                                return _FanOutEnd(number: number, result: .success(try await operation(element)))
-                            } catch {
-                                return _FanOutEnd(number: number, result: .failure(error))
-                            }
-                        }
-                    }
-                    guard let end = await group.next() else { return failure }
-                    running -= 1
-                    if failure != nil { continue }
-                    switch end.result {
-                    case .success(let output): collect(end.number, output)
-                    case .failure(let error):
-                        // A cancelled caller receives CancellationError, whatever was thrown.
-                        failure = _isTaskCancelled ? CancellationError() as? Failure ?? error : error
-                        isOpen = false
-                        scope.fail()
-                        group.cancelAll()
-                    }
+                return await withTaskCancellationHandler {
+                    _ = isolation
+                    return await pull(isolation: isolation, source, limit, operation, name, scope, &group, collect)
+                } onCancel: {
+                    scope.callerIsCancelled()
                 }
             }
         }
         if let failure { throw failure }
+    }
+
+    /// - Returns: The first error.
+    @inlinable
+    static func pull<Source: Sequence, Output: Sendable, Failure: Error>(
+        isolation: isolated (any Actor)?,
+        _ source: Source,
+        _ limit: Int,
+        _ operation: @escaping @concurrent @Sendable (Source.Element) async throws(Failure) -> Output,
+        _ name: String?,
+        _ scope: _FanOutScope,
+        _ group: inout TaskGroup<_FanOutEnd<Output, Failure>>,
+        _ collect: (Int, Output) -> Void
+    ) async -> Failure? where Source.Element: Sendable {
+        var elements = source.makeIterator()
+        var (started, running, isOpen) = (0, 0, true)
+        var failure: Failure?
+        while true {
+            while isOpen, running < limit {
+                // A cancelled caller begins nothing, where its error can say so.
+                if _isTaskCancelled, let error = CancellationError() as? Failure {
+                    failure = error
+                    isOpen = false
+                    break
+                }
+                guard let element = elements.next() else {
+                    isOpen = false
+                    break
+                }
+                let number = started
+                started += 1
+                running += 1
+                group.addTask(name: name) {
+                    let place = scope.begin()
+                    defer { scope.end(place) }
+                    if _isTaskCancelled, let error = CancellationError() as? Failure {
+                        return _FanOutEnd(number: number, result: .failure(error))
+                    }
+                    do throws(Failure) {
+                        return _FanOutEnd(number: number, result: .success(try await operation(element)))
+                    } catch {
+                        return _FanOutEnd(number: number, result: .failure(error))
+                    }
+                }
+            }
+            guard let end = await group.next() else { return failure }
+            running -= 1
+            if failure != nil { continue }
+            switch end.result {
+            case .success(let output): collect(end.number, output)
+            case .failure(let error):
+                // A cancelled caller receives CancellationError, whatever was thrown.
+                failure = _isTaskCancelled ? CancellationError() as? Failure ?? error : error
+                isOpen = false
+                scope.fail()
+                group.cancelAll()
+            }
+        }
     }
 
     /// Runs a fan-out from an asynchronous source, with a consumer in the caller's isolation.
@@ -71,30 +91,35 @@ enum _FanOut {
         _ source: Source,
         limit: Int,
         order: FanOutOrder,
-        _ operation: @Sendable (Source.Element) async throws -> Output,
+        _ operation: @concurrent @Sendable (Source.Element) async throws -> Output,
         forEach consume: (Output) async throws -> Void
     ) async throws where Source.Element: Sendable {
         let failure: (any Error)? = await withoutActuallyEscaping(operation) { operation in
-            let storage = _FanOutStorage(limit: limit, order: order, isStructured: true)
+            let storage = _FanOutStorage(limit: limit, order: order)
             let name = callersName
             return await withTaskGroup(of: Void.self, returning: (any Error)?.self) { group in
                 // So that the body has the isolation.
                 _ = isolation
                 group.addTask(name: name) { await _FanOutPump.run(source, storage, name: name, operation) }
-                while true {
-                    switch await storage.next() {
-                    case .over: return nil
-                    case .failed(let error):
-                        group.cancelAll()
-                        await group.waitForAll()
-                        return error
-                    case .value(let value):
-                        do {
-                            try await consume(value.output(as: Output.self))
-                        } catch {
-                            storage.stop(error, isFailure: true)
+                return await withTaskCancellationHandler {
+                    _ = isolation
+                    while true {
+                        switch await storage.next() {
+                        case .over: return nil
+                        case .failed(let error):
+                            group.cancelAll()
+                            await group.waitForAll()
+                            return error
+                        case .value(let value):
+                            do {
+                                try await consume(value.output(as: Output.self))
+                            } catch {
+                                storage.stop(error, isFailure: true)
+                            }
                         }
                     }
+                } onCancel: {
+                    storage.scope.callerIsCancelled()
                 }
             }
         }

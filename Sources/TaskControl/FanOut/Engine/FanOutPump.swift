@@ -8,10 +8,10 @@ enum _FanOutPump {
         _ source: Source,
         _ storage: _FanOutStorage,
         name: String?,
-        _ operation: @escaping @Sendable (Source.Element) async throws -> Output
+        _ operation: @escaping @concurrent @Sendable (Source.Element) async throws -> Output
     ) async where Source.Element: Sendable {
-        storage.scope.begin()
-        defer { storage.scope.end() }
+        let place = storage.scope.begin()
+        defer { storage.scope.end(place) }
         await withUnsafeCurrentTask { current in
             let pump = _FanOutPumpTask(current)
             await withTaskGroup(of: Void.self) { group in
@@ -31,8 +31,8 @@ enum _FanOutPump {
                         let number = storage.start()
                         children += 1
                         group.addTask(name: name) {
-                            storage.scope.begin()
-                            defer { storage.scope.end() }
+                            let place = storage.scope.begin()
+                            defer { storage.scope.end(place) }
                             do {
                                 // Work of a cancelled caller does not begin.
                                 if _isTaskCancelled { throw CancellationError() }

@@ -16,7 +16,7 @@ final class _FanOutRun: Sendable {
 
     @usableFromInline
     init(limit: Int, order: FanOutOrder, _ pump: @escaping Pump) {
-        storage = _FanOutStorage(limit: limit, order: order, isStructured: false)
+        storage = _FanOutStorage(limit: limit, order: order)
         phase = Locked(.idle(pump))
     }
 

@@ -1,37 +1,76 @@
-/// One call of a fan-out, as the causes of cancellations know it: its operations have the causes of the call, and the call those of its caller.
+/// The tasks of one fan-out that have not ended: when they are cancelled, they learn why.
 ///
-/// The tasks are linked to the call and not to the caller, so that one record is the cause for all operations.
+/// Causes are recorded at the cancellation and not at the beginning of each task: a task that is not cancelled costs two short sections under a lock.
 @usableFromInline
 final class _FanOutScope: Sendable {
     private static let failed = CancellationCause.requested(reason: "another operation has failed")
 
-    private let caller: TaskAddress?
-
-    /// - Parameter isStructured: Whether the call ends before its caller, the running task.
-    @usableFromInline
-    init(isStructured: Bool = true) {
-        caller = isStructured ? .running : nil
-        if let caller { CancellationCauses.link(address, to: caller) }
+    private enum Phase {
+        case running
+        /// The caller was cancelled: the tasks have its cause.
+        case callerCancelled
+        case cancelled(CancellationCause)
     }
 
-    private var address: TaskAddress { TaskAddress(standIn: self) }
+    private struct State {
+        var phase = Phase.running
+        var tasks = SlotTable<TaskAddress>()
+    }
 
-    /// An operation begins in the running task.
+    private let caller = TaskAddress.running
+    private let state = Locked(State())
+
+    /// Begins a fan-out of the running task.
+    @usableFromInline init() {}
+
+    /// The running task begins.
+    ///
+    /// - Returns: Its place, for `end`.
     @usableFromInline
-    func begin() { CancellationCauses.link(.running, to: address) }
+    func begin() -> Int32 {
+        let task = TaskAddress.running
+        return state.withLock { state in
+            switch state.phase {
+            case .running: break
+            case .callerCancelled: CancellationCauses.link(task, to: caller)
+            case .cancelled(let cause): CancellationCauses.record(cause, for: task)
+            }
+            return state.tasks.insert(task)
+        }
+    }
 
-    /// The operation of the running task has ended.
+    /// The running task ends.
     @usableFromInline
-    func end() { CancellationCauses.forget(.running) }
+    func end(_ place: Int32) {
+        state.withLock { $0.tasks.discard(place) }
+        CancellationCauses.forget(.running)
+    }
 
-    /// The operations are cancelled after this, since one of them has failed.
+    /// The tasks are cancelled after this, since one of them has failed.
     @usableFromInline
     func fail() { cancel(because: Self.failed) }
 
-    /// The operations are cancelled after this.
+    /// The tasks are cancelled after this. The first cause counts.
     func cancel(because cause: CancellationCause) {
-        CancellationCauses.record(cause, forCall: address, of: caller)
+        state.withLock { state in
+            guard case .running = state.phase else { return }
+            state.phase = .cancelled(cause)
+            // Under the lock, under which the tasks are known to have their ends before them.
+            forEachTask(of: state) { CancellationCauses.record(cause, for: $0) }
+        }
     }
 
-    deinit { CancellationCauses.forget(address) }
+    /// The caller is being cancelled, and with it the tasks. Called by the handler of the caller; perhaps more than once.
+    @usableFromInline
+    func callerIsCancelled() {
+        state.withLock { state in
+            guard case .running = state.phase else { return }
+            state.phase = .callerCancelled
+            forEachTask(of: state) { CancellationCauses.link($0, to: caller) }
+        }
+    }
+
+    private func forEachTask(of state: State, _ body: (TaskAddress) -> Void) {
+        for place in 0..<state.tasks.extent where state.tasks.isOccupied(place) { body(state.tasks[place]) }
+    }
 }

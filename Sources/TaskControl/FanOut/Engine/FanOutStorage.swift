@@ -17,12 +17,11 @@ final class _FanOutStorage: Sendable {
     }
 
     private let state: Locked<State>
-    @usableFromInline let scope: _FanOutScope
+    @usableFromInline let scope = _FanOutScope()
 
     @usableFromInline
-    init(limit: Int, order: FanOutOrder, isStructured: Bool) {
+    init(limit: Int, order: FanOutOrder) {
         state = Locked(State(machine: Machine(limit: limit, order: order)))
-        scope = _FanOutScope(isStructured: isStructured)
     }
 
     // MARK: The puller

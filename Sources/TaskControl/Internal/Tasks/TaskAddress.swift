@@ -9,10 +9,5 @@ package struct TaskAddress: Hashable, Sendable {
     /// The running task.
     package static var running: Self { Self(bits: UInt(bitPattern: tc_runningTask())) }
 
-    /// An address for an object that stands between tasks and their caller: see `CancellationCauses.record(_:forCall:of:)`.
-    package init(standIn object: AnyObject) {
-        self.init(bits: UInt(bitPattern: ObjectIdentifier(object)))
-    }
-
     var pointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: bits) }
 }
