@@ -56,9 +56,9 @@ extension Task where Success == Never, Failure == Never {
     /// The reason for which the running task was cancelled; `nil` if it was not cancelled.
     ///
     /// The cause is that of the task which reads it. The operations of ``withTimeout(_:clock:operation:)``, ``withDeadline(_:operation:)``, `hedged`,
-    /// `concurrentMap` and `concurrentForEach`, which run in child tasks, have the cause of their caller, too. Other child tasks, such as those of `async let` and task groups, have the cause
-    /// ``CancellationCause/unknown``, since Swift does not say which task a child belongs to: read the cause in the task itself. The cause of a task that
-    /// other code has cancelled is unknown as well.
+    /// `concurrentMap` and `concurrentForEach`, which run in child tasks, have the cause of their caller, too. Other child tasks, such as those of
+    /// `async let` and task groups, have the cause ``CancellationCause/unknown``, since Swift does not say which task a child belongs to: read the cause
+    /// in the task itself. The cause of a task that other code has cancelled is unknown as well.
     ///
     /// - Complexity: O(*n*) in the number of time limits around the call.
     public static var cancellationCause: CancellationCause? {
