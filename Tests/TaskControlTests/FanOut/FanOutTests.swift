@@ -90,6 +90,31 @@ struct FanOutTests {
         #expect(causes.events.allSatisfy { $0 == Self.otherFailed } && causes.count == begun.count - 1)
     }
 
+    @Test func aCallerThatIsCancelledAfterAnErrorReceivesItsCancellation() async throws {
+        let (hasFailed, end) = (Gate(), Gate())
+        let caller = Task {
+            try await (0..<2).concurrentForEach(limit: 2) { number in
+                if number == 1 { throw MarkedError("1") }
+                // Ends with the failure of the other operation, and then ignores its cancellation.
+                try? await Gate().wait()
+                hasFailed.open()
+                await Task.detached { try? await end.wait() }.value
+            }
+        }
+        try await hasFailed.wait()
+        caller.cancel()
+        end.open()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+
+    @Test func anErrorEndsASequenceThatHasNoEnd() async {
+        await #expect(throws: MarkedError("5")) {
+            try await (0..<Int.max).concurrentMap(limit: 2) { number in
+                if number == 5 { throw MarkedError("5") }
+            }
+        }
+    }
+
     @Test func errorsOfOneTypeAreThrownWithTheirType() async {
         do throws(MarkedError) {
             _ = try await [1, 2].concurrentMap(limit: 1) { (number: Int) async throws(MarkedError) -> Int in

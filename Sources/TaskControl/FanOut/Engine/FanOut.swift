@@ -23,7 +23,10 @@ enum _FanOut {
                 }
             }
         }
-        if let failure { throw failure }
+        guard let failure else { return }
+        // A cancelled caller receives CancellationError, whatever was thrown.
+        if _isTaskCancelled, let error = CancellationError() as? Failure { throw error }
+        throw failure
     }
 
     /// - Returns: The first error.
@@ -75,8 +78,7 @@ enum _FanOut {
             switch end.result {
             case .success(let output): collect(end.number, output)
             case .failure(let error):
-                // A cancelled caller receives CancellationError, whatever was thrown.
-                failure = _isTaskCancelled ? CancellationError() as? Failure ?? error : error
+                failure = error
                 isOpen = false
                 scope.fail()
                 group.cancelAll()
@@ -128,6 +130,9 @@ enum _FanOut {
         try Task.checkCancellation()
         throw failure
     }
+
+    /// The most results for which memory is reserved before there are results: a sequence without an end has a large count.
+    @usableFromInline static let mostReserved = 65_536
 
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
 }

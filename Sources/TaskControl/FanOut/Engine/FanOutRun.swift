@@ -32,8 +32,10 @@ final class _FanOutRun: Sendable {
         guard let task = task() else { return nil }
         while true {
             if _isTaskCancelled {
+                // The text of a key is code of the client: not called while the lock is held.
+                let cause = CancellationCauses.cause(of: .running)?.cause
                 storage.stop(CancellationError()) { scope in
-                    if let cause = CancellationCauses.cause(of: .running) { scope.cancel(because: cause.cause) }
+                    if let cause { scope.cancel(because: cause) }
                 }
             }
             switch storage.take() {
