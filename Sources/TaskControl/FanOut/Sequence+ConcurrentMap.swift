@@ -40,12 +40,12 @@ extension Sequence where Element: Sendable {
         switch order {
         case .completion:
             var outputs: [Output] = []
-            outputs.reserveCapacity(min(underestimatedCount, _FanOut.mostReserved))
+            outputs.reserveCapacity(Swift.min(underestimatedCount, _FanOut.mostReserved))
             try await _FanOut.run(isolation: #isolation, self, limit: limit, operation) { outputs.append($1) }
             return outputs
         case .source:
             var outputs: [Output?] = []
-            outputs.reserveCapacity(min(underestimatedCount, _FanOut.mostReserved))
+            outputs.reserveCapacity(Swift.min(underestimatedCount, _FanOut.mostReserved))
             try await _FanOut.run(isolation: #isolation, self, limit: limit, operation) { number, output in
                 while outputs.count <= number { outputs.append(nil) }
                 outputs[number] = output

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControl
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct StopwatchTests {
     @Test func theUsualClockIsThatOfContinuousClock() {
         let before = ContinuousClock.now

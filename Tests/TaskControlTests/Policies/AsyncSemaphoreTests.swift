@@ -164,7 +164,7 @@ struct AsyncSemaphoreTests {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = AsyncSemaphore(value: 0)
         }
-        #expect(text(result).contains("Make 1 or more"))
+        #expect(text(result).contains("AsyncSemaphore(value: 0)"))
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await AsyncSemaphore(value: 2).acquire(3)
         }
