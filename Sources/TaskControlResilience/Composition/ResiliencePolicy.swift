@@ -17,7 +17,8 @@ public import TaskControl
 /// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call
 ///    begins. The token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
 /// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. A duration is that of the whole call
-///    with its retries. A call that a later part refuses does not count.
+///    with its retries. A call that a later part refuses does not count. Callers in its line hold their tokens: when the limit rises, the calls that begin
+///    together may be more than the burst of the rate.
 /// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many callers were served.
 /// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
 /// 5. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a loser is cancelled with its delay.
