@@ -15,7 +15,7 @@ extension FailedRun: CustomStringConvertible {
 
 /// Supervised work has ended, and is not restarted.
 ///
-/// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run()`` if a child fails for good.
+/// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run(until:)`` if a child fails for good.
 public struct SupervisionError: Error, Sendable {
     /// The reason for which supervised work ends.
     @nonexhaustive

@@ -14,7 +14,7 @@ public import TaskControl
 /// ```
 ///
 /// When a child fails, the strategy says which children are restarted with it. The limit is that of the supervisor: when more restarts would be
-/// needed, or a child with the rule ``RestartRule/never`` fails, the supervisor stops all children, and ``run()`` throws.
+/// needed, or a child with the rule ``RestartRule/never`` fails, the supervisor stops all children, and ``run(until:)`` throws.
 ///
 /// Safe to use from any thread and any isolation.
 ///
@@ -25,7 +25,7 @@ public import TaskControl
 /// With the strategy ``SupervisionStrategy/one``, a child that was ready before begins again without waiting for the others.
 ///
 /// ## Cancellation
-/// Cancelling the task that calls ``run()`` stops all children, in order and without grace.
+/// Cancelling the task that calls ``run(until:)`` stops all children, in order and without grace.
 public final class Supervisor: Sendable {
     private let engine: SupervisionEngine
     private let clock: any Clock<Duration>
@@ -62,9 +62,9 @@ public final class Supervisor: Sendable {
     ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By default it is cancelled at once,
     ///     as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the
     ///     5 seconds of OTP.
-    ///   - priority: The priority; `nil` for that of the task that calls ``run()``.
+    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
-    ///     with the task-locals of the task that calls ``run()`` and without its deadline.
+    ///     with the task-locals of the task that calls ``run(until:)`` and without its deadline.
     /// - Returns: The child, to follow it. If the supervisor has stopped, the operation never runs, and the child is stopped.
     /// - Complexity: O(1).
     @discardableResult
@@ -90,9 +90,26 @@ public final class Supervisor: Sendable {
     /// ## Cancellation
     /// A cancelled caller stops the children in reverse order, without grace, and waits for them to end.
     ///
+    /// - Parameter trigger: When it returns, such as after a signal, the children are shut down, as with ``shutdown()``. It runs in a child task, which
+    ///   is cancelled with the caller and when the children have ended. This function waits for it, so it must return then. By default, there is no
+    ///   trigger.
     /// - Throws: ``SupervisionError`` if a child fails for good, with the latest 32 failures of all children; `CancellationError` if the caller is
     ///   cancelled.
-    public func run() async throws {
+    public func run(until trigger: (@Sendable () async -> Void)? = nil) async throws {
+        guard let trigger else { return try await coordinate() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await trigger()
+                // Cancelled with the caller, which stops the children by itself, or because the children have ended.
+                guard !Task.isCancelled else { return }
+                await self.shutdown()
+            }
+            try await coordinate()
+            group.cancelAll()
+        }
+    }
+
+    private func coordinate() async throws {
         do {
             try await engine.coordinate(on: clock)
         } catch {
