@@ -1,0 +1,31 @@
+internal import TaskControl
+
+/// A step of a ``ShutdownPlan`` that has failed.
+public struct FailedStep: Sendable {
+    /// The name of the step.
+    public let name: String
+    /// The error that the step threw. A `TimeoutError` with the grace of the step if the step exceeded the grace and threw a `CancellationError`.
+    public let error: any Error
+    /// Whether the step was cancelled because it took longer than its grace.
+    public let hasExceededGrace: Bool
+}
+
+extension FailedStep: CustomStringConvertible {
+    /// The name and the error.
+    public var description: String {
+        hasExceededGrace && !(error is TimeoutError) ? "\(name): \(error), after its grace" : "\(name): \(error)"
+    }
+}
+
+/// Steps of a ``ShutdownPlan`` have failed. All steps were performed.
+public struct ShutdownError: Error, Sendable {
+    /// The failures of all steps, in the order of the steps. Never empty.
+    public let failures: [FailedStep]
+}
+
+extension ShutdownError: CustomStringConvertible {
+    /// The failures.
+    public var description: String {
+        "the shutdown has failed: \(failures.map(\.description).joined(separator: "; "))"
+    }
+}

@@ -1,0 +1,63 @@
+/// Shuts down the parts of a program one after the other, each with a time limit.
+///
+/// ```swift
+/// let plan = ShutdownPlan(steps: [
+///     .owner(requests, grace: .seconds(10)),
+///     .supervisor(backend),
+///     .operation("metrics", grace: .seconds(2)) { try await metrics.flush() },
+/// ])
+/// try await plan.shutdown()
+/// ```
+///
+/// A plan has no state: a second call of ``shutdown()`` performs the steps again. Owners and supervisors are shut down by then, operations run again.
+///
+/// The plan retains its owners and supervisors. It does not run the supervisors.
+///
+/// ## Ordering
+/// The steps are performed in the order of the list. Each begins after the step before it has ended.
+///
+/// ## Cancellation
+/// Cancelling the caller ends the graces of the present step and of the remaining steps. The remaining steps are still performed.
+public struct ShutdownPlan: Sendable {
+    /// The name of the plan, for people.
+    public let name: String?
+    private let steps: [Step]
+    private let clock: any Clock<Duration>
+
+    /// Creates a plan.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the plan, for people.
+    ///   - clock: Measures the graces of the steps. A supervisor measures those of its children with its own clock.
+    ///   - steps: The steps, the first one first.
+    public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock(), steps: [Step]) {
+        self.name = name
+        self.clock = clock
+        self.steps = steps
+    }
+
+    /// Performs all steps in order, also those after a step that has failed.
+    ///
+    /// A step that takes longer than its grace is cancelled, and the plan waits for it to end: no step is abandoned.
+    ///
+    /// Never call this function from a task that a step waits for, such as a child of a supervisor of the plan: it would wait for itself.
+    ///
+    /// ## Cancellation
+    /// Cancelling the caller ends the grace of the present step early, and the remaining steps have none: owners and supervisors cancel their tasks at
+    /// once, and operations run in a cancelled task. When this function returns or throws, all steps have been performed.
+    ///
+    /// - Throws: ``ShutdownError`` with the errors of all steps that have failed. A cancelled caller receives it as well, since the plan is performed to
+    ///   its end. Tasks of an owner or a supervisor that exceed their grace are not a failure.
+    public func shutdown() async throws(ShutdownError) {
+        var failures: [FailedStep] = []
+        for step in steps {
+            if let failure = await step.perform(clock) { failures.append(failure) }
+        }
+        if !failures.isEmpty { throw ShutdownError(failures: failures) }
+    }
+}
+
+extension ShutdownPlan: CustomStringConvertible {
+    /// The type, and the name if there is one.
+    public var description: String { name.map { "ShutdownPlan \"\($0)\"" } ?? "ShutdownPlan" }
+}

@@ -1,0 +1,136 @@
+public import TaskControl
+
+extension ShutdownPlan {
+    /// A step of a plan: the shutdown of an owner or a supervisor, or an operation.
+    public struct Step: Sendable {
+        private enum Action {
+            case owner(any TaskOwner, grace: Duration)
+            case operation(grace: Duration?, @isolated(any) @Sendable () async throws -> Void)
+        }
+
+        /// The name, which debuggers and a ``FailedStep`` show.
+        public let name: String
+        private let action: Action
+
+        /// Creates a step that shuts down an owner, such as a lifetime, a bag, a store or a cancellable queue.
+        ///
+        /// - Parameters:
+        ///   - owner: The owner, which refuses tasks from the beginning of the step.
+        ///   - grace: The time after which the tasks of the owner are cancelled. If zero or negative, they are cancelled at once.
+        public static func owner(_ owner: any TaskOwner, grace: Duration) -> Step {
+            Step(name: owner.name ?? "\(type(of: owner))", action: .owner(owner, grace: grace))
+        }
+
+        /// Creates a step that shuts down a supervisor: its children stop in reverse order, each with its own grace.
+        ///
+        /// - Parameters:
+        ///   - supervisor: The supervisor.
+        ///   - grace: The time that all children may take together. Then the remaining children have no grace. By default, only the graces of the children
+        ///     apply.
+        public static func supervisor(_ supervisor: Supervisor, grace: Duration? = nil) -> Step {
+            Step(
+                name: supervisor.name ?? "Supervisor",
+                action: .operation(grace: grace) { await supervisor.shutdown() }
+            )
+        }
+
+        /// Creates a step that calls a function, such as one that writes what is left in a buffer.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the step and of its task.
+        ///   - grace: The time after which the operation is cancelled. If zero or negative, it is cancelled at once.
+        ///   - operation: Runs in the isolation of the code that calls this, in a child task of the task that performs the plan. If it returns after it
+        ///     was cancelled, the step has succeeded.
+        public static func operation(
+            _ name: String,
+            grace: Duration,
+            @_inheritActorContext _ operation: @escaping @isolated(any) @Sendable () async throws -> Void
+        ) -> Step {
+            Step(name: name, action: .operation(grace: grace, operation))
+        }
+    }
+}
+
+extension ShutdownPlan.Step {
+    private enum Event: Sendable {
+        case ended((any Error)?)
+        case graceEnded
+        case clockFailed(any Error)
+    }
+
+    /// - Returns: The failure, or `nil` if the step has succeeded.
+    func perform(_ clock: any Clock<Duration>) async -> FailedStep? {
+        switch action {
+        case .owner(let owner, let grace):
+            await owner.shutdown(grace: grace, clock: clock)
+            return nil
+        case .operation(let grace, let operation):
+            return await perform(operation, grace, clock)
+        }
+    }
+
+    /// Runs the operation, also in a cancelled task, and cancels it at the end of its grace.
+    ///
+    /// Not `withTimeout`: that does not begin the work of a cancelled caller.
+    private func perform(
+        _ operation: @escaping @isolated(any) @Sendable () async throws -> Void,
+        _ grace: Duration?,
+        _ clock: any Clock<Duration>
+    ) async -> FailedStep? {
+        await withTaskGroup(of: Event.self) { group in
+            group.addTask(name: name) {
+                do {
+                    try await operation()
+                    return .ended(nil)
+                } catch {
+                    return .ended(error)
+                }
+            }
+            if let grace {
+                group.addTask {
+                    do {
+                        if grace > .zero { try await clock.sleep(for: grace.saturated) }
+                        return .graceEnded
+                    } catch {
+                        return .clockFailed(error)
+                    }
+                }
+            }
+            var (hasExceededGrace, clockError) = (false, (any Error)?.none)
+            while let event = await group.next() {
+                switch event {
+                case .ended(let error):
+                    // The clock has no say any more.
+                    group.cancelAll()
+                    return error.map { failure($0, grace, hasExceededGrace, clockError) }
+                case .graceEnded:
+                    hasExceededGrace = true
+                    group.cancelAll()
+                case .clockFailed(let error):
+                    // A clock that is cancelled with the caller has not failed. Without a clock the grace has no end, so it is over.
+                    if !Task.isCancelled { clockError = error }
+                    group.cancelAll()
+                }
+            }
+            return nil
+        }
+    }
+
+    private func failure(
+        _ error: any Error,
+        _ grace: Duration?,
+        _ hasExceededGrace: Bool,
+        _ clockError: (any Error)?
+    ) -> FailedStep {
+        var error = error
+        // A limit is a TimeoutError, never a cancellation.
+        if error is CancellationError {
+            if hasExceededGrace, let grace {
+                error = TimeoutError(duration: grace)
+            } else if let clockError {
+                error = clockError
+            }
+        }
+        return FailedStep(name: name, error: error, hasExceededGrace: hasExceededGrace)
+    }
+}

@@ -1,0 +1,232 @@
+import TaskControl
+import TaskControlSupervision
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(15)))
+struct ShutdownPlanTests {
+    private let clock = TestClock()
+    private let log = OrderRecorder<String>()
+
+    private func failedSteps(of plan: ShutdownPlan) async -> [FailedStep] {
+        do {
+            try await plan.shutdown()
+            return []
+        } catch {
+            return error.failures
+        }
+    }
+
+    /// A step that records its beginning, waits for its cancellation, records that, and throws or returns.
+    private func hanging(
+        _ name: String,
+        grace: Duration,
+        then end: @escaping @Sendable () throws -> Void = { try Task.checkCancellation() }
+    ) -> ShutdownPlan.Step {
+        .operation(name, grace: grace) { [log] in
+            log.record("\(name) begins")
+            try? await Gate().wait()
+            log.record("\(name) is cancelled")
+            try end()
+        }
+    }
+
+    @Test func stepsArePerformedInOrderAndAwaited() async throws {
+        let (lifetime, supervisor) = (AsyncLifetime(name: "requests"), Supervisor(clock: TestClock()))
+        let gate = Gate()
+        let task = lifetime.addTask { [log] in
+            await gate.waitIgnoringCancellation()
+            log.record("requests")
+        }
+        for name in ["a", "b"] {
+            supervisor.keepRunning(name) { [log] ready in
+                ready()
+                try? await Gate().wait()
+                log.record(name)
+            }
+        }
+        let last = supervisor.keepRunning("c") { [log] ready in
+            ready()
+            try? await Gate().wait()
+            log.record("c")
+        }
+        let run = Task { try await supervisor.run() }
+        try await last.waitUntilReady()
+        let plan = ShutdownPlan(
+            clock: clock,
+            steps: [
+                .owner(lifetime, grace: .seconds(10)),
+                .supervisor(supervisor),
+                .operation("metrics", grace: .seconds(1)) { [log] in log.record("metrics") },
+            ]
+        )
+        let shutdown = Task { try await plan.shutdown() }
+        try await clock.waitForSleepers()
+        #expect(log.events.isEmpty)
+        gate.open()
+        try await shutdown.value
+        try await run.value
+        await task.value
+        #expect(log.events == ["requests", "c", "b", "a", "metrics"])
+    }
+
+    @Test func eachErrorIsThrownAndNoStepIsLeftOut() async throws {
+        let plan = ShutdownPlan(
+            name: "server",
+            clock: clock,
+            steps: [
+                .operation("first", grace: .seconds(1)) { throw MarkedError("1") },
+                .operation("second", grace: .seconds(1)) { [log] in log.record("second") },
+                .operation("third", grace: .seconds(1)) { throw MarkedError("3") },
+            ]
+        )
+        let failures = await failedSteps(of: plan)
+        #expect(failures.map(\.name) == ["first", "third"])
+        #expect(failures.map { $0.error as? MarkedError } == [MarkedError("1"), MarkedError("3")])
+        #expect(failures.allSatisfy { !$0.hasExceededGrace })
+        #expect(log.events == ["second"])
+        #expect("\(plan)" == #"ShutdownPlan "server""#)
+    }
+
+    @Test func anOperationThatExceedsItsGraceIsCancelledAndAwaited() async throws {
+        let plan = ShutdownPlan(
+            clock: clock,
+            steps: [
+                hanging("first", grace: .seconds(2)),
+                .operation("second", grace: .seconds(1)) { [log] in log.record("second") },
+            ]
+        )
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await clock.waitForSleepers()
+        try await log.waitForEvents(count: 1)
+        await clock.advance(by: .seconds(2))
+        let failures = await shutdown.value
+        #expect(log.events == ["first begins", "first is cancelled", "second"])
+        #expect(failures.map(\.name) == ["first"] && failures.first?.hasExceededGrace == true)
+        #expect(failures.first?.error as? TimeoutError == TimeoutError(duration: .seconds(2)))
+    }
+
+    @Test func anErrorAfterTheGraceIsKept() async throws {
+        let plan = ShutdownPlan(
+            clock: clock,
+            steps: [hanging("flush", grace: .seconds(2)) { throw MarkedError("half written") }]
+        )
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await clock.waitForSleepers()
+        try await log.waitForEvents(count: 1)
+        await clock.advance(by: .seconds(2))
+        let failure = try #require(await shutdown.value.first)
+        #expect(failure.error as? MarkedError == MarkedError("half written") && failure.hasExceededGrace)
+        #expect("\(failure)".hasSuffix("after its grace"))
+    }
+
+    @Test func anOperationThatReturnsAfterItsGraceHasSucceeded() async throws {
+        let plan = ShutdownPlan(clock: clock, steps: [hanging("flush", grace: .seconds(2)) {}])
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await clock.waitForSleepers()
+        await clock.advance(by: .seconds(2))
+        #expect(await shutdown.value.isEmpty)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func anOperationWithoutGraceRunsCancelled(grace: Duration) async throws {
+        let failures = await failedSteps(of: ShutdownPlan(clock: clock, steps: [hanging("flush", grace: grace)]))
+        #expect(failures.first?.error as? TimeoutError == TimeoutError(duration: grace))
+        #expect(log.events == ["flush begins", "flush is cancelled"])
+    }
+
+    @Test func tasksOfAnOwnerAreCancelledAfterTheGrace() async throws {
+        let (bag, begun) = (TaskBag(), Gate())
+        bag.addTask { [log] in
+            begun.open()
+            try? await Gate().wait()
+            log.record("cancelled")
+        }
+        try await begun.wait()
+        let plan = ShutdownPlan(clock: clock, steps: [.owner(bag, grace: .seconds(3))])
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await clock.waitForSleepers()
+        #expect(log.events.isEmpty)
+        await clock.advance(by: .seconds(3))
+        #expect(await shutdown.value.isEmpty)
+        #expect(log.events == ["cancelled"])
+    }
+
+    @Test func theGraceOfASupervisorEndsThoseOfItsChildren() async throws {
+        // On a clock of its own, which stands still: only the step ends the grace.
+        let supervisor = Supervisor(clock: TestClock())
+        let child = supervisor.keepRunning("child", grace: .seconds(60)) { [log] ready in
+            ready()
+            try? await Gate().wait()
+            log.record("cancelled")
+        }
+        let run = Task { try await supervisor.run() }
+        try await child.waitUntilReady()
+        let plan = ShutdownPlan(clock: clock, steps: [.supervisor(supervisor, grace: .seconds(2))])
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await clock.waitForSleepers()
+        #expect(log.events.isEmpty)
+        await clock.advance(by: .seconds(2))
+        #expect(await shutdown.value.isEmpty)
+        try await run.value
+        #expect(log.events == ["cancelled"])
+    }
+
+    @Test func aCancelledCallerPerformsTheRemainingStepsWithoutGrace() async throws {
+        let (bag, begun) = (TaskBag(), Gate())
+        bag.addTask { [log] in
+            begun.open()
+            try? await Gate().wait()
+            log.record("task is cancelled")
+        }
+        try await begun.wait()
+        let plan = ShutdownPlan(
+            clock: clock,
+            steps: [
+                hanging("first", grace: .seconds(60)),
+                .owner(bag, grace: .seconds(60)),
+                .operation("last", grace: .seconds(60)) { [log] in
+                    log.record("last, cancelled: \(Task.isCancelled)")
+                },
+            ]
+        )
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await log.waitForEvents(count: 1)
+        shutdown.cancel()
+        // The clock stands still.
+        let failures = await shutdown.value
+        #expect(
+            log.events == ["first begins", "first is cancelled", "task is cancelled", "last, cancelled: true"]
+        )
+        #expect(failures.map(\.name) == ["first"] && failures.first?.error is CancellationError)
+        #expect(failures.first?.hasExceededGrace == false)
+    }
+
+    @Test func aClockThatFailsEndsTheGrace() async throws {
+        struct BrokenClock: Clock {
+            let now = ContinuousClock.now
+            let minimumResolution = Duration.zero
+            func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+                throw MarkedError("broken")
+            }
+        }
+        let plan = ShutdownPlan(clock: BrokenClock(), steps: [hanging("flush", grace: .seconds(60))])
+        let failures = await failedSteps(of: plan)
+        #expect(failures.first?.error as? MarkedError == MarkedError("broken"))
+    }
+
+    @Test func aSecondCallPerformsTheStepsAgain() async throws {
+        let plan = ShutdownPlan(
+            clock: clock,
+            steps: [
+                .owner(AsyncLifetime(), grace: .seconds(1)),
+                .operation("flush", grace: .seconds(1)) { [log] in log.record("flush") },
+            ]
+        )
+        try await plan.shutdown()
+        try await plan.shutdown()
+        #expect(log.events == ["flush", "flush"])
+        try await ShutdownPlan(steps: []).shutdown()
+    }
+}
