@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
         .library(name: "TaskControlSupervision", targets: ["TaskControlSupervision"]),
+        .library(name: "TaskControlServiceLifecycle", targets: ["TaskControlServiceLifecycle"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
         .library(name: "TaskControlTestingTraits", targets: ["TaskControlTestingTraits"]),
     ],
@@ -36,6 +37,11 @@ let package = Package(
             name: "Tracing",
             description: "TaskControlTracing: each task and call becomes a span of swift-distributed-tracing."
         ),
+        .trait(
+            name: "ServiceLifecycle",
+            description:
+                "TaskControlServiceLifecycle: owners, supervisors and shutdown plans are services of swift-service-lifecycle."
+        ),
     ],
     dependencies: [
         // Only with the trait, these four.
@@ -47,6 +53,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.0"),
+        // Only with the trait.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // Only with the trait.
         .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
         // Only for the tests: a server to talk to.
@@ -129,6 +137,20 @@ let package = Package(
         .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
         // Work that runs as long as its owner: periodic work, and work that is restarted when it fails.
         .target(name: "TaskControlSupervision", dependencies: ["TaskControl"]),
+        // Without package access, so that it proves that the public API of owners and supervisors suffices.
+        .target(
+            name: "TaskControlServiceLifecycle",
+            dependencies: [
+                "TaskControl",
+                "TaskControlSupervision",
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+            ],
+            packageAccess: false
+        ),
         .target(
             name: "TaskControlTesting",
             dependencies: ["TaskControl", "TaskControlSupport", "TaskControlTrace", "CTaskControlTesting"]
@@ -170,15 +192,29 @@ let package = Package(
                 "TaskControl",
                 "TaskControlLogging",
                 "TaskControlMetrics",
+                "TaskControlServiceLifecycle",
+                "TaskControlSupervision",
                 "TaskControlTesting",
                 "TaskControlTracing",
                 "TestSupport",
                 .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Logging"])),
+                // The logger of a service group.
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"])),
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(
                     name: "InMemoryTracing",
                     package: "swift-distributed-tracing",
                     condition: .when(traits: ["Tracing"])
+                ),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+                .product(
+                    name: "UnixSignals",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
                 ),
             ]
         ),

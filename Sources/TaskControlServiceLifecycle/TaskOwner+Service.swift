@@ -1,0 +1,60 @@
+#if ServiceLifecycle
+public import ServiceLifecycle
+public import TaskControl
+
+extension TaskOwner {
+    /// Returns a service that shuts down this owner when its service group does.
+    ///
+    /// ```swift
+    /// let group = ServiceGroup(
+    ///     services: [lifetime.service(grace: .seconds(5))],
+    ///     gracefulShutdownSignals: [.sigterm],
+    ///     logger: logger
+    /// )
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - grace: The time from the beginning of the graceful shutdown after which the tasks of the owner are cancelled. If zero or negative, they are
+    ///     cancelled at once.
+    ///   - clock: Measures `grace`.
+    /// - Returns: The service, which retains the owner.
+    public func service(grace: Duration, clock: any Clock<Duration> = ContinuousClock()) -> TaskOwnerService {
+        TaskOwnerService(owner: self, grace: grace, clock: clock)
+    }
+}
+
+/// A service that shuts down an owner of tasks when its service group does: see ``TaskControl/TaskOwner/service(grace:clock:)``.
+///
+/// The service runs until the graceful shutdown of its group, even if the owner has no tasks or is closed.
+public struct TaskOwnerService: Service {
+    fileprivate let owner: any TaskOwner
+    fileprivate let grace: Duration
+    fileprivate let clock: any Clock<Duration>
+
+    /// Waits for the graceful shutdown of the service group. Then shuts down the owner, with the grace. Called by the service group.
+    ///
+    /// When this function returns or throws, the owner has no tasks and accepts none.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller cancels the tasks of the owner at once. If the graceful shutdown has begun, its grace ends early.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled before the graceful shutdown, and no other error.
+    public func run() async throws {
+        do {
+            try await gracefulShutdown()
+        } catch {
+            await owner.shutdown(grace: .zero, clock: clock)
+            throw error
+        }
+        await owner.shutdown(grace: grace, clock: clock)
+    }
+}
+
+extension TaskOwnerService: CustomStringConvertible {
+    /// The type of the owner, and its name if there is one. A service group shows it in its log.
+    public var description: String {
+        let type = "\(type(of: owner))"
+        return owner.name.map { "\(type) \"\($0)\"" } ?? type
+    }
+}
+#endif
