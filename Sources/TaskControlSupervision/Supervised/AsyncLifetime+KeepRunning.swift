@@ -26,6 +26,9 @@ extension AsyncLifetime {
     /// The work ends with the lifetime, which cancels its run, and is not restarted then; `Task.cancellationCause` has the cause. A
     /// `CancellationError` that the operation throws without being cancelled is a failure like others.
     ///
+    /// A lifetime does not say that its grace has begun: `shutdown(grace:)` waits for work that does not end by
+    /// itself, and then cancels it. Call ``SupervisedWork/stop()`` first if the work has something to finish.
+    ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
     ///   - restart: The ends of a run that a restart follows.

@@ -26,7 +26,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private var causes: [FailedRun] = []
     /// Why and until when the siblings of a failed child wait.
     private var restart: (until: Duration, error: any Error)?
-    /// A clock that cannot sleep is taken to have slept.
+    /// The time of the last sleep. A clock whose sleep ends a part of a nanosecond early, or that cannot sleep, would be asked for it forever.
     private var floor = Duration.zero
     private var isCancelled = false
 
@@ -172,18 +172,18 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private mutating func wait(until time: Duration?) async {
         guard let time, !isCancelled else { return await park() }
         let deadline = start.advanced(by: time.saturated)
-        let hasFailed = await withTaskGroup(of: Bool.self) { [clock, engine, self] group in
+        let hasSlept = await withTaskGroup(of: Bool.self) { [clock, engine, self] group in
             group.addTask {
-                var hasFailed = false
-                do { try await clock.sleep(until: deadline, tolerance: nil) } catch { hasFailed = !Task.isCancelled }
+                var hasSlept = true
+                do { try await clock.sleep(until: deadline, tolerance: nil) } catch { hasSlept = !Task.isCancelled }
                 engine.state.withLock { $0.machine.wake() }?.resume(returning: .reached)
-                return hasFailed
+                return hasSlept
             }
             await park()
             group.cancelAll()
             return await group.next() ?? false
         }
-        if hasFailed { floor = time }
+        if hasSlept { floor = time }
     }
 
     private func park() async {

@@ -73,14 +73,10 @@ final class SupervisionEngine: Sendable {
     ///
     /// - Parameter isAbrupt: Whether the grace of each child is over.
     func close(isAbrupt: Bool) {
-        let (coordinator, isOver, moment) = state.withLock { books in
-            let hadEnded = books.machine.hasEnded
-            let coordinator = books.machine.close(isAbrupt: isAbrupt)
-            return (coordinator, books.machine.hasEnded && !hadEnded, Diagnostics.moment)
-        }
-        coordinator?.resume(returning: .reached)
+        let (answer, moment) = state.withLock { ($0.machine.close(isAbrupt: isAbrupt), Diagnostics.moment) }
+        answer.waking?.resume(returning: .reached)
         // Before a coordinator has begun: nothing runs.
-        if isOver {
+        if answer.isEnd {
             publishEnd()
             Diagnostics.emit(at: moment, source.event(.closed))
         }

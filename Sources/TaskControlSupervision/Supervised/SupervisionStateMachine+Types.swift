@@ -77,6 +77,9 @@ extension SupervisionStateMachine {
         /// Whether `ready()` was called, and the coordinator has not published it.
         var isReadyNews = false
         var hasBeenReady = false
+        /// Whether others see that the run is ready, or that the child has ended: what a wait promises.
+        var isReadyPublished = false
+        var isEndPublished = false
         var readySince: Duration?
         var mustStop = false
         /// Whether the child was stopped on its own: it does not begin again.

@@ -20,6 +20,8 @@ struct SupervisionStateMachine<Waiter> {
     private var isAbrupt = false
     private var hasBegun = false
     private(set) var hasEnded = false
+    /// Whether the end is about to be published: a child that is added now would never start.
+    private var isEnding = false
     private var coordinator: Waiter?
     /// Whether something has happened since the coordinator asked.
     private var isNews = false
@@ -40,7 +42,7 @@ struct SupervisionStateMachine<Waiter> {
     ///
     /// - Returns: `false` if one has begun before, or the end came first.
     mutating func begin() -> Bool {
-        if hasBegun || hasEnded { return false }
+        if hasBegun || isEnding { return false }
         hasBegun = true
         return true
     }
@@ -49,7 +51,7 @@ struct SupervisionStateMachine<Waiter> {
     ///
     /// - Returns: `nil` if it is too late for that; and the coordinator, to be resumed.
     mutating func add(_ rules: Rules) -> (child: Int?, waking: Waiter?) {
-        if hasEnded || closing != nil { return (nil, nil) }
+        if isEnding || closing != nil { return (nil, nil) }
         children.append(Child(rules: rules))
         return (children.count - 1, wake())
     }
@@ -57,13 +59,13 @@ struct SupervisionStateMachine<Waiter> {
     /// Stops all children, and starts none any more.
     ///
     /// - Parameter isAbrupt: Whether the grace of each child is over.
-    /// - Returns: The coordinator, to be resumed.
-    mutating func close(isAbrupt: Bool) -> Waiter? {
-        if hasEnded { return nil }
+    /// - Returns: The coordinator, to be resumed; and whether none has begun, and the caller publishes the end.
+    mutating func close(isAbrupt: Bool) -> (waking: Waiter?, isEnd: Bool) {
+        if isEnding { return (nil, false) }
         if isAbrupt { self.isAbrupt = true }
         if closing == nil { close(.stopped) }
-        if !hasBegun { hasEnded = true }
-        return wake()
+        if !hasBegun { isEnding = true }
+        return (wake(), isEnding)
     }
 
     private mutating func close(_ end: End) {
@@ -71,11 +73,11 @@ struct SupervisionStateMachine<Waiter> {
         for child in children.indices where !children[child].isOver { children[child].mustStop = true }
     }
 
-    /// The coordinator has published the end.
+    /// The end of each child has been published.
     ///
     /// - Returns: All that wait for a child or for the end.
     mutating func end() -> Woken {
-        hasEnded = true
+        (isEnding, hasEnded) = (true, true)
         var woken = Woken(reached: groupEnds.wakeAll(with: .reached))
         for child in children.indices { woken.append(wakeEnded(child)) }
         return woken
@@ -83,7 +85,8 @@ struct SupervisionStateMachine<Waiter> {
 
     /// Stops one child for good.
     mutating func stop(_ child: Int) -> (answer: StopAnswer, waking: Waiter?) {
-        if hasEnded || children[child].isOver { return (.isOver, nil) }
+        if hasEnded || children[child].isEndPublished { return (.isOver, nil) }
+        if isEnding || children[child].isOver { return (.stops, nil) }
         children[child].isRetired = true
         if !hasBegun {
             children[child].phase = .retired
@@ -125,6 +128,12 @@ struct SupervisionStateMachine<Waiter> {
     /// - Complexity: O(*n*) in the number of children.
     mutating func next(at now: Duration) -> Action {
         isNews = false
+        let action = action(at: now)
+        if case .end = action { isEnding = true }
+        return action
+    }
+
+    private mutating func action(at now: Duration) -> Action {
         if let child = children.firstIndex(where: \.isReadyNews) {
             children[child].isReadyNews = false
             children[child].hasBeenReady = true
@@ -134,7 +143,14 @@ struct SupervisionStateMachine<Waiter> {
         for child in children.indices {
             if case .ended(let end) = children[child].phase { return decide(child, end, at: now) }
         }
-        if let stopped = children.lastIndex(where: { $0.mustStop && !$0.isOver }) { return stop(stopped, at: now) }
+        if let stopped = children.lastIndex(where: { $0.mustStop && !$0.isOver }) {
+            let action = stop(stopped, at: now)
+            // A child that takes its time to stop alone does not hold up the restarts of the others.
+            guard case .wait(let end) = action, closing == nil, strategy == .one else { return action }
+            let start = start(at: now)
+            guard case .wait(let next) = start else { return start }
+            return .wait(until: [end, next].compactMap(\.self).min())
+        }
         if let closing { return .end(closing) }
         return start(at: now)
     }
@@ -186,7 +202,7 @@ struct SupervisionStateMachine<Waiter> {
 
     private mutating func start(at now: Duration) -> Action {
         var earliest: Duration?
-        for child in children.indices where children[child].phase == .pending {
+        for child in children.indices where children[child].phase == .pending && !children[child].mustStop {
             guard isTurn(of: child) else { continue }
             let time = children[child].notBefore
             if time > now {
@@ -202,6 +218,7 @@ struct SupervisionStateMachine<Waiter> {
             }
             children[child].isCounted = false
             children[child].readySince = nil
+            children[child].isReadyPublished = false
             children[child].run += 1
             children[child].phase = .launching
             return .start(child, run: children[child].run)
@@ -268,8 +285,10 @@ struct SupervisionStateMachine<Waiter> {
     /// Enrolls a caller that waits until a child is ready.
     ///
     mutating func enrollForReadiness(of child: Int) -> Enrollment {
-        if children[child].isOver || hasEnded { return .ended }
-        if children[child].phase == .ready, !children[child].isReadyNews, !children[child].mustStop { return .reached }
+        if children[child].isEndPublished || hasEnded { return .ended }
+        if children[child].phase == .ready, children[child].isReadyPublished, !children[child].mustStop {
+            return .reached
+        }
         return .waits(children[child].readiness.enroll())
     }
 
@@ -282,11 +301,15 @@ struct SupervisionStateMachine<Waiter> {
     }
 
     /// The coordinator has published that a child is ready.
-    mutating func wakeReady(_ child: Int) -> [Waiter] { children[child].readiness.wakeAll(with: .reached) }
+    mutating func wakeReady(_ child: Int) -> [Waiter] {
+        children[child].isReadyPublished = true
+        return children[child].readiness.wakeAll(with: .reached)
+    }
 
     /// The coordinator has published the end of a child.
     mutating func wakeEnded(_ child: Int) -> Woken {
-        Woken(
+        children[child].isEndPublished = true
+        return Woken(
             reached: children[child].ends.wakeAll(with: .reached),
             ended: children[child].readiness.wakeAll(with: .ended)
         )
@@ -301,7 +324,7 @@ struct SupervisionStateMachine<Waiter> {
     mutating func enrollForEnd(of child: Int?) -> Waiters.ID? {
         if hasEnded { return nil }
         guard let child else { return groupEnds.enroll() }
-        return children[child].isOver ? nil : children[child].ends.enroll()
+        return children[child].isEndPublished ? nil : children[child].ends.enroll()
     }
 
     mutating func parkForEnd(of child: Int?, _ id: Waiters.ID, _ waiter: Waiter) -> SupervisionWake? {

@@ -16,7 +16,7 @@ public import TaskControl
 /// When a child fails, the strategy says which children are restarted with it. The limit is that of the supervisor: when more restarts would be
 /// needed, or a child with the rule ``RestartRule/never`` fails, the supervisor stops all children, and ``run(until:)`` throws.
 ///
-/// Safe to use from any thread and any isolation.
+/// Safe to use from any thread and any isolation. A supervisor that is deallocated before it has run stops its children.
 ///
 /// ## Ordering
 /// Children start in the order in which they were added, each when those before it are ready or have completed. They stop in reverse order, each
@@ -47,6 +47,9 @@ public final class Supervisor: Sendable {
         engine = SupervisionEngine(.supervisor, name: name, strategy, limit)
         self.clock = clock
     }
+
+    /// Stops the children of a supervisor that never ran, so that no caller waits for them forever. `run()` keeps the supervisor alive.
+    deinit { engine.close(isAbrupt: true) }
 
     /// The name shown in diagnostics.
     public var name: String? { engine.source.name }

@@ -180,7 +180,7 @@ struct PeriodicTests {
     }
 
     @Test @MainActor func workRunsInTheIsolationOfItsCallerAndWithoutItsDeadline() async throws {
-        try await withDeadline(in: .seconds(100), clock: clock) {
+        _ = try await withDeadline(in: .seconds(100), clock: clock) {
             lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { owner in
                 MainActor.assertIsolated()
                 #expect(Task.currentDeadline == nil)

@@ -169,6 +169,12 @@ struct KeepRunningTests {
         #expect(error?.causes.count == 1)
     }
 
+    @Test func aCancellationErrorWithoutACancellationIsAFailure() async throws {
+        let work = lifetime.keepRunning("feed", restart: .never, clock: clock) { _ in throw CancellationError() }
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.reason == .failed && error?.causes.first?.error is CancellationError)
+    }
+
     @Test func aHintOfTheErrorIsALongerDelay() async throws {
         struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(7) } }
         let runs = OrderRecorder<Int>()
@@ -343,6 +349,26 @@ struct KeepRunningTests {
         }
     }
 
+    /// A clock rounds what it is given: seed 84423 of the random programs asked a clock for the rest of a nanosecond forever.
+    @Test func aSleepThatEndsALittleEarlyIsTheEndOfTheDelay() async throws {
+        struct Early: Clock {
+            let clock: TestClock
+            var now: TestClock.Instant { clock.now }
+            var minimumResolution: Duration { .nanoseconds(1) }
+            func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+                try await clock.sleep(until: deadline.advanced(by: .nanoseconds(-1)))
+            }
+        }
+        let work = lifetime.keepRunning("feed", backoff: fixed, clock: Early(clock: clock)) { ready in
+            if ready.number == 1 { throw MarkedError() }
+            ready()
+            try await Gate().wait()
+        }
+        await clock.advance(by: .seconds(1) - .nanoseconds(1), waking: 1)
+        try await work.waitUntilReady()
+        await work.stop()
+    }
+
     @Test func aClockThatCannotSleepDoesNotStopTheRestarts() async throws {
         struct Broken: Clock {
             var now: ContinuousClock.Instant { ContinuousClock.now }
@@ -356,43 +382,5 @@ struct KeepRunningTests {
         }
         try await work.waitUntilReady()
         await work.stop()
-    }
-
-    // MARK: Events
-
-    @Test func eventsTellTheLifeOfTheWork() async throws {
-        let events = try await EventLog.events {
-            let lifetime = AsyncLifetime()
-            let work = lifetime.keepRunning("feed", limit: .restarts(1, per: .seconds(9)), backoff: fixed, clock: clock)
-            {
-                ready in
-                if ready.number == 2 { ready() }
-                throw MarkedError("crash")
-            }
-            let wait = Task { for await _ in work.states {} }
-            await clock.advance(by: .seconds(1), waking: 1)
-            await wait.value
-            try await lifetime.drain()
-        }
-        let own = events.filter { $0.primitive == .keepRunning && $0.subject != nil }
-        #expect(
-            own.map(\.kind.rawValue) == ["started", "failed", "waiting", "restarted", "ready", "failed", "gaveUp"]
-        )
-        #expect(own.map(\.attempt) == [1, 1, 1, 2, 2, 2, 2])
-        #expect(own.allSatisfy { $0.taskName == "feed" && $0.ownerName == "feed" })
-        #expect(own.compactMap(\.delay) == [.seconds(1)])
-        #expect(own.unpaired.isEmpty)
-    }
-
-    @Test func aFailureThatNobodyFollowsIsReported() async throws {
-        let log = Collector {
-            $0.primitive == .keepRunning && $0.kind == .unhandledError && $0.error?.contains("unseen") == true
-        }
-        let observation = TaskDiagnostics.observe(log)
-        defer { observation.end() }
-        Diagnostics.keepQuiet()
-        lifetime.keepRunning("feed", restart: .never, clock: clock) { _ in throw MarkedError("unseen") }
-        try await log.wait { $0.count == 1 }
-        try await lifetime.drain()
     }
 }

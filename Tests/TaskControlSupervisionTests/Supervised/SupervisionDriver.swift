@@ -12,6 +12,7 @@ struct SupervisionDriver: MachineDriver {
         case advance
         case close(isAbrupt: Bool)
         case stop(Int)
+        case add
     }
 
     struct Run: Hashable {
@@ -26,6 +27,9 @@ struct SupervisionDriver: MachineDriver {
     private let strategy: SupervisionStrategy
     private let limit: Int
     private let grace: Int
+    private let rules: SupervisionStateMachine<Int>.Rules
+    /// How many children there may be.
+    private let most: Int
     private var runs: [Run?]
     private var hasBeenReady: [Bool]
     private var isOver: [Bool]
@@ -40,11 +44,19 @@ struct SupervisionDriver: MachineDriver {
 
     static let period = 3
 
-    init(_ strategy: SupervisionStrategy, children: Int, rule: RestartRule = .onFailure, limit: Int = 2, grace: Int = 0)
-    {
+    init(
+        _ strategy: SupervisionStrategy,
+        children: Int,
+        rule: RestartRule = .onFailure,
+        limit: Int = 2,
+        grace: Int = 0,
+        most: Int = 0
+    ) {
         self.strategy = strategy
         self.limit = limit
         self.grace = grace
+        rules = .init(restart: rule, grace: .seconds(grace), stableAfter: .seconds(2))
+        self.most = max(most, children)
         machine = SupervisionStateMachine(strategy, .restarts(limit, per: .seconds(Self.period)))
         runs = Array(repeating: nil, count: children)
         hasBeenReady = Array(repeating: false, count: children)
@@ -52,7 +64,7 @@ struct SupervisionDriver: MachineDriver {
         mustCount = hasBeenReady
         isRetired = hasBeenReady
         for _ in 0..<children {
-            _ = machine.add(.init(restart: rule, grace: .seconds(grace), stableAfter: .seconds(2)))
+            _ = machine.add(rules)
         }
         expect(machine.begin(), true)
         expect(machine.begin(), false, "one coordinator")
@@ -78,6 +90,7 @@ struct SupervisionDriver: MachineDriver {
         if !isClosed { events.append(.close(isAbrupt: false)) }
         if !isAbrupt { events.append(.close(isAbrupt: true)) }
         if let first = isOver.firstIndex(of: false) { events.append(.stop(first)) }
+        if runs.count < most { events.append(.add) }
         return events
     }
 
@@ -102,10 +115,22 @@ struct SupervisionDriver: MachineDriver {
         case .close(let isAbrupt):
             isClosed = true
             if isAbrupt { self.isAbrupt = true }
-            woken(machine.close(isAbrupt: isAbrupt))
+            let (waking, isEnd) = machine.close(isAbrupt: isAbrupt)
+            #expect(!isEnd, "the coordinator publishes the end")
+            woken(waking)
         case .stop(let child):
             isRetired[child] = true
             woken(machine.stop(child).waking)
+        case .add:
+            let (child, waking) = machine.add(rules)
+            #expect((child == nil) == isClosed, "a group that is closed takes no child")
+            woken(waking)
+            guard child != nil else { break }
+            runs.append(nil)
+            hasBeenReady.append(false)
+            isOver.append(false)
+            mustCount.append(false)
+            isRetired.append(false)
         }
         checkThatNoWakeIsMissing()
     }
@@ -180,7 +205,7 @@ struct SupervisionDriver: MachineDriver {
 
     private mutating func start(_ child: Int, _ number: Int) {
         #expect(runs[child] == nil, "a run does not overlap the one before")
-        #expect(!isClosed && !isOver[child], "what was stopped does not begin")
+        #expect(!isClosed && !isOver[child] && !isRetired[child], "what was stopped does not begin")
         let isOrdered = runs[..<child].indices.allSatisfy {
             isOver[$0] || (strategy == .one ? hasBeenReady[$0] : runs[$0]?.isReady == true)
         }

@@ -184,6 +184,16 @@ struct SupervisionSimulationTests {
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...60, using: &random)))
             await work.stop()
             sim.expect(work.state.isFinal, "what was stopped has ended")
+        case 2:
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...60, using: &random)))
+            let work = supervisor.keepRunning("late") { ready in
+                runs.begin("late")
+                defer { runs.end("late") }
+                ready()
+                try await Task.sleep(for: .milliseconds(30))
+                throw MarkedError("late")
+            }
+            works.append(work)
         default: break
         }
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...300, using: &random)))

@@ -22,13 +22,14 @@ struct SupervisionStateMachineTests {
                 children: 1 + program % 4,
                 rule: rule,
                 limit: program % 5,
-                grace: program % 3
+                grace: program % 3,
+                most: 5
             )
             for _ in 0..<Int.random(in: 10...120, using: &random) {
                 // Mostly the coordinator and the runs: a program that is closed soon shows little.
                 let events = driver.events.filter {
                     switch $0 {
-                    case .close, .stop: Int.random(in: 0..<40, using: &random) == 0
+                    case .close, .stop, .add: Int.random(in: 0..<40, using: &random) == 0
                     default: true
                     }
                 }
@@ -143,6 +144,32 @@ struct SupervisionStateMachineTests {
         expect(machine.enrollForEnd(of: nil), nil)
     }
 
+    @Test func aWaitEndsWhenOthersSeeWhatItWaitedFor() {
+        var machine = machine()
+        expect(machine.next(at: .zero), .start(0, run: 1))
+        _ = machine.began(0, run: 1)
+        _ = machine.ready(0, run: 1)
+        expect(machine.next(at: .zero), .announceReady(0))
+        guard case .waits(let id) = machine.enrollForReadiness(of: 0) else {
+            Issue.record("Nobody has published it.")
+            return
+        }
+        expect(machine.parkForReadiness(of: 0, id, 1), nil)
+        expect(machine.wakeReady(0), [1])
+        guard case .reached = machine.enrollForReadiness(of: 0) else {
+            Issue.record("It is ready.")
+            return
+        }
+        _ = machine.ended(0, run: 1, .returned)
+        expect(machine.next(at: .zero), .completed(0))
+        let isWaiting = machine.enrollForEnd(of: 0) != nil
+        #expect(isWaiting, "the end is not published")
+        expect(machine.stop(0).answer, .stops)
+        _ = machine.wakeEnded(0)
+        expect(machine.enrollForEnd(of: 0), nil)
+        expect(machine.stop(0).answer, .isOver)
+    }
+
     @Test func waitersThatLeaveAreNotWoken() {
         var machine = machine()
         guard case .waits(let id) = machine.enrollForReadiness(of: 0), let end = machine.enrollForEnd(of: 0) else {
@@ -156,14 +183,27 @@ struct SupervisionStateMachineTests {
         #expect(!machine.hasWaiters(0))
     }
 
-    @Test func aClosedMachineThatHasNotBegunHasEnded() {
+    @Test func aMachineThatIsClosedBeforeItHasBegunEndsAtOnce() {
         var machine = Machine(.all, .unlimited)
         _ = machine.add(.init())
-        expect(machine.close(isAbrupt: false), nil)
-        #expect(machine.hasEnded)
+        expect(machine.close(isAbrupt: false).isEnd, true)
+        expect(machine.close(isAbrupt: false).isEnd, false, "one caller publishes the end")
         expect(machine.begin(), false)
         expect(machine.add(.init()).child, nil)
+        // The end is not published yet: callers wait for it.
+        expect(machine.stop(0).answer, .stops)
+        let isWaiting = machine.enrollForEnd(of: nil) != nil
+        #expect(isWaiting && !machine.hasEnded)
+        _ = machine.end()
+        #expect(machine.hasEnded)
         expect(machine.stop(0).answer, .isOver)
+    }
+
+    @Test func aMachineThatEndsTakesNoChild() {
+        var machine = Machine(.one, .unlimited)
+        expect(machine.begin(), true)
+        expect(machine.next(at: .zero), .end(.completed))
+        expect(machine.add(.init()).child, nil)
     }
 
     @Test func aChildThatIsStoppedBeforeTheBeginningNeverRuns() {

@@ -232,6 +232,25 @@ struct SupervisorTests {
         try await run.value
     }
 
+    @Test func aChildThatTakesItsTimeToStopDoesNotHoldUpTheOthers() async throws {
+        let supervisor = Supervisor(clock: clock)
+        let crash = Gate()
+        let works = [add("a", to: supervisor, grace: .seconds(100)), add("b", to: supervisor, failing: crash)]
+        let run = start(supervisor)
+        for work in works { try await work.waitUntilReady() }
+        let stop = Task { await works[0].stop() }
+        try await clock.waitForSleepers(count: 1)
+        crash.open()
+        // The delay of the restart replaces that of the grace.
+        for await state in works[1].states { if case .waiting = state { break } }
+        await clock.advance(by: .seconds(1), waking: 1)
+        try await log.waitForEvents(count: 4)
+        #expect(log.events == ["a 1", "b 1", "b ends", "b 2"])
+        run.cancel()
+        await stop.value
+        _ = await run.result
+    }
+
     @Test func childrenThatWereStoppedBeforeTheBeginningNeverRun() async throws {
         let supervisor = Supervisor(clock: clock)
         let works = ["a", "b"].map { add($0, to: supervisor) }
@@ -241,6 +260,32 @@ struct SupervisorTests {
         await supervisor.shutdown()
         try await run.value
         #expect(log.events == ["b 1", "b ends"])
+    }
+
+    @Test func aSupervisorThatNeverRunsStopsItsChildrenWhenItIsDeallocated() async throws {
+        var supervisor: Supervisor? = Supervisor(clock: clock)
+        let work = add("a", to: try #require(supervisor))
+        let wait = Task { try await work.waitUntilReady() }
+        supervisor = nil
+        let error = await #expect(throws: SupervisionError.self) { try await wait.value }
+        #expect(error?.reason == .stopped)
+        await work.stop()
+    }
+
+    @Test func aChildThatWaitsForItsTurnIsStopped() async throws {
+        let supervisor = Supervisor(clock: clock)
+        let begun = Gate()
+        let first = supervisor.keepRunning("a") { _ in
+            begun.open()
+            try await Gate().wait()
+        }
+        let second = add("b", to: supervisor)
+        let run = start(supervisor)
+        try await begun.wait()
+        await second.stop()
+        await first.stop()
+        try await run.value
+        #expect(log.events.isEmpty, "it never ran")
     }
 
     @Test func manyCallersMayAddChildrenAtOnce() async throws {

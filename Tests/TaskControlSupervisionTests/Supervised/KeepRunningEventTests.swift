@@ -1,0 +1,49 @@
+import TaskControl
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControlSupervision
+
+@Suite(.timeLimit(.minutes(15)))
+struct KeepRunningEventTests {
+    private let clock = TestClock()
+    private let lifetime = AsyncLifetime(name: "model")
+    private let fixed = RetryBackoff.fixed(.seconds(1))
+
+    @Test func eventsTellTheLifeOfTheWork() async throws {
+        let events = try await EventLog.events {
+            let lifetime = AsyncLifetime()
+            let work = lifetime.keepRunning("feed", limit: .restarts(1, per: .seconds(9)), backoff: fixed, clock: clock)
+            {
+                ready in
+                if ready.number == 2 { ready() }
+                throw MarkedError("crash")
+            }
+            let wait = Task { for await _ in work.states {} }
+            await clock.advance(by: .seconds(1), waking: 1)
+            await wait.value
+            try await lifetime.drain()
+        }
+        let own = events.filter { $0.primitive == .keepRunning && $0.subject != nil }
+        #expect(
+            own.map(\.kind.rawValue) == ["started", "failed", "waiting", "restarted", "ready", "failed", "gaveUp"]
+        )
+        #expect(own.map(\.attempt) == [1, 1, 1, 2, 2, 2, 2])
+        #expect(own.allSatisfy { $0.taskName == "feed" && $0.ownerName == "feed" })
+        #expect(own.compactMap(\.delay) == [.seconds(1)])
+        #expect(own.unpaired.isEmpty)
+    }
+
+    @Test func aFailureThatNobodyFollowsIsReported() async throws {
+        let log = Collector {
+            $0.primitive == .keepRunning && $0.kind == .unhandledError && $0.error?.contains("unseen") == true
+        }
+        let observation = TaskDiagnostics.observe(log)
+        defer { observation.end() }
+        Diagnostics.keepQuiet()
+        lifetime.keepRunning("feed", restart: .never, clock: clock) { _ in throw MarkedError("unseen") }
+        try await log.wait { $0.count == 1 }
+        try await lifetime.drain()
+    }
+}
