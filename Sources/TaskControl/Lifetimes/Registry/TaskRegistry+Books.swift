@@ -9,6 +9,9 @@ extension TaskRegistry {
         /// The causes of entries that were cancelled before the handles of their tasks were there.
         private(set) var earlyCauses: [ID: RecordedCause] = [:]
 
+        /// What is called when the owner is shut down, before its grace, by number.
+        var refusalHandlers: [UInt64: @Sendable () -> Void] = [:]
+
         /// Does nothing if the task has finished.
         mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
             if machine.phase(of: id) != nil { subjects[id] = subject }

@@ -21,10 +21,11 @@ extension TaskRegistry {
 
     /// Refuses later tasks. The present tasks continue.
     func refuse() {
-        let moment = state.withLock { books in
+        let (moment, handlers) = state.withLock { books in
             books.machine.close()
-            return Diagnostics.moment
+            return (Diagnostics.moment, books.refusalHandlers)
         }
+        for handler in handlers.sorted(by: { $0.key < $1.key }) { handler.value() }
         Diagnostics.emit(at: moment, source.event(.closed))
     }
 
