@@ -18,9 +18,9 @@ extension AsyncLifetime {
     /// The work never overlaps itself.
     ///
     /// ## Cancellation
-    /// The end of the lifetime cancels the work, which sees it as any task does, and no tick follows. A tick that is cancelled before it begins
-    /// does not begin. An error that a cancelled task throws is part of its cancellation. A `CancellationError` that the work throws without being
-    /// cancelled is a failure like others.
+    /// The end of the lifetime cancels the work, which sees it as any task does, and no tick follows; `shutdown(grace:)` lets a tick that is under
+    /// way continue for its grace. A tick that is cancelled before it begins does not begin. An error that a cancelled task throws is part of its
+    /// cancellation. A `CancellationError` that the work throws without being cancelled is a failure like others.
     ///
     /// - Parameters:
     ///   - interval: The time between the ticks. Less than a nanosecond is a nanosecond.
@@ -66,7 +66,15 @@ extension AsyncLifetime {
             perform: perform,
             onError: onError
         )
-        return addTask(name: name, priority: priority) { await ticks.run(machine, generator, name) }
+        // A shutdown refuses first: no tick begins in its grace.
+        let registration = onRefusal { ticks.end.refuse() }
+        let task = addTask(name: name, priority: priority) {
+            // The task that begins the work may have a deadline; the work has none.
+            await withoutDeadline { await ticks.run(machine, generator, name) }
+            withExtendedLifetime(registration) {}
+        }
+        ticks.end.attach(task)
+        return task
     }
 }
 
@@ -80,6 +88,7 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
     let backoff: RetryBackoff
     let perform: @isolated(any) @Sendable (Owner) async throws -> Void
     let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
+    let end = PeriodicEnd()
 
     private static var origin: TaskOrigin { TaskOrigin("AsyncLifetime.every", .every, isForOwner: true) }
 
@@ -90,6 +99,7 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
         let events = CallEvents.begin(.every, .started, .waiting, ownerName: name)
         var tick = 0
         while !Task.isCancelled {
+            guard end.sleep(true) else { break }
             do {
                 let time = machine.due.saturatingAdding(delay(&generator))
                 try await clock.sleep(until: start.advanced(by: time), tolerance: nil)
@@ -98,12 +108,12 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
                 if !Task.isCancelled { await settle(error, in: Self.origin, handler: nil) }
                 break
             }
-            if Task.isCancelled { break }
+            guard end.sleep(false), !Task.isCancelled else { break }
             machine.begin(at: now)
             tick += 1
             events?.emit(.ticked, .entered(.running), attempt: tick)
             do {
-                guard try await work() else { break }
+                guard try await work(isolation: perform.isolation) else { break }
                 machine.succeed(at: now)
                 events?.emit(.waiting, .entered(.waiting), attempt: tick)
             } catch {
@@ -112,9 +122,8 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
                 let failures = machine.fail()
                 if failures == 1 { schedule = RetrySchedule(backoff) }
                 events?.emit(.failed, error: error, attempt: tick)
-                let hint = (error as? any RetryAfterProviding)?.retryAfter
-                guard let delay = schedule.delay(afterAttempt: failures, error: error, hint: hint) else { break }
-                machine.backOff(delay, at: now)
+                guard let delay = schedule.delay(afterAttempt: failures, error: error, hint: nil) else { break }
+                machine.backOff(delay, hint: (error as? any RetryAfterProviding)?.retryAfter ?? .zero, at: now)
                 events?.emit(.waiting, .entered(.waiting), attempt: tick, delay: machine.due - now)
             }
         }
@@ -130,10 +139,11 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
     }
 
     /// - Returns: `false` if the owner was deallocated.
-    private func work() async throws -> Bool {
+    private func work(isolation: isolated (any Actor)?) async throws -> Bool {
+        // In the isolation of the work: a cancellation on the way there counts.
+        try Task.checkCancellation()
         guard let owner else { return false }
-        // The task that began the work may have had a deadline; the work has none.
-        try await withoutDeadline { try await perform(owner) }
+        try await perform(owner)
         return true
     }
 
@@ -141,5 +151,42 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
         guard let onError, let owner else { return false }
         await onError(owner, error)
         return true
+    }
+}
+
+/// The end of periodic work by a shutdown of its lifetime: at once if it sleeps, otherwise after the tick.
+private final class PeriodicEnd: Sendable {
+    private struct State {
+        var isRefused = false
+        var isAsleep = true
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// The work begins to sleep, or has slept.
+    ///
+    /// - Returns: Whether the work continues.
+    func sleep(_ isAsleep: Bool) -> Bool {
+        state.withLock { state in
+            state.isAsleep = isAsleep
+            return !state.isRefused
+        }
+    }
+
+    func attach(_ task: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            state.task = task
+            return state.isRefused && state.isAsleep
+        }
+        if isOver { task.cancel() }
+    }
+
+    func refuse() {
+        let task = state.withLock { state in
+            state.isRefused = true
+            return state.isAsleep ? state.task : nil
+        }
+        task?.cancel()
     }
 }

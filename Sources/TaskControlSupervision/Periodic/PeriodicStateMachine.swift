@@ -49,16 +49,20 @@ struct PeriodicStateMachine {
     }
 
     /// Plans the next tick after a failure: a delay after the failed one, at least an interval. Ticks that were missed meanwhile are left out.
-    mutating func backOff(_ delay: Duration, at now: Duration) {
-        let delay = max(interval, delay.saturated)
+    ///
+    /// - Parameter hint: The time from now for which a server asked to receive no further call, which may be longer.
+    mutating func backOff(_ delay: Duration, hint: Duration = .zero, at now: Duration) {
+        let (delay, earliest) = (max(interval, delay.saturated), now.saturatingAdding(max(.zero, hint)))
         switch timing {
-        case .fixedDelay: due = now.saturatingAdding(delay)
-        case .fixedRate: due = firstTime(notBefore: max(now, due + delay))
+        case .fixedDelay: due = max(now.saturatingAdding(delay), earliest)
+        case .fixedRate: due = firstTime(notBefore: max(earliest, due + delay))
         }
     }
 
     /// The last planned time that is not after a time; the current one if that is later.
     private func lastTime(notAfter time: Duration) -> Duration {
+        // A clock may jump far: the quotient must be a number of 64 bits.
+        let time = time.saturated
         guard time > due else { return due }
         // To a few steps, and then exactly: the quotient is rounded.
         var last = due + interval * Int64((time - due) / interval)

@@ -26,8 +26,7 @@ extension AsyncLifetime {
     /// The work ends with the lifetime, which cancels its run, and is not restarted then; `Task.cancellationCause` has the cause. A
     /// `CancellationError` that the operation throws without being cancelled is a failure like others.
     ///
-    /// A lifetime does not say that its grace has begun: `shutdown(grace:)` waits for work that does not end by
-    /// itself, and then cancels it. Call ``SupervisedWork/stop()`` first if the work has something to finish.
+    /// `shutdown(grace:)` of the lifetime asks the work to stop, restarts it no more, and cancels it when the grace is over.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
@@ -62,7 +61,8 @@ extension AsyncLifetime {
         let engine = SupervisionEngine(.keepRunning, name: name, .one, limit)
         let rules = SupervisionEngine.Machine.Rules(restart, stableAfter, grace)
         let work = engine.add(name, rules, backoff, priority, operation)
-        let token = CoordinatorToken(engine: engine)
+        // A shutdown refuses first: the work is asked to stop, and continues for as long as the shutdown lets it.
+        let token = CoordinatorToken(engine, onRefusal { engine.close(isAbrupt: false, graceIsOfOwner: true) })
         addTask(name: "\(name): supervision", priority: priority) {
             // Its error is the state of the work.
             try? await token.engine.coordinate(on: clock)
@@ -90,10 +90,12 @@ extension SupervisionStateMachine.Rules {
 /// Ends the supervision if its task is released before it has begun, since the lifetime was closed.
 private final class CoordinatorToken: Sendable {
     let engine: SupervisionEngine
+    private let registration: RefusalRegistration
 
-    init(engine: SupervisionEngine) {
+    init(_ engine: SupervisionEngine, _ registration: RefusalRegistration) {
         self.engine = engine
+        self.registration = registration
     }
 
-    deinit { engine.close(isAbrupt: true) }
+    deinit { engine.abandon() }
 }

@@ -34,6 +34,16 @@ final class SupervisedChild: Sendable {
     /// Runs the operation.
     func run(_ run: SupervisedRun) async throws {
         guard let operation = operation.withLock({ $0 }) else { return }
+        try await Self.call(operation, run, isolation: operation.isolation)
+    }
+
+    /// Checks for a cancellation in the isolation of the operation: a cancellation on the way there counts.
+    private static func call(
+        _ operation: Operation,
+        _ run: SupervisedRun,
+        isolation: isolated (any Actor)?
+    ) async throws {
+        try Task.checkCancellation()
         try await operation(run)
     }
 

@@ -23,10 +23,10 @@ public struct SupervisedRun: Sendable {
     /// - Complexity: O(1).
     public func callAsFunction() { storage.ready() }
 
-    /// Whether the work was asked to stop. It is cancelled when its grace is over.
+    /// Whether the work was asked to stop, or the run has ended. It is cancelled when its grace is over.
     public var isStopping: Bool { storage.isStopping }
 
-    /// Waits until the work is asked to stop.
+    /// Waits until the work is asked to stop, or the run has ended.
     ///
     /// This function is for work that has something to finish, such as a server that answers the requests it has accepted. Work that is
     /// cancelled at once, the default, does not need it.

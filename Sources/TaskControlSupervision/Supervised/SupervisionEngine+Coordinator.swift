@@ -26,7 +26,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private var causes: [FailedRun] = []
     /// Why and until when the siblings of a failed child wait.
     private var restart: (until: Duration, error: any Error)?
-    /// The time of the last sleep. A clock whose sleep ends a part of a nanosecond early, or that cannot sleep, would be asked for it forever.
+    /// The time of the last sleep. A clock whose sleep ends a part of a nanosecond early would be asked for the rest forever.
     private var floor = Duration.zero
     private var isCancelled = false
 
@@ -88,8 +88,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
 
     private mutating func decide(_ child: SupervisedChild, _ failures: Int, _ mayRestart: Bool) {
         let error = runs[child.index]?.error ?? UnexpectedReturnError(name: child.name)
-        causes.append(FailedRun(name: child.name, run: runs[child.index]?.number ?? 0, error: error))
-        if causes.count > Self.causeLimit { causes.removeFirst() }
+        record(error, of: child)
         emit(.failed, .noted, child, error: error)
         if mayRestart, let delay = delay(of: child, failures, error) {
             let now = now
@@ -102,13 +101,20 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         fail(child)
     }
 
+    private mutating func record(_ error: any Error, of child: SupervisedChild) {
+        causes.append(FailedRun(name: child.name, run: runs[child.index]?.number ?? 0, error: error))
+        if causes.count > Self.causeLimit { causes.removeFirst() }
+    }
+
     private mutating func delay(of child: SupervisedChild, _ failures: Int, _ error: any Error) -> Duration? {
         // After a stable run, the delays begin again.
         var schedule =
             failures == 1 ? RetrySchedule(child.backoff) : schedules[child.index] ?? RetrySchedule(child.backoff)
         defer { schedules[child.index] = schedule }
-        let hint = (error as? any RetryAfterProviding)?.retryAfter
-        return schedule.delay(afterAttempt: failures, error: error, hint: hint)
+        guard let delay = schedule.delay(afterAttempt: failures, error: error, hint: nil) else { return nil }
+        // Work without a caller can wait as long as a server asks for, also beyond the cap.
+        guard let hint = (error as? any RetryAfterProviding)?.retryAfter else { return delay }
+        return max(delay, hint.saturated)
     }
 
     private func fail(_ child: SupervisedChild) {
@@ -172,18 +178,38 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private mutating func wait(until time: Duration?) async {
         guard let time, !isCancelled else { return await park() }
         let deadline = start.advanced(by: time.saturated)
-        let hasSlept = await withTaskGroup(of: Bool.self) { [clock, engine, self] group in
+        let sleep = await withTaskGroup(of: Sleep.self) { [clock, engine, self] group in
             group.addTask {
-                var hasSlept = true
-                do { try await clock.sleep(until: deadline, tolerance: nil) } catch { hasSlept = !Task.isCancelled }
+                var end = Sleep.reached
+                do {
+                    try await clock.sleep(until: deadline, tolerance: nil)
+                } catch {
+                    end = Task.isCancelled ? .left : .failed(error)
+                }
                 engine.state.withLock { $0.machine.wake() }?.resume(returning: .reached)
-                return hasSlept
+                return end
             }
             await park()
             group.cancelAll()
-            return await group.next() ?? false
+            return await group.next() ?? .left
         }
-        if hasSlept { floor = time }
+        switch sleep {
+        case .reached: floor = time
+        case .left: break
+        case .failed(let error): clockFailed(error)
+        }
+    }
+
+    private enum Sleep: Sendable {
+        case reached, left
+        case failed(any Error)
+    }
+
+    /// A clock that cannot sleep cannot delay a restart: without a delay, restarts would follow each other forever.
+    private mutating func clockFailed(_ error: any Error) {
+        guard let index = engine.state.withLock({ $0.machine.clockFailed() }) else { return }
+        record(error, of: child(index))
+        fail(child(index))
     }
 
     private func park() async {
@@ -236,5 +262,7 @@ private func perform(_ run: SupervisedRunStorage, _ child: SupervisedChild, _ pa
         }
     }
     CancellationCauses.forget(.running)
+    // Resumes what still waits for a stop of this run, in tasks that the operation has left behind.
+    run.requestStop()
     run.engine.ended(run, end)
 }

@@ -43,7 +43,7 @@ final class SupervisionEngine: Sendable {
             }
             coordinator?.resume(returning: .reached)
             if isRefused {
-                child.publication.publish(.stopped)
+                child.end(.stopped)
                 Diagnostics.emit(source.event(.refused, taskName: name))
             }
             if isAdded || isRefused { return SupervisedWork(self, child) }
@@ -71,15 +71,24 @@ final class SupervisionEngine: Sendable {
 
     /// Stops all children.
     ///
-    /// - Parameter isAbrupt: Whether the grace of each child is over.
-    func close(isAbrupt: Bool) {
-        let (answer, moment) = state.withLock { ($0.machine.close(isAbrupt: isAbrupt), Diagnostics.moment) }
+    /// - Parameters:
+    ///   - isAbrupt: Whether the grace of each child is over.
+    ///   - graceIsOfOwner: Whether the owner decides how long the children may continue.
+    func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) {
+        let (answer, moment) = state.withLock {
+            ($0.machine.close(isAbrupt: isAbrupt, graceIsOfOwner: graceIsOfOwner), Diagnostics.moment)
+        }
         answer.waking?.resume(returning: .reached)
         // Before a coordinator has begun: nothing runs.
         if answer.isEnd {
             publishEnd()
             Diagnostics.emit(at: moment, source.event(.closed))
         }
+    }
+
+    /// Ends a supervision that nothing will run.
+    func abandon() {
+        if state.withLock({ $0.machine.abandon() }) { publishEnd() }
     }
 
     func stop(_ child: Int) async {

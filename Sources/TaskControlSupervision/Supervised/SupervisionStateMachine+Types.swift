@@ -60,7 +60,8 @@ extension SupervisionStateMachine {
     }
 
     struct Stop: Hashable {
-        let deadline: Duration
+        /// `nil`: until the owner cancels the coordinator.
+        let deadline: Duration?
         var isCancelled = false
     }
 

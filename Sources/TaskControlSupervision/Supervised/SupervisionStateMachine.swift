@@ -18,6 +18,7 @@ struct SupervisionStateMachine<Waiter> {
     private(set) var window: RestartWindow
     private var closing: End?
     private var isAbrupt = false
+    private var graceIsOfOwner = false
     private var hasBegun = false
     private(set) var hasEnded = false
     /// Whether the end is about to be published: a child that is added now would never start.
@@ -58,15 +59,23 @@ struct SupervisionStateMachine<Waiter> {
 
     /// Stops all children, and starts none any more.
     ///
-    /// - Parameter isAbrupt: Whether the grace of each child is over.
+    /// - Parameters:
+    ///   - isAbrupt: Whether the grace of each child is over.
+    ///   - graceIsOfOwner: Whether the owner decides how long the children may continue, in place of the grace of each.
     /// - Returns: The coordinator, to be resumed; and whether none has begun, and the caller publishes the end.
-    mutating func close(isAbrupt: Bool) -> (waking: Waiter?, isEnd: Bool) {
+    mutating func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) -> (waking: Waiter?, isEnd: Bool) {
         if isEnding { return (nil, false) }
+        if closing == nil { self.graceIsOfOwner = graceIsOfOwner }
         if isAbrupt { self.isAbrupt = true }
         if closing == nil { close(.stopped) }
         if !hasBegun { isEnding = true }
         return (wake(), isEnding)
     }
+
+    /// Nothing will run the children, unless a coordinator has begun.
+    ///
+    /// - Returns: Whether the caller publishes the end.
+    mutating func abandon() -> Bool { hasBegun ? false : close(isAbrupt: true).isEnd }
 
     private mutating func close(_ end: End) {
         closing = end
@@ -104,6 +113,8 @@ struct SupervisionStateMachine<Waiter> {
     mutating func began(_ child: Int, run: Int) -> (mayRun: Bool, waking: Waiter?) {
         guard children[child].run == run, children[child].phase == .launching else { return (false, nil) }
         children[child].phase = .starting
+        // A run that is skipped has been stopped, and has not returned.
+        if children[child].mustStop { children[child].stop = Stop(deadline: .zero, isCancelled: true) }
         return (!children[child].mustStop, wake())
     }
 
@@ -143,24 +154,38 @@ struct SupervisionStateMachine<Waiter> {
         for child in children.indices {
             if case .ended(let end) = children[child].phase { return decide(child, end, at: now) }
         }
-        if let stopped = children.lastIndex(where: { $0.mustStop && !$0.isOver }) {
-            let action = stop(stopped, at: now)
-            // A child that takes its time to stop alone does not hold up the restarts of the others.
-            guard case .wait(let end) = action, closing == nil, strategy == .one else { return action }
-            let start = start(at: now)
-            guard case .wait(let next) = start else { return start }
-            return .wait(until: [end, next].compactMap(\.self).min())
+        var times: [Duration?] = []
+        // Children that are stopped alone, each for itself: they hold up no other child.
+        if closing == nil {
+            for child in children.indices where children[child].isRetired && !children[child].isOver {
+                let action = stop(child, at: now)
+                guard case .wait(let time) = action else { return action }
+                times.append(time)
+            }
+        }
+        let isInGroup = { (child: Child) in child.mustStop && !child.isOver && (closing != nil || !child.isRetired) }
+        if let last = children.lastIndex(where: isInGroup) {
+            return waiting(stop(last, at: now), times)
         }
         if let closing { return .end(closing) }
-        return start(at: now)
+        return waiting(start(at: now), times)
+    }
+
+    /// An action; if it is a wait, the wait for the earliest of some times.
+    private func waiting(_ action: Action, _ times: [Duration?]) -> Action {
+        guard case .wait(let time) = action else { return action }
+        return .wait(until: (times + [time]).compactMap(\.self).min())
     }
 
     private mutating func decide(_ child: Int, _ end: RunEnd, at now: Duration) -> Action {
-        if children[child].mustStop { return down(child) }
+        if children[child].stop != nil || children[child].isRetired || closing != nil { return down(child) }
         if end == .returned, children[child].rules.restart != .always {
+            children[child].mustStop = false
             children[child].phase = .completed
             return .completed(child)
         }
+        // A sibling has failed first, and this child begins again with it.
+        if children[child].mustStop { return down(child) }
         // A run that was ready for long was stable: what failed before it is another story.
         if let since = children[child].readySince, now - since >= children[child].rules.stableAfter {
             children[child].failures = 0
@@ -179,7 +204,7 @@ struct SupervisionStateMachine<Waiter> {
     private mutating func down(_ child: Int) -> Action {
         children[child].mustStop = false
         children[child].stop = nil
-        let isFinal = isFinal(child)
+        let isFinal = isFinal(child) || (children[child].rules.restart == .never && children[child].run > 0)
         children[child].phase = isFinal ? .retired : .pending
         return .down(child, isFinal: isFinal)
     }
@@ -191,11 +216,13 @@ struct SupervisionStateMachine<Waiter> {
         default: return down(child)
         }
         guard let stop = children[child].stop else {
-            children[child].stop = Stop(deadline: now + children[child].rules.grace)
+            let deadline = graceIsOfOwner ? nil : now + children[child].rules.grace
+            children[child].stop = Stop(deadline: deadline)
             return .requestStop(child)
         }
         if stop.isCancelled { return .wait(until: nil) }
-        if !isAbrupt, now < stop.deadline { return .wait(until: stop.deadline) }
+        // The owner ends its own grace by a cancellation of the coordinator.
+        if !isAbrupt, stop.deadline.map({ now < $0 }) ?? true { return .wait(until: stop.deadline) }
         children[child].stop?.isCancelled = true
         return .cancel(child, isFinal: isFinal(child))
     }
@@ -260,6 +287,16 @@ struct SupervisionStateMachine<Waiter> {
         children[child].phase = .failed
         children[child].mustStop = false
         if closing == nil || closing == .stopped { close(.failed(child)) }
+    }
+
+    /// The clock cannot sleep.
+    ///
+    /// - Returns: The child that waits for its restart, which fails; without one, the graces are over.
+    mutating func clockFailed() -> Int? {
+        let waiting = children.indices.filter { children[$0].phase == .pending && children[$0].run > 0 }
+        let child = waiting.min { children[$0].notBefore < children[$1].notBefore }
+        if child == nil { isAbrupt = true }
+        return child
     }
 
     // MARK: Waiting

@@ -49,7 +49,7 @@ public final class Supervisor: Sendable {
     }
 
     /// Stops the children of a supervisor that never ran, so that no caller waits for them forever. `run()` keeps the supervisor alive.
-    deinit { engine.close(isAbrupt: true) }
+    deinit { engine.abandon() }
 
     /// The name shown in diagnostics.
     public var name: String? { engine.source.name }

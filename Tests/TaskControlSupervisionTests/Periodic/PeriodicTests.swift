@@ -179,6 +179,40 @@ struct PeriodicTests {
         #expect(lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { _ in }.isCancelled)
     }
 
+    @Test func noTickBeginsInTheGraceOfAShutdown() async throws {
+        let (begun, end) = (Gate(), Gate())
+        lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { owner in
+            owner.log.record(Task.isCancelled ? "cancelled" : "begins")
+            begun.open()
+            try await end.wait()
+            owner.log.record("ends")
+        }
+        // Sleeps for an hour, and ends at once.
+        lifetime.every(.seconds(3_600), for: owner, clock: clock) { _ in Issue.record("No tick is due.") }
+        try await begun.wait()
+        try await clock.waitForSleepers(count: 1)
+        let shutdown = Task { await lifetime.shutdown(grace: .seconds(100), clock: clock) }
+        // The sleep of the hour is over, and that of the grace has begun.
+        end.open()
+        await shutdown.value
+        #expect(owner.log.events == ["begins", "ends"])
+        #expect(clock.now == .zero)
+    }
+
+    @Test func aHintOfTheErrorIsALongerDelay() async throws {
+        struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(1_000) } }
+        lifetime.every(.seconds(10), for: owner, clock: clock) { [clock] owner in
+            owner.log.record("\(clock.now)")
+            if owner.log.count == 1 { throw Busy() }
+        } onError: { _, _ in
+        }
+        // Beyond the cap of 160 s, and then the next time.
+        await clock.advance(by: .seconds(1_010), waking: 2)
+        try await owner.log.waitForEvents(count: 2)
+        #expect(owner.log.events == ["10.0 seconds", "1010.0 seconds"])
+        await lifetime.shutdown(grace: .zero)
+    }
+
     @Test @MainActor func workRunsInTheIsolationOfItsCallerAndWithoutItsDeadline() async throws {
         _ = try await withDeadline(in: .seconds(100), clock: clock) {
             lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { owner in
@@ -285,6 +319,9 @@ struct PeriodicSimulationTests {
                 try await Task.sleep(for: .milliseconds(500))
                 await lifetime.shutdown(grace: .zero)
                 sim.expect(lifetime.isEmpty, "nothing runs after the end")
+                // Each tick takes 30 ms at most, and the time after it 16 intervals at most.
+                let longest = 30 + 17 * interval
+                sim.expect(count.withLock(\.self) >= 500 / longest, "the ticks go on")
             }
         }
     }

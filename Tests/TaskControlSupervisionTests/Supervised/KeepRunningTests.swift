@@ -178,108 +178,14 @@ struct KeepRunningTests {
     @Test func aHintOfTheErrorIsALongerDelay() async throws {
         struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(7) } }
         let runs = OrderRecorder<Int>()
-        let work = lifetime.keepRunning("feed", backoff: fixed.capped(at: .seconds(10)), clock: clock) { ready in
+        let work = lifetime.keepRunning("feed", backoff: fixed.capped(at: .seconds(2)), clock: clock) { ready in
             runs.record(ready.number)
             throw Busy()
         }
+        // Also beyond the cap.
         await clock.advance(by: .seconds(7), waking: 1)
         try await runs.waitForEvents(count: 2)
         await work.stop()
-    }
-
-    // MARK: Ends
-
-    @Test func theEndOfTheLifetimeCancelsTheRunWithItsCauseAndRestartsNothing() async throws {
-        let (runs, cause) = (OrderRecorder<Int>(), OrderRecorder<CancellationCause?>())
-        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { ready in
-            ready()
-            runs.record(ready.number)
-            try? await Gate().wait()
-            cause.record(Task.cancellationCause)
-            throw MarkedError()
-        }
-        try await work.waitUntilReady()
-        await lifetime.shutdown(grace: .zero)
-        #expect(runs.events == [1])
-        #expect(cause.events == [.shutdown(name: "model")])
-        #expect(await states(of: work, until: "stopped") == ["stopped"])
-        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
-        #expect(error?.reason == .stopped && error?.causes.isEmpty == true)
-        await work.stop()
-    }
-
-    @Test func aLifetimeThatIsDeallocatedStopsTheWork() async throws {
-        var lifetime: AsyncLifetime? = AsyncLifetime(name: "short")
-        let ended = Gate()
-        let work = try #require(lifetime).keepRunning("feed") { ready in
-            ready()
-            try? await Gate().wait()
-            #expect(Task.cancellationCause == .ownerDeallocated(name: "short"))
-            ended.open()
-        }
-        try await work.waitUntilReady()
-        lifetime = nil
-        try await ended.wait()
-        for await state in work.states where state.isFinal { #expect(Self.text(state) == "stopped") }
-    }
-
-    @Test func aClosedLifetimeRunsNothing() async throws {
-        lifetime.close()
-        let work = lifetime.keepRunning("feed", clock: clock) { _ in Issue.record("The lifetime is closed.") }
-        for await state in work.states where state.isFinal { #expect(Self.text(state) == "stopped") }
-        await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
-        await work.stop()
-    }
-
-    @Test func workThatWaitsForItsRestartIsStoppedAtOnce() async throws {
-        let work = lifetime.keepRunning("feed", backoff: .fixed(.seconds(100)), clock: clock) { _ in throw MarkedError()
-        }
-        try await clock.waitForSleepers(count: 1)
-        await work.stop()
-        #expect(clock.sleeperCount == 0)
-        #expect(await states(of: work, until: "stopped") == ["stopped"])
-        try await lifetime.drain()
-    }
-
-    @Test func aStopAsksFirstAndCancelsAfterTheGrace() async throws {
-        let log = OrderRecorder<String>()
-        let work = lifetime.keepRunning("feed", grace: .seconds(5), clock: clock) { [clock] ready in
-            ready()
-            await ready.waitForStop()
-            #expect(ready.isStopping && !Task.isCancelled)
-            log.record("asked at \(clock.now)")
-            try? await Gate().wait()
-            log.record("cancelled at \(clock.now), \(Task.cancellationCause.map { "\($0)" } ?? "")")
-        }
-        try await work.waitUntilReady()
-        let stop = Task { await work.stop() }
-        await clock.advance(by: .seconds(5), waking: 1)
-        await stop.value
-        #expect(log.events == ["asked at 0.0 seconds", "cancelled at 5.0 seconds, shutdown: feed"])
-    }
-
-    @Test func workThatEndsInItsGraceIsNotCancelled() async throws {
-        let work = lifetime.keepRunning("feed", restart: .always, grace: .seconds(5), clock: clock) { ready in
-            ready()
-            await ready.waitForStop()
-            #expect(!Task.isCancelled)
-        }
-        try await work.waitUntilReady()
-        await work.stop()
-        #expect(clock.now == .zero && clock.sleeperCount == 0)
-        #expect(await states(of: work, until: "stopped") == ["stopped"])
-    }
-
-    @Test func waitForStopReturnsWhenItsTaskIsCancelled() async throws {
-        let work = lifetime.keepRunning("feed", clock: clock) { ready in
-            ready()
-            await ready.waitForStop()
-            await ready.waitForStop()
-        }
-        try await work.waitUntilReady()
-        lifetime.cancelAll()
-        try await lifetime.drain()
-        #expect(work.state.isFinal)
     }
 
     // MARK: Waiting
@@ -369,18 +275,16 @@ struct KeepRunningTests {
         await work.stop()
     }
 
-    @Test func aClockThatCannotSleepDoesNotStopTheRestarts() async throws {
+    @Test func aClockThatCannotSleepFailsTheWork() async throws {
         struct Broken: Clock {
             var now: ContinuousClock.Instant { ContinuousClock.now }
             var minimumResolution: Duration { .zero }
             func sleep(until deadline: Instant, tolerance: Duration?) async throws { throw MarkedError("clock") }
         }
-        let work = lifetime.keepRunning("feed", backoff: .fixed(.seconds(1_000)), clock: Broken()) { ready in
-            if ready.number < 3 { throw MarkedError() }
-            ready()
-            try await Gate().wait()
+        let work = lifetime.keepRunning("feed", backoff: .fixed(.seconds(1_000)), clock: Broken()) { _ in
+            throw MarkedError("work")
         }
-        try await work.waitUntilReady()
-        await work.stop()
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.causes.map { ($0.error as? MarkedError)?.mark } == ["work", "clock"])
     }
 }

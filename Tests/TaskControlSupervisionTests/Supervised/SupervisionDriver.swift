@@ -63,11 +63,17 @@ struct SupervisionDriver: MachineDriver {
         isOver = hasBeenReady
         mustCount = hasBeenReady
         isRetired = hasBeenReady
-        for _ in 0..<children {
-            _ = machine.add(rules)
+        for child in 0..<children {
+            _ = machine.add(rules(of: child))
         }
         expect(machine.begin(), true)
         expect(machine.begin(), false, "one coordinator")
+    }
+
+    /// The rule that was given, and for further children the others in turn.
+    private func rules(of child: Int) -> SupervisionStateMachine<Int>.Rules {
+        let rule = child < 2 ? rules.restart : RestartRule.allCases[child % 3]
+        return .init(restart: rule, grace: rules.grace, stableAfter: rules.stableAfter)
     }
 
     var signature: Int { "\(self)".hashValue }
@@ -122,7 +128,7 @@ struct SupervisionDriver: MachineDriver {
             isRetired[child] = true
             woken(machine.stop(child).waking)
         case .add:
-            let (child, waking) = machine.add(rules)
+            let (child, waking) = machine.add(rules(of: runs.count))
             #expect((child == nil) == isClosed, "a group that is closed takes no child")
             woken(waking)
             guard child != nil else { break }
@@ -209,6 +215,7 @@ struct SupervisionDriver: MachineDriver {
         let isOrdered = runs[..<child].indices.allSatisfy {
             isOver[$0] || (strategy == .one ? hasBeenReady[$0] : runs[$0]?.isReady == true)
         }
+        #expect(number == 1 || rules(of: child).restart != .never, "the rule says once")
         #expect(isOrdered || (strategy == .one && number > 1), "children start in order")
         if mustCount[child] {
             mustCount[child] = false

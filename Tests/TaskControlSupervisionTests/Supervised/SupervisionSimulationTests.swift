@@ -95,7 +95,7 @@ struct SupervisionSimulationTests {
     /// 1,000 crashes: of any window, no more restarts than the limit begin in it.
     @Test func aRestartStormNeverExceedsTheLimitInAnyWindow() async throws {
         try await offThePool {
-            try simulate(seeds: Schedules.seeds(200, inDebug: 3)) { sim in
+            try simulate(seeds: Schedules.seeds(50, inDebug: 3)) { sim in
                 let lifetime = AsyncLifetime()
                 var (crashes, random) = (0, sim.random)
                 while crashes < 1_000 {

@@ -235,17 +235,22 @@ struct SupervisorTests {
     @Test func aChildThatTakesItsTimeToStopDoesNotHoldUpTheOthers() async throws {
         let supervisor = Supervisor(clock: clock)
         let crash = Gate()
-        let works = [add("a", to: supervisor, grace: .seconds(100)), add("b", to: supervisor, failing: crash)]
+        let works = [
+            add("a", to: supervisor, grace: .seconds(100)), add("b", to: supervisor, failing: crash),
+            add("c", to: supervisor),
+        ]
         let run = start(supervisor)
         for work in works { try await work.waitUntilReady() }
         let stop = Task { await works[0].stop() }
         try await clock.waitForSleepers(count: 1)
+        // Nor does it hold up the stop of another one.
+        await works[2].stop()
         crash.open()
         // The delay of the restart replaces that of the grace.
         for await state in works[1].states { if case .waiting = state { break } }
         await clock.advance(by: .seconds(1), waking: 1)
-        try await log.waitForEvents(count: 4)
-        #expect(log.events == ["a 1", "b 1", "b ends", "b 2"])
+        try await log.waitForEvents(count: 6)
+        #expect(log.events == ["a 1", "b 1", "c 1", "c ends", "b ends", "b 2"])
         run.cancel()
         await stop.value
         _ = await run.result

@@ -9,7 +9,7 @@ extension TaskRegistry {
         /// The causes of entries that were cancelled before the handles of their tasks were there.
         private(set) var earlyCauses: [ID: RecordedCause] = [:]
 
-        /// What is called when the owner is shut down, before its grace, by number.
+        /// The closures that are called when the owner is shut down, before its grace, by number.
         var refusalHandlers: [UInt64: @Sendable () -> Void] = [:]
 
         /// Does nothing if the task has finished.

@@ -1,0 +1,159 @@
+import TaskControl
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControlSupervision
+
+/// Supervised work ends with its lifetime, and when it is stopped.
+@Suite(.timeLimit(.minutes(15)))
+struct KeepRunningEndTests {
+    private let clock = TestClock()
+    private let lifetime = AsyncLifetime(name: "model")
+
+    /// Waits for the last state.
+    private func isStopped(_ work: SupervisedWork) async -> Bool {
+        var last: SupervisedWork.State?
+        for await state in work.states { last = state }
+        if case .stopped = last { return true }
+        return false
+    }
+
+    @Test func theEndOfTheLifetimeCancelsTheRunWithItsCauseAndRestartsNothing() async throws {
+        let (runs, cause) = (OrderRecorder<Int>(), OrderRecorder<CancellationCause?>())
+        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { ready in
+            ready()
+            runs.record(ready.number)
+            try? await Gate().wait()
+            cause.record(Task.cancellationCause)
+            throw MarkedError()
+        }
+        try await work.waitUntilReady()
+        await lifetime.shutdown(grace: .zero)
+        #expect(runs.events == [1])
+        #expect(cause.events == [.shutdown(name: "model")])
+        #expect(await isStopped(work))
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.reason == .stopped && error?.causes.isEmpty == true)
+        await work.stop()
+    }
+
+    @Test func aLifetimeThatIsDeallocatedStopsTheWork() async throws {
+        var lifetime: AsyncLifetime? = AsyncLifetime(name: "short")
+        let ended = Gate()
+        let work = try #require(lifetime).keepRunning("feed") { ready in
+            ready()
+            try? await Gate().wait()
+            #expect(Task.cancellationCause == .ownerDeallocated(name: "short"))
+            ended.open()
+        }
+        try await work.waitUntilReady()
+        lifetime = nil
+        try await ended.wait()
+        #expect(await isStopped(work))
+    }
+
+    @Test func aClosedLifetimeRunsNothing() async throws {
+        lifetime.close()
+        let work = lifetime.keepRunning("feed", clock: clock) { _ in Issue.record("The lifetime is closed.") }
+        #expect(await isStopped(work))
+        await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        await work.stop()
+    }
+
+    @Test func workThatWaitsForItsRestartIsStoppedAtOnce() async throws {
+        let work = lifetime.keepRunning("feed", backoff: .fixed(.seconds(100)), clock: clock) { _ in throw MarkedError()
+        }
+        try await clock.waitForSleepers(count: 1)
+        await work.stop()
+        #expect(clock.sleeperCount == 0)
+        #expect(await isStopped(work))
+        try await lifetime.drain()
+    }
+
+    @Test func aStopAsksFirstAndCancelsAfterTheGrace() async throws {
+        let log = OrderRecorder<String>()
+        let work = lifetime.keepRunning("feed", grace: .seconds(5), clock: clock) { [clock] ready in
+            ready()
+            await ready.waitForStop()
+            #expect(ready.isStopping && !Task.isCancelled)
+            log.record("asked at \(clock.now)")
+            try? await Gate().wait()
+            log.record("cancelled at \(clock.now), \(Task.cancellationCause.map { "\($0)" } ?? "")")
+        }
+        try await work.waitUntilReady()
+        let stop = Task { await work.stop() }
+        await clock.advance(by: .seconds(5), waking: 1)
+        await stop.value
+        #expect(log.events == ["asked at 0.0 seconds", "cancelled at 5.0 seconds, shutdown: feed"])
+    }
+
+    @Test func workThatEndsInItsGraceIsNotCancelled() async throws {
+        let work = lifetime.keepRunning("feed", restart: .always, grace: .seconds(5), clock: clock) { ready in
+            ready()
+            await ready.waitForStop()
+            #expect(!Task.isCancelled)
+        }
+        try await work.waitUntilReady()
+        await work.stop()
+        #expect(clock.now == .zero && clock.sleeperCount == 0)
+        #expect(await isStopped(work))
+    }
+
+    /// A shutdown with a grace asks the work to stop, and restarts nothing.
+    @Test func aShutdownOfTheLifetimeAsksTheWorkToStopAtTheBeginningOfItsGrace() async throws {
+        let log = OrderRecorder<String>()
+        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { ready in
+            log.record("begins")
+            ready()
+            await ready.waitForStop()
+            log.record(Task.isCancelled ? "cancelled" : "asked")
+            throw MarkedError()
+        }
+        try await work.waitUntilReady()
+        await lifetime.shutdown(grace: .seconds(5), clock: clock)
+        #expect(log.events == ["begins", "asked"])
+        #expect(clock.now == .zero)
+        guard case .stopped = work.state else {
+            Issue.record("\(work.state)")
+            return
+        }
+    }
+
+    @Test func theGraceOfTheLifetimeReplacesThatOfTheWork() async throws {
+        let log = OrderRecorder<String>()
+        let work = lifetime.keepRunning("feed", clock: clock) { [clock] ready in
+            ready()
+            try? await Gate().wait()
+            log.record("\(clock.now), \(Task.cancellationCause.map { "\($0)" } ?? "")")
+        }
+        try await work.waitUntilReady()
+        let shutdown = Task { await lifetime.shutdown(grace: .seconds(5), clock: clock) }
+        await clock.advance(by: .seconds(5), waking: 1)
+        await shutdown.value
+        #expect(log.events == ["5.0 seconds, shutdown: model"])
+    }
+
+    @Test func workThatHasEndedHasBeenAskedToStop() async throws {
+        let (waited, lifetime) = (Gate(), lifetime)
+        lifetime.keepRunning("feed", clock: clock) { ready in
+            Task {
+                await ready.waitForStop()
+                waited.open()
+            }
+        }
+        try await waited.wait()
+    }
+
+    @Test func waitForStopReturnsWhenItsTaskIsCancelled() async throws {
+        let work = lifetime.keepRunning("feed", clock: clock) { ready in
+            ready()
+            await ready.waitForStop()
+            await ready.waitForStop()
+        }
+        try await work.waitUntilReady()
+        lifetime.cancelAll()
+        try await lifetime.drain()
+        #expect(work.state.isFinal)
+    }
+}
