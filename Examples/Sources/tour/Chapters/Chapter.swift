@@ -20,6 +20,7 @@ enum Chapters {
         RefreshChapter(),
         StampedeChapter(),
         TokensChapter(),
+        CacheChapter(),
         FlakyChapter(),
         HangsChapter(),
         DeadlineChapter(),

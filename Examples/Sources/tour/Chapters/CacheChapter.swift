@@ -1,0 +1,114 @@
+import TaskControl
+import TaskControlTesting
+
+/// A value with many readers expires: how many of them load it again, and how many wait?
+struct CacheChapter: Chapter {
+    let name = "cache"
+    let title = "The cache expires"
+
+    private static let readers = 10_000
+    static let timeToLive = Duration.seconds(60)
+
+    @MainActor
+    func run(_ tour: Tour) async throws -> Report {
+        let naive = try await play(as: "naive") { NaiveCache(origin: $0, clock: $1) }
+        let shared = try await play(as: "timeToLive") { SharedCache(origin: $0, clock: $1) }
+        let stale = try await play(as: "staleWhileRevalidate") {
+            SharedCache(origin: $0, clock: $1, staleWhileRevalidate: .seconds(300))
+        }
+        let all = Self.readers
+        return Report(
+            naive: naive.lines,
+            taskControl: Report.group("CachedFlight, timeToLive", shared.lines)
+                + Report.group("CachedFlight, staleWhileRevalidate", stale.lines),
+            claims: [
+                Claim("naive: every reader sends a request", naive.requests, is: all),
+                Claim("naive: every reader waits", naive.served, is: 0),
+                Claim("timeToLive: one request for all readers", shared.requests, is: 1),
+                Claim("timeToLive: every reader waits for it, and has the new edition", shared.editions, is: [2: all]),
+                Claim("staleWhileRevalidate: one request for all readers", stale.requests, is: 1),
+                Claim("staleWhileRevalidate: no reader waits for the answer", stale.served, is: all),
+                Claim("staleWhileRevalidate: they have the old edition", stale.editions, is: [1: all]),
+                Claim("staleWhileRevalidate: the new edition is for the readers after that", stale.later, is: 2),
+                Claim(
+                    "later readers cause no request",
+                    [naive, shared, stale].map(\.requestsOfLater),
+                    is: [0, 0, 0]
+                ),
+            ]
+        )
+    }
+
+    @MainActor
+    private func play(as act: String, cache make: MakeCache) async throws -> Measured {
+        let measured = try await Self.measure(readers: Self.readers, cache: make)
+        let requests = measured.requests
+        Progress(chapter: name, act: act).finish("\(requests) request\(requests == 1 ? "" : "s")")
+        return measured
+    }
+
+    /// Fills a cache, lets its value expire, and reads it many times before the origin has answered.
+    @MainActor
+    static func measure(readers: Int, cache make: MakeCache) async throws -> Measured {
+        // The time of a test: the value expires when the chapter says so.
+        let clock = TestClock()
+        let origin = Origin()
+        let cache = make(origin, clock)
+        origin.open(1)
+        _ = try await cache.read()
+        let filling = origin.requests.value
+        // From here on, answers have the second edition, and are held back.
+        origin.publish()
+        await clock.advance(by: timeToLive)
+
+        let (asking, served) = (Observed(0), Observed(0))
+        let reads = (1...readers).map { _ in
+            Task {
+                // Readers run on the main actor, up to their first wait: a reader that was counted has asked the cache.
+                asking.update { $0 += 1 }
+                let edition = try await cache.read()
+                served.update { $0 += 1 }
+                return edition
+            }
+        }
+        try await asking.expect("\(readers) readers") { $0 == readers }
+        try await origin.requests.expect("a request for the new edition") { $0 > filling }
+        if cache.returnsStaleValues { try await served.expect("the readers to have a value") { $0 == readers } }
+        let servedBefore = served.value
+
+        origin.open(2)
+        var editions: [Int: Int] = [:]
+        for read in reads { editions[try await read.value, default: 0] += 1 }
+        try await cache.waitForRefresh()
+        let requests = origin.requests.value
+        let later = try await cache.read()
+        return Measured(
+            readers: readers,
+            requests: requests - filling,
+            served: servedBefore,
+            editions: editions,
+            later: later,
+            requestsOfLater: origin.requests.value - requests
+        )
+    }
+
+    struct Measured: Sendable {
+        let readers: Int
+        /// The requests that the origin received after the value had expired.
+        let requests: Int
+        /// How many readers had a value before the origin answered.
+        let served: Int
+        /// How many readers received which edition.
+        let editions: [Int: Int]
+        /// The edition of a reader that comes when the origin has answered, and the requests that it caused.
+        let later: Int
+        let requestsOfLater: Int
+
+        var lines: [String] {
+            [
+                "\(requests) request\(requests == 1 ? "" : "s") for \(readers) readers",
+                "\(readers - served) readers wait for an answer",
+            ]
+        }
+    }
+}
