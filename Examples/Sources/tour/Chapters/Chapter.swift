@@ -24,6 +24,7 @@ enum Chapters {
         FlakyChapter(),
         HangsChapter(),
         DeadlineChapter(),
+        FanOutChapter(),
         LogChapter(),
         SaveChapter(),
     ]
