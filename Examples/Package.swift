@@ -16,6 +16,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "TaskControlTrace", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
@@ -46,7 +47,9 @@ let package = Package(
             name: "TourTests",
             dependencies: [
                 "tour",
+                .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "TaskControlTrace", package: "swift-task-control"),
             ]

@@ -22,6 +22,7 @@ enum Chapters {
         TokensChapter(),
         CacheChapter(),
         FlakyChapter(),
+        FeedChapter(),
         HangsChapter(),
         DeadlineChapter(),
         FanOutChapter(),
