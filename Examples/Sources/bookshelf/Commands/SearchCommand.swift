@@ -24,18 +24,12 @@ struct SearchCommand: AsyncParsableCommand {
         let service = options.service()
         let board = BatchBoard(verb: "searched", names: terms)
         try await Errand.run(server: options.server, notDone: { await board.notDone }) { [terms] in
-            let found = try await withThrowingTaskGroup { group in
-                for (index, term) in terms.enumerated() {
-                    group.addTask {
-                        let books = try await service.search(term)
-                        await board.set(index, .done)
-                        return (index, books)
-                    }
-                }
-                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            let found = try await terms.enumerated().concurrentMap(limit: 8) { index, term in
+                let books = try await service.search(term)
+                await board.set(index, .done)
+                return books
             }
-            for (index, term) in terms.enumerated() {
-                let books = found[index] ?? []
+            for (term, books) in zip(terms, found) {
                 if terms.count > 1 { Screen.output.print("\(term.printable): \(books.count) found") }
                 Screen.output.print(books)
                 if terms.count == 1, books.isEmpty {

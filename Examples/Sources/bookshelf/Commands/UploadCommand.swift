@@ -39,8 +39,7 @@ struct UploadCommand: AsyncParsableCommand {
             return report.isDone ? nil : report.sentence
         }
         try await Errand.run(server: options.server, announce: board.say, notDone: notDone) { [covers, simultaneous] in
-            await covers.upload(with: service, atMost: simultaneous, board)
-            try Task.checkCancellation()
+            try await covers.upload(with: service, atMost: simultaneous, board)
             let report = await board.end()
             guard report.isDone else { throw Unfinished(report: report) }
             Screen.output.print(report.sentence)
@@ -52,24 +51,19 @@ extension [CoverUpload] {
     /// Uploads the covers in their order, a few at a time. If one fails, the others continue.
     ///
     /// ## Cancellation
-    /// The uploads that run are cancelled, those that wait never begin, and all have ended when this returns.
+    /// The uploads that run are cancelled, those that wait never begin, and all have ended when this throws `CancellationError`.
     ///
     /// - Parameter board: Receives the state of each upload.
-    func upload(with service: any BookService, atMost simultaneous: Int, _ board: UploadBoard) async {
-        let uploads = ConcurrentQueue(name: "uploads", maxConcurrentTasks: simultaneous)
-        let queue = CancellableQueue(underlyingQueue: uploads)
-        for (index, cover) in enumerated() {
-            queue.addTask(name: cover.name) {
-                board.report(index, .sending(0))
-                do {
-                    _ = try await service.uploadCover(cover.file, of: cover.book) { board.report(index, .sending($0)) }
-                    board.report(index, .done)
-                } catch {
-                    try Task.checkCancellation()
-                    board.report(index, .failed(error))
-                }
+    func upload(with service: any BookService, atMost simultaneous: Int, _ board: UploadBoard) async throws {
+        try await enumerated().concurrentForEach(limit: simultaneous) { index, cover in
+            board.report(index, .sending(0))
+            do {
+                _ = try await service.uploadCover(cover.file, of: cover.book) { board.report(index, .sending($0)) }
+                board.report(index, .done)
+            } catch {
+                try Task.checkCancellation()
+                board.report(index, .failed(error))
             }
         }
-        await queue.finish()
     }
 }
