@@ -38,6 +38,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

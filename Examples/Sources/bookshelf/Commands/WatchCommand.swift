@@ -1,5 +1,6 @@
 import ArgumentParser
 import TaskControlHTTP
+import TaskControlSupervision
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,16 +22,20 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let feed = ChangeFeed(client: options.connection(isOpenEnded: true).client())
+        let feed = ChangeFeed(client: options.connection(isOpenEnded: true).client(), after: after)
         let watcher = Watcher(count: count, screen: .output)
         let notDone: @Sendable () async -> String? = { "watched until change \(await watcher.last ?? after ?? 0)" }
-        try await Errand.run(server: options.server, notDone: notDone) { [after] in
-            try await watcher.watch(feed.changes(after: after))
+        try await Errand.run(server: options.server, notDone: notDone) { [options] in
+            try await watcher.watch(feed) { delay in
+                Screen.messages.print(
+                    "the connection to \(options.server) broke off; connecting again in \(delay.text)"
+                )
+            }
         }
     }
 }
 
-/// Reports changes. Its streams end with it.
+/// Reports changes. Its feed ends with it.
 actor Watcher {
     private let lifetime = AsyncLifetime()
     private let screen: Screen
@@ -43,14 +48,20 @@ actor Watcher {
         self.screen = screen
     }
 
-    /// Returns when the stream ends, or enough changes have been reported.
-    func watch(_ changes: sending AsyncThrowingStream<Change, any Error>) async throws {
-        let listening = lifetime.forEach(changes, for: self) { watcher, change in
-            watcher.tell(change)
-        } onError: { _, _ in
-            // It is in the outcome.
+    /// Returns when enough changes have been reported, or the caller is cancelled.
+    ///
+    /// - Parameter onOutage: Receives the delay before each new connection.
+    /// - Throws: The error of the feed, after which it has ended.
+    func watch(_ feed: ChangeFeed, onOutage: @Sendable (Duration) -> Void = { _ in }) async throws {
+        let listening = feed.start(in: lifetime) { [weak self] change in await self?.tell(change) }
+        defer { lifetime.cancelAll() }
+        for await state in listening.states {
+            switch state {
+            case .waiting(let delay, _): onOutage(delay)
+            case .failed(let runs): if let error = runs.last?.error { throw error }
+            default: break
+            }
         }
-        if case .failed(let error) = await listening.cancellableValue { throw error }
     }
 
     private func tell(_ change: Change) {

@@ -20,10 +20,11 @@ extension BookAPI {
             return .problem(.badRequest, "?after= is the number of a change")
         }
         // More than there is: the client knows another server's.
-        let lines = ChangeLines(after: min(after, last), shelf: shelf, breaksOff: breaksOff)
+        let start = min(after, last)
+        let lines = ChangeLines(after: start, shelf: shelf, breaksOff: breaksOff)
         return HTTPResponse(
             statusCode: .ok,
-            headers: [.contentType: "application/x-ndjson"],
+            headers: [.contentType: "application/x-ndjson", HTTPHeader(ChangesEndpoint.position): "\(start)"],
             body: HTTPBodySequence(from: lines)
         )
     }

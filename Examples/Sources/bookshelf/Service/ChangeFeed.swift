@@ -1,52 +1,68 @@
 import TaskControlHTTP
+import TaskControlSupervision
 
-/// The changes of a server's shelf, as they happen.
-struct ChangeFeed: Sendable {
-    let client: EndpointClient
-    /// Between two connections, if the first one brought nothing.
-    var pause: Duration = .milliseconds(500)
-    var clock: any Clock<Duration> = ContinuousClock()
+/// The changes of a server's shelf, as they happen: each once and in order, over connections that break off.
+actor ChangeFeed {
+    private let client: EndpointClient
+    private let pause: Duration
+    private let clock: any Clock<Duration>
+    /// The number of the last change, after which the next connection continues.
+    private var last: Int?
 
-    /// Continues where it was when the connection breaks off; ends with an error when it can't be had again.
+    /// - Parameters:
+    ///   - number: The change to begin after; `nil`: the feed begins with the next change.
+    ///   - pause: The delay before a new connection, of which half is random.
+    ///   - clock: Measures `pause`.
+    init(
+        client: EndpointClient,
+        after number: Int? = nil,
+        pause: Duration = .milliseconds(500),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.client = client
+        self.pause = pause
+        self.clock = clock
+        last = number
+    }
+
+    /// Follows the changes for as long as the lifetime, or until the client gives a connection up.
     ///
-    /// - Parameter number: The change to begin after; `nil`: the feed begins with the next change.
-    func changes(after number: Int? = nil) -> AsyncThrowingStream<Change, any Error> {
-        AsyncThrowingStream { continuation in
-            let task = Task {
-                var last = number
-                do {
-                    while true {
-                        let seen = last
-                        last = try await follow(after: seen) { continuation.yield($0) }
-                        if last == seen { try await clock.sleep(for: pause) }
-                    }
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
+    /// - Parameter perform: Receives one change after another. The feed waits for it.
+    nonisolated func start(
+        in lifetime: AsyncLifetime,
+        perform: @escaping @Sendable (Change) async -> Void
+    ) -> SupervisedWork {
+        // The client itself repeats a request that may succeed, so its error is for good. A connection that was open is always worth another.
+        let backoff = RetryBackoff.custom { [pause] _, error in error is UnexpectedReturnError ? pause : nil }
+            .jittered(.equal)
+        return lifetime.keepRunning(
+            "changes",
+            restart: .always,
+            limit: .unlimited,
+            backoff: backoff,
+            clock: self.clock
+        ) { ready in
+            try await self.follow(ready, perform)
         }
     }
 
     /// Follows one connection to its end.
-    ///
-    /// - Returns: The number of the last change.
-    private func follow(after number: Int?, _ take: (Change) -> Void) async throws -> Int? {
-        try await client.withResponse(to: ChangesEndpoint(after: number)) { response in
-            var last = number
+    private func follow(_ ready: SupervisedRun, _ perform: @Sendable (Change) async -> Void) async throws {
+        try await client.withResponse(to: ChangesEndpoint(after: last)) { response in
+            // A feed that breaks off before its first change continues where it began.
+            last = last ?? response.head.value(forHTTPHeaderField: ChangesEndpoint.position).flatMap { Int($0) }
+            ready()
             do {
                 for try await line in response.lines where !line.isEmpty {
                     let change = try JSONDecoder().decode(Change.self, from: Data(line.utf8))
+                    await perform(change)
                     last = change.number
-                    take(change)
                 }
             } catch let error as DecodingError {
                 throw HTTPError(.content, underlyingError: error)
-            } catch {
-                // Broken off: the next request says whether that is for good.
-                try Task.checkCancellation()
+            } catch let error as HTTPError where error.reason == .transport {
+                // Broken off, which is an end like another: the next connection continues.
             }
-            return last
         }
     }
 }

@@ -45,6 +45,9 @@ struct AddEndpoint: BookEndpoint {
 struct ChangesEndpoint: BookEndpoint {
     typealias Content = Void
 
+    /// The header of the response with the number of the change that it begins after.
+    static let position = "Changes-After"
+
     /// `nil`: the changes from now on.
     let after: Int?
 
