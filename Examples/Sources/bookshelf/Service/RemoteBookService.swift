@@ -1,15 +1,58 @@
 import TaskControlHTTP
+import TaskControlSupervision
 
 /// The books of a server.
+///
+/// Lists are kept for a while: see ``listPolicy``. A list that is requested after a write of this service has ended is never from before the write.
 final class RemoteBookService: BookService {
-    private let client: any Client
+    private enum List: Hashable {
+        case page(Int)
+        case all
+    }
 
-    init(client: any Client) {
+    /// A list of the last 10 seconds is shown without asking, and one of the minute after that at once, while a newer one is loaded.
+    static let listPolicy = CachePolicy(timeToLive: .seconds(10), staleWhileRevalidate: .seconds(60))
+
+    private let client: any Client
+    private let lists: CachedFlight<List, [BookPage]>
+
+    /// - Parameter clock: Measures the age of the lists.
+    init(client: any Client, clock: any Clock<Duration> = ContinuousClock()) {
         self.client = client
+        lists = CachedFlight(name: "lists", capacity: 100, policy: Self.listPolicy, clock: clock) { list in
+            if case .page(let page) = list { return [try await client.request(PageEndpoint(page: page))] }
+            // The first page says how many there are.
+            let first = try await client.request(PageEndpoint(page: 1))
+            guard first.pages > 1 else { return [first] }
+            let others = try await (2...first.pages).concurrentMap(limit: 8) { page in
+                try await client.request(PageEndpoint(page: page))
+            }
+            return [first] + others
+        }
+    }
+
+    /// Follows a feed for as long as the lifetime, so that lists are never from before a change that has arrived.
+    ///
+    /// - Parameter perform: Receives each change, when the lists from before it are gone.
+    @discardableResult
+    func follow(
+        _ feed: ChangeFeed,
+        in lifetime: AsyncLifetime,
+        perform: @escaping @Sendable (Change) async -> Void = { _ in }
+    ) -> SupervisedWork {
+        feed.start(in: lifetime) { [lists] change in
+            lists.removeAll()
+            await perform(change)
+        }
+    }
+
+    func fetchBooks() async throws -> [Book] {
+        try await lists.value(for: .all).flatMap(\.books)
     }
 
     func fetchPage(_ page: Int) async throws -> BookPage {
-        try await client.request(PageEndpoint(page: page))
+        // A list of one page, as it is loaded above.
+        try await lists.value(for: .page(page))[0]
     }
 
     func search(_ text: String) async throws -> [Book] {
@@ -17,7 +60,9 @@ final class RemoteBookService: BookService {
     }
 
     func add(_ book: NewBook) async throws -> Book {
-        try await client.request(AddEndpoint(book: book))
+        // Also after an error: the server may have added the book, and only its answer was lost.
+        defer { lists.removeAll() }
+        return try await client.request(AddEndpoint(book: book))
     }
 
     func uploadCover(
@@ -25,28 +70,20 @@ final class RemoteBookService: BookService {
         of book: Book.ID,
         onProgress: @escaping @Sendable (_ sent: Int64) -> Void
     ) async throws -> Book {
-        try await client.upload(CoverUploadEndpoint(book: book, file: file), onProgress: { onProgress($0.sent) })
-    }
-
-    /// The first page says how many there are; the others are asked for together.
-    func fetchBooks() async throws -> [Book] {
-        let first = try await fetchPage(1)
-        guard first.pages > 1 else { return first.books }
-        return try await withThrowingTaskGroup { group in
-            for page in 2...first.pages {
-                group.addTask { try await self.fetchPage(page) }
-            }
-            let others = try await group.reduce(into: []) { $0.append($1) }
-            return ([first] + others.sorted { $0.page < $1.page }).flatMap(\.books)
-        }
+        defer { lists.removeAll() }
+        return try await client.upload(CoverUploadEndpoint(book: book, file: file), onProgress: { onProgress($0.sent) })
     }
 }
 
 // MARK: The same with completion handlers
 
 extension RemoteBookService {
+    func fetchBooks(completion: @escaping Completion<[Book]>) -> Progress {
+        start(completion) { try await self.fetchBooks() }
+    }
+
     func fetchPage(_ page: Int, completion: @escaping Completion<BookPage>) -> Progress {
-        client.request(PageEndpoint(page: page), completionHandler: completion)
+        start(completion) { try await self.fetchPage(page) }
     }
 
     func search(_ text: String, completion: @escaping Completion<[Book]>) -> Progress {
@@ -54,17 +91,23 @@ extension RemoteBookService {
     }
 
     func add(_ book: NewBook, completion: @escaping Completion<Book>) -> Progress {
-        client.request(AddEndpoint(book: book), completionHandler: completion)
+        start(completion) { try await self.add(book) }
     }
 
     func uploadCover(_ file: URL, of book: Book.ID, completion: @escaping Completion<Book>) -> Progress {
-        client.upload(CoverUploadEndpoint(book: book, file: file), completionHandler: completion)
+        client.upload(CoverUploadEndpoint(book: book, file: file)) { [lists] result in
+            lists.removeAll()
+            completion(result)
+        }
     }
 
-    /// More than one request: what is awaited above, in a task that the progress cancels.
-    func fetchBooks(completion: @escaping Completion<[Book]>) -> Progress {
+    /// Awaits what is more than one request, in a task that the progress cancels.
+    private func start<Value: Sendable>(
+        _ completion: @escaping Completion<Value>,
+        _ call: @escaping @Sendable () async throws -> Value
+    ) -> Progress {
         Progress.start(completionQueue: client.completionQueue) { _ in
-            try await self.fetchBooks()
+            try await call()
         } completionHandler: {
             completion($0)
         }

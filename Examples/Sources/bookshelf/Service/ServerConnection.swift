@@ -19,7 +19,6 @@ struct ServerConnection: Sendable {
         let login = client(policies(retrying: ["POST"]))
         var policies = policies(retrying: [])
         policies.authenticator = .bearer { try await login.request(LoginEndpoint(account: account)).token }
-        policies.coalescesGETRequests = true
         return client(policies)
     }
 
