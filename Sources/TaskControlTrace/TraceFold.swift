@@ -19,7 +19,9 @@ struct TraceFold {
         var hasEnded = false
         /// Its work threw an error, which its owner may handle.
         var hasThrown = false
-        /// The bar that its task was working on before.
+        /// Whether a task has worked on it.
+        var hasWorked = false
+        /// The bar that its task was working on before, when it began to work. That bar has begun to work earlier, so no chain of bars is a circle.
         var outer: Int?
     }
 
@@ -106,7 +108,10 @@ struct TraceFold {
             drafts[index].bar.segments.append(TraceModel.Segment(begin: begin, phase: phase))
         }
         if event.isInWorkingTask, let task = event.task {
-            drafts[index].outer = current.updateValue(index, forKey: task)
+            let outer = current.updateValue(index, forKey: task)
+            // Work that begins again, such as supervised work after a restart, may be in the chain of its task already.
+            if !drafts[index].hasWorked { drafts[index].outer = outer }
+            drafts[index].hasWorked = true
         }
     }
 
