@@ -26,6 +26,30 @@ final class Origin: Sendable {
     }
 }
 
+/// Counts the readers of a cache. Only the last one signals: 10,000 signals would take longer than the reads.
+@MainActor
+final class Crowd {
+    let allAsk = Observed(false)
+    let allHaveValues = Observed(false)
+    private let readers: Int
+    private var asking = 0
+    private(set) var served = 0
+
+    init(_ readers: Int) {
+        self.readers = readers
+    }
+
+    func ask() {
+        asking += 1
+        if asking == readers { allAsk.update { $0 = true } }
+    }
+
+    func receive() {
+        served += 1
+        if served == readers { allHaveValues.update { $0 = true } }
+    }
+}
+
 /// A cache of the news.
 @MainActor
 protocol NewsCache: AnyObject, Sendable {

@@ -61,20 +61,20 @@ struct CacheChapter: Chapter {
         origin.publish()
         await clock.advance(by: timeToLive)
 
-        let (asking, served) = (Observed(0), Observed(0))
+        let crowd = Crowd(readers)
         let reads = (1...readers).map { _ in
             Task {
                 // Readers run on the main actor, up to their first wait: a reader that was counted has asked the cache.
-                asking.update { $0 += 1 }
+                crowd.ask()
                 let edition = try await cache.read()
-                served.update { $0 += 1 }
+                crowd.receive()
                 return edition
             }
         }
-        try await asking.expect("\(readers) readers") { $0 == readers }
+        try await crowd.allAsk.expect("\(readers) readers") { $0 }
         try await origin.requests.expect("a request for the new edition") { $0 > filling }
-        if cache.returnsStaleValues { try await served.expect("the readers to have a value") { $0 == readers } }
-        let servedBefore = served.value
+        if cache.returnsStaleValues { try await crowd.allHaveValues.expect("the readers to have a value") { $0 } }
+        let servedBefore = crowd.served
 
         origin.open(2)
         var editions: [Int: Int] = [:]
