@@ -7,7 +7,7 @@ import Testing
 @testable import bookshelf
 
 /// The lists that a service keeps, and when it loads them again.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.oneServerAtATime, .timeLimit(.minutes(15)))
 struct ListTests {
     private static let dune = NewBook(title: "Dune", author: "Frank Herbert", year: 1965)
 

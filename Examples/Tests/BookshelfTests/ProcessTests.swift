@@ -5,7 +5,7 @@ import Testing
 @testable import bookshelf
 
 /// The program as its user sees it.
-@Suite(.timeLimit(.minutes(15)), .enabled(if: Bookshelf.executable != nil))
+@Suite(.oneServerAtATime, .timeLimit(.minutes(15)), .enabled(if: Bookshelf.executable != nil))
 struct ProcessTests {
     @Test func itsHelpNamesItsCommands() async throws {
         let ending = try await Bookshelf.run("--help")

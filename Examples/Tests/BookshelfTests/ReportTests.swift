@@ -4,7 +4,7 @@ import Testing
 
 @testable import bookshelf
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.oneServerAtATime, .timeLimit(.minutes(15)))
 struct ReportTests {
     @Test func whatWasNotDoneIsNamedWithHowFarItHadCome() {
         let report = BatchReport(

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import bookshelf
 
@@ -57,4 +58,12 @@ final class TestFolder: Sendable {
         try Data(repeating: 7, count: bytes).write(to: file)
         return file
     }
+}
+
+extension Trait where Self == ParallelizationTrait {
+    /// Runs the tests of a suite one after another.
+    ///
+    /// Each server blocks a thread of Dispatch for as long as it listens, and Dispatch adds threads in place of blocked ones slowly. On a busy machine,
+    /// the servers of all tests at once left no thread for the requests until their time limit.
+    static var oneServerAtATime: Self { .serialized }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import bookshelf
 
 /// Both forms of the service, over a real server.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.oneServerAtATime, .timeLimit(.minutes(15)))
 struct ServiceTests {
     @Test func bothFormsGiveTheSameAnswers() async throws {
         let folder = try TestFolder()

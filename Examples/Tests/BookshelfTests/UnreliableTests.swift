@@ -5,7 +5,7 @@ import Testing
 @testable import bookshelf
 
 /// The behavior of the client with a server that fails.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.oneServerAtATime, .timeLimit(.minutes(15)))
 struct UnreliableTests {
     @Test func anExpiredTokenIsRenewedOnceForAllWhoMeetIt() async throws {
         let events = ServerEvents()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import bookshelf
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.oneServerAtATime, .timeLimit(.minutes(15)))
 struct WatchTests {
     @Test func changesAreToldAsTheyHappenAndFromWhereOneWas() async throws {
         let paper = Paper()
