@@ -32,6 +32,30 @@ struct TraceModelTests {
         #expect(bar.marks.map(\.text) == ["a", "b"])
     }
 
+    @Test func worksThatBeginAgainInOneTaskAreNoCircle() {
+        var recording = Recording()
+        // A supervisor reports all its children in one task.
+        let children: [UInt64] = [1, 2]
+        for child in children {
+            recording.tell(.fifoQueue, .started, .began(.waiting), at: 0, of: child, in: 9)
+            recording.tell(.fifoQueue, .started, .entered(.running), at: 1, of: child, in: 9, from: 7)
+        }
+        for time in 1...3 {
+            for child in children {
+                recording.tell(.fifoQueue, .failed, .noted, at: time * 10, of: child, in: 9, error: "lost", from: 7)
+                recording.tell(.fifoQueue, .waiting, .entered(.waiting), at: time * 10 + 1, of: child, in: 9, from: 7)
+                recording.tell(.fifoQueue, .retrying, .entered(.running), at: time * 10 + 2, of: child, in: 9, from: 7)
+            }
+        }
+        for child in children {
+            recording.tell(.fifoQueue, .completed, .ended(.completed), at: 50, of: child, in: 9, from: 7)
+        }
+        recording.tell(.fifoQueue, .draining, at: 60, in: 9, from: 7)
+        let model = recording.model()
+        #expect(model.bars.map(\.outcome) == [.completed, .completed])
+        #expect(model.bars.map(\.marks.count) == [3, 3])
+    }
+
     @Test(
         arguments: [
             (.completed, false, .completed), (.failed, false, .failed), (.timedOut, false, .timedOut),
