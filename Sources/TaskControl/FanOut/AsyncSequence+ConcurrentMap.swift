@@ -28,9 +28,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - order: The order of the results. By default that of the source.
     ///   - operation: Runs in a child task of the task of the work, not in the caller's isolation. The name, the priority and the task-local values,
     ///     such as the deadline, are those of the task that calls `next()` first. A task of higher priority that waits in `next()` escalates the
-    ///     work.
+    ///     work. The child task runs other operations afterwards, unless it was cancelled.
     /// - Returns: A sequence without a buffer beyond the limit. Each iterator pulls the source itself.
-    /// - Complexity: One child task per element.
+    /// - Complexity: At most `limit` child tasks at a time.
     @inlinable
     public func concurrentMap<Output: Sendable>(
         limit: Int,
@@ -68,10 +68,11 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - limit: The number of operations that run and results that were not taken. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
     ///   - consume: Receives one result after the other, in the caller's task and isolation.
     /// - Throws: The first error; `CancellationError` if the caller is cancelled.
-    /// - Complexity: One child task per element. Memory: O(`limit`).
+    /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
         limit: Int,
@@ -113,9 +114,10 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
     /// - Throws: The first error; `CancellationError` if the caller is cancelled.
-    /// - Complexity: One child task per element. Memory: O(`limit`).
+    /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentForEach(
         limit: Int,
@@ -154,10 +156,11 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - limit: The number of operations that run and results that were not taken. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the elements.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
     ///   - consume: Receives one result after the other, in the caller's task and isolation.
     /// - Throws: The first error; `CancellationError` if the caller is cancelled.
-    /// - Complexity: One child task per element. Memory: O(`limit`).
+    /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
         limit: Int,

@@ -27,10 +27,11 @@ extension Sequence where Element: Sendable {
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the elements.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
     /// - Returns: One result per element.
     /// - Throws: The first error of an operation; `CancellationError` if the caller is cancelled.
-    /// - Complexity: O(*n*) in the number of elements, and one child task per element.
+    /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time.
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable, Failure: Error>(
         limit: Int,
@@ -80,9 +81,10 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
     /// - Throws: The first error of an operation; `CancellationError` if the caller is cancelled.
-    /// - Complexity: O(*n*) in the number of elements, and one child task per element. Memory: O(`limit`).
+    /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentForEach<Failure: Error>(
         limit: Int,

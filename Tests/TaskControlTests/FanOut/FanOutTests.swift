@@ -153,6 +153,16 @@ struct FanOutTests {
         #expect(count == 5)
     }
 
+    /// Operations follow one another in one task, unless it was cancelled.
+    @Test func anOperationThatCancelsItsTaskDoesNotCancelTheNext() async {
+        let wereCancelled = await (0..<4).concurrentMap(limit: 1) { number in
+            let wasCancelled = Task.isCancelled
+            if number != 1 { withUnsafeCurrentTask { $0?.cancel() } }
+            return wasCancelled
+        }
+        #expect(wereCancelled == [false, false, false, false])
+    }
+
     @Test func anEmptySourceIsAnEmptyArray() async {
         let results = await [Int]().concurrentMap(limit: 2) { $0 }
         #expect(results.isEmpty)
@@ -302,6 +312,18 @@ struct FanOutTests {
             for try await number in numbers { taken.append(number) }
             #expect(taken == (0..<50).map { $0 * 2 })
         }
+    }
+
+    @Test func anOperationOfAStreamThatCancelsItsTaskDoesNotCancelTheNext() async throws {
+        var wereCancelled: [Bool] = []
+        try await AsyncNumbers(count: 4).concurrentMap(limit: 1) { number in
+            let wasCancelled = Task.isCancelled
+            if number != 1 { withUnsafeCurrentTask { $0?.cancel() } }
+            return wasCancelled
+        } forEach: {
+            wereCancelled.append($0)
+        }
+        #expect(wereCancelled == [false, false, false, false])
     }
 
     @Test func afterTheEndAndAfterAnErrorTheIteratorReturnsNil() async throws {

@@ -12,7 +12,7 @@ enum _FanOut {
     ) async throws(Failure) where Source.Element: Sendable {
         let failure: Failure? = await withoutActuallyEscaping(operation) { operation in
             let (scope, name, limit) = (_FanOutScope(), callersName, max(1, limit))
-            return await withTaskGroup(of: _FanOutEnd<Output, Failure>.self, returning: Failure?.self) { group in
+            return await withTaskGroup(of: Void.self, returning: Failure?.self) { group in
                 // So that the body has the isolation.
                 _ = isolation
                 return await withTaskCancellationHandler {
@@ -38,51 +38,100 @@ enum _FanOut {
         _ operation: @escaping @concurrent @Sendable (Source.Element) async throws(Failure) -> Output,
         _ name: String?,
         _ scope: _FanOutScope,
-        _ group: inout TaskGroup<_FanOutEnd<Output, Failure>>,
+        _ group: inout TaskGroup<Void>,
         _ collect: (Int, Output) -> Void
     ) async -> Failure? where Source.Element: Sendable {
+        let handoff = _FanOutHandoff()
+        var places: [_FanOutPlace<Source.Element, Output, Failure>] = []
+        // The places whose tasks have ended.
+        var left: [Int] = []
+        var finished: [_FanOutHandoff.Finished] = []
         var elements = source.makeIterator()
         var (started, running, isOpen) = (0, 0, true)
         var failure: Failure?
+
+        // Puts the next element into a place, unless there is none.
+        func isFilled(_ place: _FanOutPlace<Source.Element, Output, Failure>) -> Bool {
+            guard isOpen else { return false }
+            // A cancelled caller begins nothing, where its error can say so.
+            if _isTaskCancelled, let error = CancellationError() as? Failure {
+                (failure, isOpen) = (error, false)
+                return false
+            }
+            guard let element = elements.next() else {
+                isOpen = false
+                return false
+            }
+            place.number = started
+            place.element = element
+            started += 1
+            running += 1
+            return true
+        }
+
         while true {
             while isOpen, running < limit {
-                // A cancelled caller begins nothing, where its error can say so.
-                if _isTaskCancelled, let error = CancellationError() as? Failure {
+                if left.isEmpty {
+                    left.append(places.count)
+                    places.append(_FanOutPlace(index: places.count))
+                }
+                let place = places[left[left.count - 1]]
+                guard isFilled(place) else { break }
+                left.removeLast()
+                group.addTask(name: name) { await work(place, handoff, scope, operation) }
+            }
+            if running == 0 { return failure }
+            await handoff.take(into: &finished)
+            for end in finished {
+                let place = places[end.place]
+                running -= 1
+                switch place.result.take() {
+                case .success(let output): if failure == nil { collect(place.number, output) }
+                case .failure(let error):
+                    guard failure == nil else { break }
                     failure = error
                     isOpen = false
-                    break
+                    scope.fail()
+                    group.cancelAll()
+                case nil: preconditionFailure("A finished operation has a result.")
                 }
-                guard let element = elements.next() else {
-                    isOpen = false
-                    break
-                }
-                let number = started
-                started += 1
-                running += 1
-                group.addTask(name: name) {
-                    let place = scope.begin()
-                    defer { scope.end(place) }
-                    if _isTaskCancelled, let error = CancellationError() as? Failure {
-                        return _FanOutEnd(number: number, result: .failure(error))
-                    }
-                    do throws(Failure) {
-                        return _FanOutEnd(number: number, result: .success(try await operation(element)))
-                    } catch {
-                        return _FanOutEnd(number: number, result: .failure(error))
-                    }
+                if let task = end.waiter {
+                    _ = isFilled(place)
+                    task.resume()
+                } else {
+                    left.append(end.place)
+                    // Releases a task that has ended.
+                    await group.next()
                 }
             }
-            guard let end = await group.next() else { return failure }
-            running -= 1
-            if failure != nil { continue }
-            switch end.result {
-            case .success(let output): collect(end.number, output)
-            case .failure(let error):
-                failure = error
-                isOpen = false
-                scope.fail()
-                group.cancelAll()
+            finished.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// Runs the operations of a place, until it has no other element.
+    @inlinable
+    @concurrent
+    static func work<Element: Sendable, Output: Sendable, Failure: Error>(
+        _ place: _FanOutPlace<Element, Output, Failure>,
+        _ handoff: _FanOutHandoff,
+        _ scope: _FanOutScope,
+        _ operation: @escaping @concurrent @Sendable (Element) async throws(Failure) -> Output
+    ) async {
+        let number = scope.begin()
+        defer { scope.end(number) }
+        while let element = place.element.take() {
+            if _isTaskCancelled, let error = CancellationError() as? Failure {
+                place.result = .failure(error)
+            } else {
+                do throws(Failure) {
+                    place.result = .success(try await operation(element))
+                } catch {
+                    place.result = .failure(error)
+                }
             }
+            // A cancelled task takes no other element: the operation may have cancelled it, which does not concern other operations.
+            if _isTaskCancelled { return handoff.finish(place.index, nil) }
+            await withUnsafeContinuation { handoff.finish(place.index, $0) }
         }
     }
 
@@ -135,17 +184,4 @@ enum _FanOut {
     @usableFromInline static let mostReserved = 65_536
 
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
-}
-
-/// The end of one operation.
-@usableFromInline
-struct _FanOutEnd<Output: Sendable, Failure: Error>: Sendable {
-    @usableFromInline let number: Int
-    @usableFromInline let result: Result<Output, Failure>
-
-    @inlinable
-    init(number: Int, result: Result<Output, Failure>) {
-        self.number = number
-        self.result = result
-    }
 }

@@ -15,39 +15,63 @@ enum _FanOutPump {
         await withUnsafeCurrentTask { current in
             let pump = _FanOutPumpTask(current)
             await withTaskGroup(of: Void.self) { group in
-                var children = 0
+                var places: [_FanOutPlace<Source.Element, Void, Never>] = []
+                // Tasks that wait for an element.
+                var free: [_FanOutHandoff.Finished] = []
                 do {
                     var elements = source.makeAsyncIterator()
-                    while let inUse = await storage.place() {
-                        // Tasks that have ended are released: more than those of the places in use have.
-                        while children > inUse {
-                            await group.next()
-                            children -= 1
-                        }
+                    while await storage.place() {
                         guard let element = try await elements.next() else {
                             storage.endSource()
                             break
                         }
-                        let number = storage.start()
-                        children += 1
-                        group.addTask(name: name) {
-                            let place = storage.scope.begin()
-                            defer { storage.scope.end(place) }
-                            do {
-                                // Work of a cancelled caller does not begin.
-                                if _isTaskCancelled { throw CancellationError() }
-                                storage.finish(number, _FanOutOutput(try await operation(element)))
-                            } catch {
-                                // The consumer may be at work, so the operation itself cancels the others and the source.
-                                if storage.stop(error, isFailure: true) { pump.cancel() }
-                            }
+                        let number = storage.start(&free)
+                        let task = free.popLast()
+                        if task == nil { places.append(_FanOutPlace(index: places.count)) }
+                        let place = places[task?.place ?? places.count - 1]
+                        (place.number, place.element) = (number, element)
+                        if let waiter = task?.waiter {
+                            waiter.resume()
+                        } else {
+                            // Releases the task that has ended.
+                            if task != nil { await group.next() }
+                            group.addTask(name: name) { await work(place, storage, pump, operation) }
                         }
                     }
                 } catch {
                     storage.stop(error, isFailure: true)
                     group.cancelAll()
                 }
+                storage.leave(free)
             }
+        }
+    }
+
+    /// Runs the operations of a place, until it has no other element.
+    @inlinable
+    @concurrent
+    static func work<Element: Sendable, Output: Sendable>(
+        _ place: _FanOutPlace<Element, Void, Never>,
+        _ storage: _FanOutStorage,
+        _ pump: _FanOutPumpTask,
+        _ operation: @escaping @concurrent @Sendable (Element) async throws -> Output
+    ) async {
+        let entry = storage.scope.begin()
+        defer { storage.scope.end(entry) }
+        while let element = place.element.take() {
+            let output: _FanOutOutput<Output>
+            do {
+                // Work of a cancelled caller does not begin.
+                if _isTaskCancelled { throw CancellationError() }
+                output = _FanOutOutput(try await operation(element))
+            } catch {
+                // The consumer may be at work, so the operation itself cancels the others and the source.
+                if storage.stop(error, isFailure: true) { pump.cancel() }
+                return
+            }
+            // A cancelled task takes no other element: the operation may have cancelled it, which does not concern other operations.
+            if _isTaskCancelled { return storage.finish(place.number, output, place.index, nil) }
+            await withUnsafeContinuation { storage.finish(place.number, output, place.index, $0) }
         }
     }
 }

@@ -13,8 +13,8 @@
 /// 3. No waiter waits for what is there: a free place, a result, the end.
 struct FanOutStateMachine<Value, Waiter> {
     enum Place: Equatable {
-        /// The source can be asked for an element; the number of places that are in use.
-        case free(inUse: Int)
+        /// The source can be asked for an element.
+        case free
         case wait
         /// The source is not asked again.
         case stop
@@ -70,7 +70,7 @@ struct FanOutStateMachine<Value, Waiter> {
     /// Whether the source can be asked for an element.
     func place() -> Place {
         guard phase == .open else { return .stop }
-        return inUse < limit ? .free(inUse: inUse) : .wait
+        return inUse < limit ? .free : .wait
     }
 
     /// - Returns: `wait`: the puller is kept, and resumed when it should ask again.

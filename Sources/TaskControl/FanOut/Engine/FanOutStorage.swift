@@ -13,6 +13,10 @@ final class _FanOutStorage: Sendable {
 
     private struct State {
         var machine: Machine
+        /// The tasks that wait for an element, which the puller takes.
+        var tasks = FanOutHandoffStateMachine<_FanOutHandoff.Finished, Never>()
+        /// Whether there is no other element for the tasks.
+        var isLeft = false
         var error: (any Error)?
     }
 
@@ -28,14 +32,14 @@ final class _FanOutStorage: Sendable {
 
     /// Waits for a free place.
     ///
-    /// - Returns: The number of places in use; `nil`: nothing is pulled any more.
+    /// - Returns: Whether the source is asked for an element; if not, nothing is pulled any more.
     @usableFromInline
-    func place() async -> Int? {
+    func place() async -> Bool {
         while true {
             if _isTaskCancelled { stop(CancellationError()) }
             switch state.withLock({ $0.machine.place() }) {
-            case .free(let inUse): return inUse
-            case .stop: return nil
+            case .free: return true
+            case .stop: return false
             case .wait:
                 // Woken by the consumer, or by `stop`. Not by a cancellation: after that, the consumer continues, and takes a result or stops.
                 await suspend { waiter in
@@ -45,9 +49,31 @@ final class _FanOutStorage: Sendable {
         }
     }
 
+    /// An element starts.
+    ///
+    /// - Parameter free: The tasks that wait for an element: filled if it is empty and there are some.
     /// - Returns: The number of the operation that starts.
     @usableFromInline
-    func start() -> Int { state.withLock { $0.machine.start() } }
+    func start(_ free: inout [_FanOutHandoff.Finished]) -> Int {
+        state.withLock { state in
+            if free.isEmpty { state.tasks.take(into: &free) }
+            return state.machine.start()
+        }
+    }
+
+    /// The puller leaves: the tasks that wait for an element end, and those that run when their operations have ended.
+    ///
+    /// - Parameter free: The tasks that the puller has.
+    @usableFromInline
+    func leave(_ free: [_FanOutHandoff.Finished]) {
+        var others: [_FanOutHandoff.Finished] = []
+        state.withLock { state in
+            state.isLeft = true
+            state.tasks.take(into: &others)
+        }
+        for task in free { task.waiter?.resume() }
+        for task in others { task.waiter?.resume() }
+    }
 
     /// The source has returned `nil`.
     @usableFromInline
@@ -59,9 +85,20 @@ final class _FanOutStorage: Sendable {
 
     // MARK: The operations
 
+    /// An operation has ended with a value.
+    ///
+    /// - Parameters:
+    ///   - place: The place of its task.
+    ///   - waiter: The task, resumed when there is an element for it, or none for any; `nil`: it ends.
     @usableFromInline
-    func finish(_ number: Int, _ value: _FanOutValue) {
-        state.withLock { $0.machine.finish(number, value) }?.resume()
+    func finish(_ number: Int, _ value: _FanOutValue, _ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
+        let (consumer, isLeft) = state.withLock { state in
+            // In one step with the result: when a place is free, so is a task.
+            if !state.isLeft { _ = state.tasks.finish(_FanOutHandoff.Finished(place: place, waiter: waiter)) }
+            return (state.machine.finish(number, value), state.isLeft)
+        }
+        consumer?.resume()
+        if isLeft { waiter?.resume() }
     }
 
     /// Ends the fan-out. The first error counts. The caller cancels the tasks of the fan-out.
