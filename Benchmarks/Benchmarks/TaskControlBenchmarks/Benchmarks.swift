@@ -13,6 +13,7 @@ let benchmarks: @Sendable () -> Void = {
     registerActorQueue()
     registerSingleFlight()
     registerCachedFlight()
+    registerFanOut()
     registerPolicies()
     registerResilience()
     registerRetry()

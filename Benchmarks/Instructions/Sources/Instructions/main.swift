@@ -23,6 +23,36 @@ struct Handle: Cancellable {
     for _ in 0..<count / 100 { try await body() }
 }
 
+nonisolated func fetch(_ number: Int) async throws -> Int { number }
+
+/// The results of an operation for each number, from a task group with at most 8 tasks.
+nonisolated func mapByHand(_ count: Int) async throws -> [Int] {
+    var results = [Int?](repeating: nil, count: count)
+    try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+        var running = 0
+        for number in 0..<count {
+            if running == 8, let (position, result) = try await group.next() {
+                results[position] = result
+                running -= 1
+            }
+            group.addTask { (number, try await fetch(number)) }
+            running += 1
+        }
+        for try await (position, result) in group { results[position] = result }
+    }
+    return results.map { $0! }
+}
+
+// Outside the main actor, as the task group by hand.
+
+nonisolated func mapByFanOut(_ count: Int) async throws -> [Int] {
+    try await (0..<count).concurrentMap(limit: 8) { try await fetch($0) }
+}
+
+nonisolated func forEachByFanOut(_ count: Int) async throws {
+    try await (0..<count).concurrentForEach(limit: 8) { _ = try await fetch($0) }
+}
+
 let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
     (
         "Task { }, awaited by hundreds",
@@ -183,6 +213,9 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
             for number in 0..<count { _ = try await cache.value(for: number % 10) }
         }
     ),
+    ("a task group by hand, limit 8", { count in _ = try await mapByHand(count) }),
+    ("concurrentMap, limit 8", { count in _ = try await mapByFanOut(count) }),
+    ("concurrentForEach, limit 8", { count in try await forEachByFanOut(count) }),
     (
         "retry, first attempt succeeds",
         { count in for _ in 0..<count { try await retry(attempts: 3) {} } }

@@ -1,0 +1,83 @@
+import Benchmark
+import TaskControl
+
+/// Registers the cost of a bounded fan-out, beside a task group that is written by hand with the same limit.
+func registerFanOut() {
+    Benchmark.row("concurrentMap, array") {
+        await row(
+            "`try await numbers.concurrentMap(limit: 8) { … }`",
+            { _ = try? await numbers.concurrentMap(limit: limit) { try await fetch($0) } },
+            beside: "a task group, at most 8 tasks, an array by position",
+            { _ = try? await mapByHand() }
+        )
+    }
+    Benchmark.row("concurrentForEach") {
+        await row(
+            "`try await numbers.concurrentForEach(limit: 8) { … }`",
+            { _ = try? await numbers.concurrentForEach(limit: limit) { _ = try await fetch($0) } },
+            beside: "a task group, at most 8 tasks",
+            { _ = try? await forEachByHand() }
+        )
+    }
+}
+
+private let limit = 8
+private let numbers = 0..<Scale.tasks
+
+private func row(
+    _ primitive: String,
+    _ call: @escaping @Sendable () async -> Void,
+    beside baseline: String,
+    _ byHand: @escaping @Sendable () async -> Void
+) async -> Row {
+    var row = Row(
+        primitive: primitive,
+        baseline: baseline,
+        turns: await Turns.take(
+            operations: numbers.count,
+            baseline: { await ContinuousClock().measure { await byHand() } },
+            primitive: { await ContinuousClock().measure { await call() } }
+        )
+    )
+    row.target = .ratio(atMost: 1.15)
+    row.allocations = (
+        await Heap.allocations(numbers.count) { await byHand() },
+        await Heap.allocations(numbers.count) { await call() }
+    )
+    return row
+}
+
+@inline(never)
+private func fetch(_ number: Int) async throws -> Int { number }
+
+private func mapByHand() async throws -> [Int] {
+    var results = [Int?](repeating: nil, count: numbers.count)
+    try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+        var running = 0
+        for number in numbers {
+            if running == limit, let (position, result) = try await group.next() {
+                results[position] = result
+                running -= 1
+            }
+            group.addTask { (number, try await fetch(number)) }
+            running += 1
+        }
+        for try await (position, result) in group { results[position] = result }
+    }
+    return results.map { $0! }
+}
+
+private func forEachByHand() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        var running = 0
+        for number in numbers {
+            if running == limit {
+                try await group.next()
+                running -= 1
+            }
+            group.addTask { _ = try await fetch(number) }
+            running += 1
+        }
+        try await group.waitForAll()
+    }
+}
