@@ -12,38 +12,36 @@ enum _FanOutPump {
     ) async where Source.Element: Sendable {
         let place = storage.scope.begin()
         defer { storage.scope.end(place) }
-        await withUnsafeCurrentTask { current in
-            let pump = _FanOutPumpTask(current)
-            await withTaskGroup(of: Void.self) { group in
-                var places: [_FanOutPlace<Source.Element, Void, Never>] = []
-                // Tasks that wait for an element.
-                var free: [_FanOutHandoff.Finished] = []
-                do {
-                    var elements = source.makeAsyncIterator()
-                    while await storage.place() {
-                        guard let element = try await elements.next() else {
-                            storage.endSource()
-                            break
-                        }
-                        let number = storage.start(&free)
-                        let task = free.popLast()
-                        if task == nil { places.append(_FanOutPlace(index: places.count)) }
-                        let place = places[task?.place ?? places.count - 1]
-                        (place.number, place.element) = (number, element)
-                        if let waiter = task?.waiter {
-                            waiter.resume()
-                        } else {
-                            // Releases the task that has ended.
-                            if task != nil { await group.next() }
-                            group.addTask(name: name) { await work(place, storage, pump, operation) }
-                        }
+        let pump = withUnsafeCurrentTask { _FanOutPumpTask($0) }
+        await withTaskGroup(of: Void.self) { group in
+            var places: [_FanOutPlace<Source.Element, Void, Never>] = []
+            // Tasks that wait for an element.
+            var free: [_FanOutHandoff.Finished] = []
+            do {
+                var elements = source.makeAsyncIterator()
+                while await storage.place() {
+                    guard let element = try await elements.next() else {
+                        storage.endSource()
+                        break
                     }
-                } catch {
-                    storage.stop(error, isFailure: true)
-                    group.cancelAll()
+                    let number = storage.start(&free)
+                    let task = free.popLast()
+                    if task == nil { places.append(_FanOutPlace(index: places.count)) }
+                    let place = places[task?.place ?? places.count - 1]
+                    (place.number, place.element) = (number, element)
+                    if let waiter = task?.waiter {
+                        waiter.resume()
+                    } else {
+                        // Releases the task that has ended.
+                        if task != nil { await group.next() }
+                        group.addTask(name: name) { await work(place, storage, pump, operation) }
+                    }
                 }
-                storage.leave(free)
+            } catch {
+                storage.stop(error, isFailure: true)
+                group.cancelAll()
             }
+            storage.leave(free)
         }
     }
 
@@ -79,7 +77,7 @@ enum _FanOutPump {
 /// The task that pulls a source. Its operations, which it waits for, may cancel it.
 @usableFromInline
 struct _FanOutPumpTask: @unchecked Sendable {
-    // Sendable: `cancel` may be called from other tasks, while the task lives.
+    // Sendable: `cancel` may be called from other tasks, while the task lives. It lives longer than its operations, for which it waits.
     private let task: UnsafeCurrentTask?
 
     @usableFromInline init(_ task: UnsafeCurrentTask?) { self.task = task }
