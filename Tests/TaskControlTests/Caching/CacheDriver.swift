@@ -370,7 +370,7 @@ struct CacheDriver: MachineDriver {
     private mutating func expectSuperseded(_ keys: [Int], _ remains: CacheMachine.Remains) {
         let running = keys.filter { model.loads[$0]?.isSuperseded == false }.sorted()
         #expect(remains.superseded.map(\.key).sorted() == running)
-        for (key, after) in remains.superseded { #expect(model.loads[key]?.after == after) }
+        for load in remains.superseded { #expect(model.loads[load.key]?.after == load.after) }
         for key in running { model.loads[key]?.isSuperseded = true }
     }
 }

@@ -17,6 +17,8 @@ struct FlightModel: Hashable {
         var phase: Phase
         var level: UInt8
         var hasJob = false
+        /// The cause of its cancellation, which the task must receive if it comes later.
+        var cause: CancellationCause?
         /// Whether the flight continues without callers.
         var isKept = false
     }
@@ -68,6 +70,7 @@ enum FlightEvent: Hashable {
     case forget(Int)
     case cancelAll
     case launch(Int)
+    /// Of a flight.
     case release(Int)
     case retire(Int)
 }
@@ -112,9 +115,8 @@ struct FlightDriver: MachineDriver {
         if mostFlights > 0 {
             for key in keys.compactMap({ $0 }) {
                 if flights.count < mostFlights || model.current(key) != nil { events.append(.launch(key)) }
-                events.append(.release(key))
             }
-            events += flights.indices.map { .retire($0) }
+            for flight in flights.indices { events += [.release(flight), .retire(flight)] }
         }
         if callers.count < most {
             for key in keys {
@@ -156,7 +158,7 @@ struct FlightDriver: MachineDriver {
             #expect(payload == current)
         case .cancelAll: cancelAll()
         case .launch(let key): launch(key)
-        case .release(let key): release(key)
+        case .release(let number): release(number)
         case .retire(let number):
             let (key, wasCurrent) = (keys[flights[number]] ?? nil, model.flight(number)?.phase == .current)
             let payload = key.flatMap { machine.retire(flights[number], of: $0) }
@@ -216,16 +218,18 @@ struct FlightDriver: MachineDriver {
         model.flights.append(.init(number: number, key: key, phase: .current, level: 5, isKept: true))
     }
 
-    private mutating func release(_ key: Int) {
-        let current = model.current(key)
-        let leaving = machine.release(key)
+    private mutating func release(_ number: Int) {
+        guard let key = keys[flights[number]] ?? nil else { return }
+        let current = model.current(key).flatMap { $0.number == number ? $0 : nil }
+        let cause = CancellationCause.superseded(key: "\(key)")
+        let leaving = machine.release(flights[number], of: key, because: cause)
         guard let current else { return #expect(leaving.cancelled == nil && leaving.payload == nil) }
         model.update(current.number) { $0.isKept = false }
         let isOver = model.callers(on: current.number).isEmpty && !model.runsToCompletion
         #expect(leaving.cancelled == (isOver ? flights[current.number] : nil))
         #expect(leaving.cancelling == (isOver && current.hasJob ? current.number : nil))
         #expect(leaving.payload == (isOver ? current.number : nil))
-        if isOver { model.update(current.number) { $0.phase = .cancelled } }
+        if isOver { cancel(current.number, because: cause) }
     }
 
     /// The flights of a path that have not ended: an operation that outlives its flight is not inside it.
@@ -242,7 +246,8 @@ struct FlightDriver: MachineDriver {
     private mutating func attach(_ number: Int) {
         let attachment = machine.attach(flights[number], number, level: 5)
         let flight = model.flight(number)
-        #expect(attachment.isCancelled == (flight?.phase == .cancelled))
+        // The task of a flight is attached once.
+        #expect(attachment.cause == (flight?.hasJob == false ? flight?.cause : nil))
         #expect(attachment.level == (flight.map { $0.level > 5 ? $0.level : 0 } ?? 0))
         model.update(number) { $0.hasJob = true }
     }
@@ -269,7 +274,11 @@ struct FlightDriver: MachineDriver {
         let isLast = model.callers(on: flight.number).isEmpty && !model.runsToCompletion && !flight.isKept
         #expect(leaving.cancelling == (isLast && flight.hasJob ? flight.number : nil))
         #expect(leaving.cancelled == (isLast ? flights[flight.number] : nil))
-        if isLast { model.update(flight.number) { $0.phase = .cancelled } }
+        if isLast { cancel(flight.number, because: .lastCallerLeft) }
+    }
+
+    private mutating func cancel(_ number: Int, because cause: CancellationCause) {
+        model.update(number) { ($0.phase, $0.cause) = (.cancelled, cause) }
     }
 
     private mutating func finish(_ number: Int) {
@@ -285,14 +294,15 @@ struct FlightDriver: MachineDriver {
     }
 
     private mutating func cancelAll() {
-        let clearing = machine.cancelAll()
+        let cause = CancellationCause.requested(reason: "tests")
+        let clearing = machine.cancelAll(because: cause)
         let (jobs, waiters) = (clearing.jobs, clearing.waiters)
         let live = model.flights.filter { $0.phase != .cancelled }
         #expect(Set(clearing.ids) == Set(live.map { flights[$0.number] }) && clearing.ids.count == live.count)
         #expect(Set(jobs) == Set(live.filter(\.hasJob).map(\.number)) && jobs.count == Set(jobs).count)
         let there = live.flatMap { model.callers(on: $0.number) }
         #expect(Set(waiters) == Set(there.filter(\.isParked).map(\.number)) && waiters.count == Set(waiters).count)
-        for flight in live { model.update(flight.number) { $0.phase = .cancelled } }
+        for flight in live { cancel(flight.number, because: cause) }
         let numbers = Set(there.map(\.number))
         model.callers.removeAll { numbers.contains($0.number) && $0.isParked }
         for index in model.callers.indices where numbers.contains(model.callers[index].number) {

@@ -182,7 +182,7 @@ struct FlightStateMachineTests {
         var machine = FlightMachine(runsToCompletion: false)
         guard case .begun(_, let id) = machine.join(0, 0) else { return #expect(Bool(false)) }
         #expect(machine.mayBegin(id))
-        _ = machine.cancelAll()
+        _ = machine.cancelAll(because: .unknown)
         #expect(!machine.mayBegin(id))
         _ = machine.finish(id, of: 0)
         #expect(!machine.mayBegin(id))

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -205,5 +206,29 @@ extension SingleFlightTests {
         try await valueEnd.wait()
         try await keyEnd.wait()
         end.open()
+    }
+}
+
+/// Runs its jobs at once: the work of a flight begins there before the flight has the handle of its task.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+@globalActor private actor HastyActor {
+    static let shared = HastyActor()
+    private let executor = HastyExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+}
+
+extension SingleFlightTests {
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test func aKeptFlightThatIsReleasedBeforeItHasItsTaskKnowsTheCause() async throws {
+        let (gate, causes) = (Gate(), OrderRecorder<CancellationCause?>())
+        let (table, key) = (flights._flights, _ErasedKey("token"))
+        let cause = CancellationCause.superseded(key: "token")
+        table.launch(key) { @HastyActor in
+            if let id = _FlightPlace.all.last?.id { table.release(id, of: key, because: cause) }
+            defer { causes.record(Task.cancellationCause) }
+            return try await work(until: gate)
+        }
+        try await causes.waitForEvents(count: 1)
+        #expect(causes.events == [cause])
     }
 }

@@ -334,6 +334,21 @@ struct SingleFlightTests {
         await #expect(throws: CancellationError.self) { try await caller.value }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test func aFlightThatIsCancelledBeforeItHasItsTaskKnowsTheCause() async throws {
+        let (gate, causes) = (Gate(), OrderRecorder<CancellationCause?>())
+        let caller = Task {
+            try await ask(on: Hasty()) {
+                flights.cancelAll(because: "signed out")
+                defer { causes.record(Task.cancellationCause) }
+                return try await self.work(until: gate)
+            }
+        }
+        try await causes.waitForEvents(count: 1)
+        #expect(causes.events == [.requested(reason: "signed out")])
+        await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aFlightThatIsRaisedBeforeItHasItsTaskRaisesIt() async throws {
         let (gate, raised) = (Gate(), Gate())

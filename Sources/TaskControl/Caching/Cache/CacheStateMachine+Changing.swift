@@ -55,7 +55,7 @@ extension CacheStateMachine {
     private mutating func supersede(_ index: Table.Index, _ remains: inout Remains) {
         guard let load = bodies[Int(index)].load, !load.isSuperseded else { return }
         bodies[Int(index)].load?.isSuperseded = true
-        remains.superseded.append((entries[index].key, load.after))
+        remains.superseded.append((entries[index].key, load.after, load.flight))
     }
 }
 

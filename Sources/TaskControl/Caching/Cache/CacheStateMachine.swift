@@ -271,8 +271,9 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var keys: [Key] = []
         /// The keys whose values had to make room.
         var evicted: [Key] = []
-        /// The keys whose loads were superseded, with the load after which the flight of each comes.
-        var superseded: [(key: Key, after: Serial)] = []
+        /// The keys whose loads were superseded, with the load after which the flight of each comes, and that flight: the key may have a newer
+        /// flight after the same load.
+        var superseded: [(key: Key, after: Serial, flight: Ticket?)] = []
     }
 
     /// A load has ended.

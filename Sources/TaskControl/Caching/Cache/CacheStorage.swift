@@ -260,8 +260,10 @@ final class _CacheStorage: Sendable {
     /// Acts on what a change has left, which is released after that.
     private func act(on change: (remains: Machine.Remains, moment: EventMoment?)) {
         for waiter in change.remains.woken { waiter.resume(returning: .reached) }
-        for (key, after) in change.remains.superseded {
-            flights.release(_ErasedKey(LoadKey(key: key, after: after)), because: .superseded(key: key.text))
+        for load in change.remains.superseded {
+            guard let id = load.flight else { continue }
+            let flight = _ErasedKey(LoadKey(key: load.key, after: load.after))
+            flights.release(id, of: flight, because: .superseded(key: load.key.text))
         }
         for key in change.remains.evicted {
             Diagnostics.emit(at: change.moment, source.event(.evicted, key: key.text))

@@ -57,6 +57,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     private var current: [Key: (slot: Slot, payload: Payload)] = [:]
     /// The waits of flights for each other, and the callers inside them that wait.
     private var nesting = FlightNesting<ID>()
+    /// The causes of the flights that were cancelled before `attach`. Apart from the entries, since few flights are.
+    private(set) var causes: [ID: CancellationCause] = [:]
     /// The number of flights in progress: those that have not ended, and are not cancelled.
     private(set) var count = 0
     /// The number of callers that wait for flights.
@@ -137,10 +139,12 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     struct Attachment {
-        /// Whether the flight was cancelled before its task was there.
-        var isCancelled = false
+        /// The cause of the flight's cancellation, if it was cancelled before its task was there.
+        var cause: CancellationCause?
         /// The priority to raise the task to; 0: none.
         var level: UInt8 = 0
+
+        var isCancelled: Bool { cause != nil }
     }
 
     /// Attaches the handle of the task that has been created for a flight, or does nothing if the flight has ended already.
@@ -150,7 +154,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         guard isThere(id) else { return Attachment() }
         flights[id.slot].job = job
         let owed = flights[id.slot].level
-        return Attachment(isCancelled: flights[id.slot].phase == .cancelled, level: owed > level ? owed : 0)
+        return Attachment(cause: takeCause(of: id), level: owed > level ? owed : 0)
     }
 
     /// Whether the work of a flight whose task has begun may begin: not if the flight was cancelled.
@@ -185,19 +189,21 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         if flights[id.slot].callers.isEmpty, !runsToCompletion, !flights[id.slot].isKept {
             leaving.payload = unlink(id, key)
             leaving.cancelled = id
-            leaving.cancelling = cancel(id)
+            leaving.cancelling = cancel(id, because: .lastCallerLeft)
         }
         return leaving
     }
 
-    /// Keeps the flight of a key no longer: without callers it is cancelled.
-    mutating func release(_ key: Key) -> Leaving {
-        guard let slot = current[key]?.slot else { return Leaving() }
-        flights[slot].isKept = false
-        guard flights[slot].callers.isEmpty, !runsToCompletion else { return Leaving() }
-        let id = flights.ticket(at: slot)
+    /// Keeps a flight no longer: without callers it is cancelled. A flight that no caller can join keeps what it has.
+    ///
+    /// - Parameter key: The key of the flight.
+    /// - Complexity: O(1).
+    mutating func release(_ id: ID, of key: Key, because cause: CancellationCause) -> Leaving {
+        guard isThere(id), flights[id.slot].phase == .current else { return Leaving() }
+        flights[id.slot].isKept = false
+        guard flights[id.slot].callers.isEmpty, !runsToCompletion else { return Leaving() }
         var leaving = Leaving(cancelled: id, payload: unlink(id, key))
-        leaving.cancelling = cancel(id)
+        leaving.cancelling = cancel(id, because: cause)
         return leaving
     }
 
@@ -260,6 +266,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let isUnheard = flights[id.slot].callers.isEmpty
         let (first, others) = settleAll(of: id, with: .reached)
         if !nesting.isEmpty { nesting.removeAll(of: id) }
+        _ = takeCause(of: id)
         flights.discard(id.slot)
         return Landing(
             first: first,
@@ -310,7 +317,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Cancels all flights. Their callers leave.
     ///
     /// - Complexity: O(*n*) in the number of flights and callers.
-    mutating func cancelAll() -> Clearing {
+    mutating func cancelAll(because cause: CancellationCause) -> Clearing {
         var clearing = Clearing()
         swap(&clearing.remains, &current)
         for slot in 0..<flights.extent where flights.isOccupied(slot) && flights[slot].phase != .cancelled {
@@ -320,15 +327,26 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             clearing.waiters += others
             nesting.removeAll(to: id)
             clearing.ids.append(id)
-            if let job = cancel(id) { clearing.jobs.append(job) }
+            if let job = cancel(id, because: cause) { clearing.jobs.append(job) }
         }
         return clearing
     }
 
-    private mutating func cancel(_ id: ID) -> Job? {
+    /// - Returns: The job, which the storage cancels; `nil`: `attach` returns the cause.
+    private mutating func cancel(_ id: ID, because cause: CancellationCause) -> Job? {
         flights[id.slot].phase = .cancelled
         count -= 1
-        return flights[id.slot].job
+        guard let job = flights[id.slot].job else {
+            causes[id] = cause
+            return nil
+        }
+        return job
+    }
+
+    private mutating func takeCause(of id: ID) -> CancellationCause? {
+        if causes.isEmpty { return nil }
+        defer { causes.shrinkIfMostlyEmpty() }
+        return causes.removeValue(forKey: id)
     }
 
     private mutating func unlink(_ id: ID, _ key: Key?) -> Payload? {
@@ -340,7 +358,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Looking
 
     /// The number of flights, callers or keys that it holds memory for.
-    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity) }
+    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity, causes.capacity) }
 
     /// Whether the flight has not ended.
     func isThere(_ id: ID) -> Bool { flights.contains(id) }
@@ -373,6 +391,9 @@ extension FlightStateMachine {
         precondition(areCurrent, "a key leads to a current flight")
         precondition(current.count == linked, "to each current flight leads one key")
         precondition(count == inTheAir && callerCount == callers, "flights in progress and their callers are counted")
+        let areMissing = causes.keys.allSatisfy { isThere($0) && flights[$0.slot].phase == .cancelled }
+        precondition(areMissing, "a cause is of a cancelled flight that has not ended")
+        precondition(causes.keys.allSatisfy { flights[$0.slot].job == nil }, "a flight with a task has its cause")
         precondition(!nesting.isCircular, "no flight waits for itself")
         precondition(nesting.flights.allSatisfy(isThere), "a flight that has ended neither waits nor is waited for")
     }

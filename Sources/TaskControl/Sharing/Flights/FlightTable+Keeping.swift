@@ -39,10 +39,10 @@ extension _FlightTable {
         return _FlightCaller(downcast(flight), at: place)
     }
 
-    /// Keeps the flight of a key no longer: without callers it is cancelled.
-    func release(_ key: _ErasedKey, because cause: CancellationCause) {
+    /// Keeps a flight no longer: without callers it is cancelled.
+    func release(_ id: ID, of key: _ErasedKey, because cause: CancellationCause) {
         let (leaving, task, moment) = state.withLock { machine in
-            let leaving = machine.release(key)
+            let leaving = machine.release(id, of: key, because: cause)
             let task = leaving.cancelling?.owned
             // Under the lock, under which the task is known to have its end before it.
             if let task { CancellationCauses.record(.known(cause), for: task.address) }

@@ -143,7 +143,12 @@ final class _FlightTable: Sendable {
     /// Receives the handle of the task that has been created for a flight.
     @usableFromInline
     func attach(_ flight: _Flight, _ task: _TaskHandle, level: UInt8, name: String?) {
-        let attachment = state.withLock { $0.attach(flight.id, Job(task), level: level) }
+        let attachment = state.withLock { machine in
+            let attachment = machine.attach(flight.id, Job(task), level: level)
+            // Under the lock, under which the task is known to have its end before it.
+            if let cause = attachment.cause { CancellationCauses.record(.known(cause), for: task.address) }
+            return attachment
+        }
         if attachment.isCancelled { task.cancel() }
         if attachment.level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: attachment.level)) }
         emitBegun(flight.id, flight.key, name)
@@ -278,7 +283,7 @@ final class _FlightTable: Sendable {
 
     func cancelAll(_ cause: CancellationCause) {
         let (clearing, tasks, moment) = state.withLock { machine in
-            let clearing = machine.cancelAll()
+            let clearing = machine.cancelAll(because: cause)
             let tasks = clearing.jobs.map(\.owned)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
             return (clearing, tasks, Diagnostics.moment)
