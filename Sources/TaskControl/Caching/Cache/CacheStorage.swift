@@ -220,7 +220,9 @@ final class _CacheStorage: Sendable {
             fallback: policy.staleIfError.usable
         )
         if policy.earlyRefresh > 0, cost > .zero {
-            span.early = cost.saturatingMultiplied(by: policy.earlyRefresh * exponentialVariate(random))
+            // Infinity times a draw of zero is not a number.
+            let factor = min(policy.earlyRefresh, .greatestFiniteMagnitude)
+            span.early = cost.saturatingMultiplied(by: factor * exponentialVariate(random))
         }
         return span
     }
