@@ -207,8 +207,11 @@ struct CacheDriver: MachineDriver {
         let used = machine.entries.indexes(of: machine.order).filter { machine.hits[Int($0)].isUsed }
         #expect(Set(used.map { machine.entries[$0].key }) == model.used)
         for key in 0..<3 {
-            let value = model.values[key].flatMap { model.now < model.limit($0, model.stale) ? $0.number : nil }
-            #expect(machine.peek(key, at: now) == value)
+            let value = model.values[key].flatMap { model.now < model.limit($0, model.stale) ? $0 : nil }
+            #expect(machine.peek(key, at: now) == value?.number)
+            let outlook = machine.outlook(key, after: value?.serial ?? 0, at: now)
+            #expect(outlook?.remaining == value.map { .seconds(model.limit($0, model.stale) - model.now) })
+            #expect(outlook?.isClaimed == value.map { _ in model.claims.contains(key) })
             let old = model.values[key].flatMap { model.now < model.limit($0, model.fallback) ? $0.number : nil }
             #expect(machine.fallback(key, at: now) == old)
             if let value = model.values[key] {

@@ -1,6 +1,7 @@
 import TaskControl
 import TaskControlTesting
 import TestSupport
+import Testing
 
 @testable import TaskControl
 
@@ -91,5 +92,12 @@ final class CacheFixture: Sendable {
     func waitForFlights(atMost count: Int = 0) async throws {
         let flights = cache._storage.flights
         try await wait(forBooksOf: flights.source.number) { flights.liveCount - count }
+    }
+
+    /// Expects that no caller is left on a flight, not even one that never waited.
+    func expectNoCallers(sourceLocation: SourceLocation = #_sourceLocation) {
+        let flights = cache._storage.flights
+        #expect(flights.state.withLock { $0.waits.count } == 0, sourceLocation: sourceLocation)
+        #expect(flights.callerCount == 0, sourceLocation: sourceLocation)
     }
 }

@@ -17,36 +17,6 @@ extension Gate {
 struct CachedFlightPolicyTests {
     private let swr = CachePolicy(timeToLive: .seconds(10), staleWhileRevalidate: .seconds(20))
 
-    // MARK: Patience
-
-    @Test(arguments: [true, false]) func aReaderWaitsForAFreshValueForAWhile(comesInTime: Bool) async throws {
-        var policy = swr
-        policy.patience = .seconds(5)
-        let fixture = CacheFixture(policy)
-        let gate = Gate()
-        fixture.plan(2, .wait(gate))
-        #expect(try await fixture.cache.value(for: "a") == 1)
-        await fixture.clock.advance(by: .seconds(10))
-        let reader = fixture.reader()
-        try await fixture.clock.waitForSleepers()
-        try await fixture.waitForCallers(1)
-        if comesInTime { gate.open() } else { await fixture.clock.advance(by: .seconds(5)) }
-        #expect(try await reader.value == (comesInTime ? 2 : 1))
-        gate.open()
-        try await fixture.waitForFlights()
-        #expect(fixture.cache.peek("a") == 2, "the refresh goes on in any case")
-    }
-
-    @Test func aPatientReaderGetsTheStaleValueIfTheRefreshFails() async throws {
-        var policy = swr
-        policy.patience = .seconds(5)
-        let fixture = CacheFixture(policy)
-        fixture.plan(2, .fail(MarkedError()))
-        #expect(try await fixture.cache.value(for: "a") == 1)
-        await fixture.clock.advance(by: .seconds(10))
-        #expect(try await fixture.cache.value(for: "a") == 1)
-    }
-
     // MARK: Early refresh
 
     /// The share of the values that are refreshed early by a reader at one moment is exp(-x/d), as in the paper.
@@ -138,6 +108,40 @@ struct CachedFlightPolicyTests {
         other.cache.update(5, for: "a")
         other.cache.removeAll(olderThan: most)
         #expect(other.cache.count == 0)
+    }
+
+    // MARK: Failures
+
+    /// A clock that a caller reads between the end of its load and the decision about an old value.
+    private struct HookedClock: Clock {
+        let base = TestClock()
+        let hook: @Sendable () -> Void
+
+        var now: TestClock.Instant {
+            hook()
+            return base.now
+        }
+        var minimumResolution: Duration { base.minimumResolution }
+
+        func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+            try await base.sleep(until: deadline, tolerance: tolerance)
+        }
+    }
+
+    @Test func aCallerThatIsCancelledWhenItsLoadHasFailedGetsACancellationError() async throws {
+        let hasFailed = Locked(false)
+        // The flight reads the clock as well.
+        let clock = HookedClock {
+            guard hasFailed.withLock({ $0 }), _FlightPlace.all.isEmpty else { return }
+            withUnsafeCurrentTask { $0?.cancel() }
+        }
+        let policy = CachePolicy(timeToLive: .seconds(10))
+        let cache = CachedFlight<Int, Int>(capacity: 1, policy: policy, clock: clock) { _ in
+            hasFailed.withLock { $0 = true }
+            throw MarkedError()
+        }
+        let reader = Task { try await cache.value(for: 1) }
+        await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
     // MARK: A stale value and then a fresh one

@@ -146,7 +146,9 @@ struct CacheSimulationTests {
                 }
             }
             try await Task.sleep(for: .milliseconds(5))
-            sim.expect(cache._storage.flights.liveCount == 0 && loads.count <= 2)
+            let flights = cache._storage.flights
+            sim.expect(flights.liveCount == 0 && loads.count <= 2)
+            sim.expect(flights.state.withLock { $0.waits.count } == 0, "no caller is left that never waited")
             if loads.count == 2 { sim.expect(cache.peek(0) == 2, "the refresh has gone on") }
         }
     }

@@ -199,6 +199,22 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return now < content.useLimit ? content.value : nil
     }
 
+    /// The time for which a reader of a stale value may wait for its refresh.
+    struct Outlook {
+        /// The time until the value is not returned any more.
+        let remaining: Duration
+        /// Whether a reader has undertaken the refresh, whose load has not begun.
+        let isClaimed: Bool
+    }
+
+    /// The outlook of a reader that waits for the load after another one; `nil`: the value is not returned any more. Not a use.
+    func outlook(_ key: Key, after: Serial, at now: Duration) -> Outlook? {
+        guard let index = entries.index(of: key), let content = bodies[Int(index)].content, now < content.useLimit
+        else { return nil }
+        let isClaimed = bodies[Int(index)].isRefreshClaimed && content.serial == after
+        return Outlook(remaining: content.useLimit - now, isClaimed: isClaimed)
+    }
+
     /// The value of a key, for a caller whose load has failed.
     func fallback(_ key: Key, at now: Duration) -> Value? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }

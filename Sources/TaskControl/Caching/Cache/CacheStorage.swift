@@ -6,7 +6,7 @@ final class _CacheStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = CacheStateMachine<_ErasedKey, _CachedResult, Waiter>
 
-    private let state: Locked<Machine>
+    let state: Locked<Machine>
     let flights: _FlightTable
     private let time: Stopwatch
     private let clock: any Clock<Duration>
@@ -51,19 +51,14 @@ final class _CacheStorage: Sendable {
         case .hit(let result): return result
         case .refresh(let result, let isStale, let after), .old(let result, let isStale, let after?):
             guard isStale, policy.patience > .zero, !Task.isCancelled else { return result }
-            return try await newer(than: result, key, after)
+            if let result = try await newer(key, after) { return result }
         case .old(let result, _, joining: nil): return result
-        case .load(let after, _):
-            do {
-                return try await load(key, after)
-            } catch {
-                let now = time.now
-                // A mistake of the program is not hidden by an old value.
-                guard !Task.isCancelled, !(error is any ProgrammingMistake),
-                    let old = state.withLock({ $0.fallback(key, at: now) }), old.error == nil
-                else { throw error }
-                return old
-            }
+        case .load(let after, _): return try await loadOrOld(key, after)
+        }
+        // The stale value has expired or was invalidated while the reader waited. The reader does not wait for a refresh again.
+        switch read(key) {
+        case .hit(let result), .refresh(let result, _, _), .old(let result, _, _): return result
+        case .load(let after, _): return try await loadOrOld(key, after)
         }
     }
 
@@ -79,20 +74,45 @@ final class _CacheStorage: Sendable {
         return answer
     }
 
-    /// The result of a refresh, if it comes soon, and otherwise the stale one.
+    /// The result of a refresh, if it comes soon, and otherwise the result that the cache has after the wait.
+    ///
+    /// - Returns: `nil` if the cache then has no result that may be returned without a load.
     private nonisolated(nonsending) func newer(
-        than stale: _CachedResult,
         _ key: _ErasedKey,
         _ after: Machine.Serial
-    ) async throws -> _CachedResult {
-        // No flight begins here: a later read tries again if the refresh has failed already.
+    ) async throws -> _CachedResult? {
+        let start = time.now
+        guard let outlook = state.withLock({ $0.outlook(key, after: after, at: start) }) else { return nil }
+        // The reader that has undertaken the refresh may not have begun it yet. Otherwise no flight begins here: a later read tries again if the
+        // refresh has failed already.
+        if outlook.isClaimed { launch(key, after) }
         let flight = _ErasedKey(LoadKey(key: key, after: after))
-        guard let caller = try flights.joinIfPresent(flight, of: _CachedResult.self) else { return hit(key) ?? stale }
         do {
-            return try await withTimeout(policy.patience, clock: clock) { try await caller.value() }
+            // A value is not returned past its expiry, however patient the reader is.
+            let result = try await withTimeout(min(policy.patience, outlook.remaining), clock: clock) {
+                // Joined here, since this may never run: a caller that has joined must wait, or it is never removed.
+                try await flights.joinIfPresent(flight, of: _CachedResult.self)?.value()
+            }
+            if let result { return result }
         } catch {
             try Task.checkCancellation()
-            return stale
+        }
+        return peek(key)
+    }
+
+    /// The result of a load, or an old value if the load fails and the policy allows to return one.
+    nonisolated(nonsending) func loadOrOld(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+        do {
+            return try await load(key, after)
+        } catch {
+            let now = time.now
+            // A cancelled caller receives CancellationError, whatever was thrown.
+            try Task.checkCancellation()
+            // A mistake of the program is not hidden by an old value.
+            guard !(error is any ProgrammingMistake), let old = state.withLock({ $0.fallback(key, at: now) }),
+                old.error == nil
+            else { throw error }
+            return old
         }
     }
 
@@ -131,6 +151,13 @@ final class _CacheStorage: Sendable {
             throw loader.reentrancyError(key)
         }
         return try await caller.value()
+    }
+
+    /// Waits for the flight of a key after a load, or begins it. The flight continues without callers.
+    nonisolated(nonsending) func refreshed(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+        try Task.checkCancellation()
+        launch(key, after)
+        return try await load(key, after)
     }
 
     /// Begins the flight of a key after a load for the cache itself.
