@@ -148,7 +148,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// for try await article in articles.values(for: id) { model.article = article }
     /// ```
     ///
-    /// A fresh value is the only element. Each iteration begins again.
+    /// A fresh value is the only element. If the first element needs a load and the load fails, an old value that ``CachePolicy/staleIfError`` allows to be
+    /// returned is the only element. Each iteration begins again.
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.

@@ -1,7 +1,8 @@
 /// The stale value of a key, if there is one, and then a fresh value: ``CachedFlight/values(for:)``.
 ///
 /// ## Cancellation
-/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. The refresh continues.
+/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If it has returned a stale value, the load continues as
+/// a refresh; otherwise the last caller that leaves cancels the load.
 public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
     let cache: CachedFlight<Key, Value>
     let key: Key
@@ -32,16 +33,16 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
             case .end: return nil
             case .first:
                 let (result, after) = cache._storage.first(key)
-                guard let result else { return try await load(key, after ?? 0) }
+                guard let result else {
+                    phase = .end
+                    return try CachedFlight<Key, Value>._value(try await cache._storage.loadOrOld(key, after ?? 0))
+                }
                 phase = after.map { .second(after: $0) } ?? .end
                 return try CachedFlight<Key, Value>._value(result)
-            case .second(let after): return try await load(key, after)
+            case .second(let after):
+                phase = .end
+                return try CachedFlight<Key, Value>._value(try await cache._storage.refreshed(key, after))
             }
-        }
-
-        private mutating func load(_ key: _ErasedKey, _ after: UInt64) async throws -> Value {
-            phase = .end
-            return try CachedFlight<Key, Value>._value(try await cache._storage.load(key, after))
         }
     }
 }

@@ -146,6 +146,66 @@ struct CachedFlightPolicyTests {
 
     // MARK: A stale value and then a fresh one
 
+    @Test func aSequenceHasAnOldValueIfTheLoadFailsAndThePolicyAllowsIt() async throws {
+        let fixture = CacheFixture(CachePolicy(timeToLive: .seconds(10), staleIfError: .seconds(60)))
+        fixture.plan(2, .fail(MarkedError()))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(10))
+        var values: [Int] = []
+        for try await value in fixture.cache.values(for: "a") { values.append(value) }
+        #expect(values == [1] && fixture.loadCount == 2)
+    }
+
+    /// An iteration that waits for the value after the stale one.
+    private func second(_ fixture: CacheFixture) -> Task<Int?, any Error> {
+        Task {
+            var iterator = fixture.cache.values(for: "a").makeAsyncIterator()
+            #expect(try await iterator.next() == 1)
+            return try await iterator.next()
+        }
+    }
+
+    @Test func aLoadContinuesWhenTheIterationThatBeganItAfterAFailedRefreshIsCancelled() async throws {
+        let fixture = CacheFixture(swr)
+        let gate = Gate()
+        fixture.plan(2, .fail(MarkedError()))
+        fixture.plan(3, .wait(gate))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(10))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        try await fixture.waitForFlights()
+        // Reads do not refresh yet.
+        let iteration = second(fixture)
+        try await gate.waitForWaiters()
+        try await fixture.waitForCallers(1)
+        iteration.cancel()
+        await #expect(throws: CancellationError.self) { try await iteration.value }
+        gate.open()
+        try await fixture.waitForFlights()
+        #expect(fixture.cache.peek("a") == 3)
+    }
+
+    /// The flight of the superseded load was cancelled before, and a newer flight comes after the same load.
+    @Test func anInvalidationReleasesTheFlightOfTheSupersededLoadAndNoOther() async throws {
+        let fixture = CacheFixture(swr)
+        let gate = Gate()
+        fixture.plan(2, .hang(gate))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(10))
+        let fresh = Task { try await fixture.cache.fresh(for: "a") }
+        try await gate.waitForWaiters()
+        fresh.cancel()
+        await #expect(throws: CancellationError.self) { try await fresh.value }
+        let iteration = second(fixture)
+        try await fixture.waitForCallers(1)
+        fixture.cache.invalidate("a")
+        iteration.cancel()
+        await #expect(throws: CancellationError.self) { try await iteration.value }
+        gate.open()
+        try await fixture.waitForFlights()
+        #expect(fixture.cache.peek("a") == 3, "the load of the iteration continues")
+    }
+
     @Test func aSequenceHasTheStaleValueAndThenTheFreshOne() async throws {
         let fixture = CacheFixture(swr)
         func values() async throws -> [Int] {
