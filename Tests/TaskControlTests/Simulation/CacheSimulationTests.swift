@@ -9,32 +9,39 @@ import Testing
 struct CacheSimulationTests {
     private enum Operation: Sendable {
         case read(Int, isFresh: Bool, isCancelled: Bool)
-        case update(Int), invalidate(Int), removeAll
+        /// An iteration over the stale and the fresh value.
+        case values(Int, isCancelled: Bool)
+        case peek(Int)
+        case update(Int), invalidate(Int), removeAll, removeOld
         case sleep(Int)
 
         init(_ random: inout SeededGenerator) {
-            let key = Int.random(in: 0..<2, using: &random)
-            switch Int.random(in: 0..<12, using: &random) {
+            let key = Int.random(in: 0..<3, using: &random)
+            switch Int.random(in: 0..<16, using: &random) {
             case 0: self = .update(key)
             case 1: self = .invalidate(key)
             case 2: self = Bool.random(using: &random) ? .removeAll : .sleep(6)
             case 3, 4: self = .sleep(Int.random(in: 1...4, using: &random))
             case 5: self = .read(key, isFresh: true, isCancelled: Bool.random(using: &random))
+            case 6, 7: self = .values(key, isCancelled: Bool.random(using: &random))
+            case 8: self = .peek(key)
+            case 9: self = .removeOld
             default: self = .read(key, isFresh: false, isCancelled: Bool.random(using: &random))
             }
         }
     }
 
-    /// 100 programs of three tasks under 1,000 schedules each.
+    /// 100 programs of three tasks under 1,000 schedules each, with policies that use every duration or none. A capacity of 1 or 2 evicts.
     @Test(arguments: [1, 2]) func programsAgreeWithTheHistory(capacity: Int) async throws {
         try await offThePool {
             for number in 0..<100 as Range<UInt64> {
                 var random = SeededGenerator(seed: number)
                 let program = (0..<3).map { _ in (0..<4).map { _ in Operation(&random) } }
                 let plans = (0..<5).map { _ in CacheWorld.Work.allCases.randomElement(using: &random)! }
+                let policy = CacheWorld.policy(&random)
                 try simulate(seeds: Schedules.seeds(1_000, inDebug: 5)) { sim in
-                    sim.note("program \(number): \(program), \(plans)")
-                    let world = CacheWorld(sim, capacity: capacity, plans: plans)
+                    sim.note("program \(number): \(program), \(plans), \(policy)")
+                    let world = CacheWorld(sim, capacity: capacity, plans: plans, policy)
                     await withTaskGroup { group in
                         for operations in program { group.addTask { await Self.play(operations, world) } }
                     }
@@ -51,6 +58,9 @@ struct CacheSimulationTests {
             switch operation {
             case .read(let key, let isFresh, let isCancelled):
                 ends.append(world.read(key, isFresh: isFresh, isCancelled: isCancelled))
+            case .values(let key, let isCancelled): ends.append(world.values(key, isCancelled: isCancelled))
+            case .peek(let key): world.peek(key)
+            case .removeOld: world.removeOld()
             case .update(let key): world.update(key)
             case .invalidate(let key): world.invalidate(key)
             case .removeAll: world.removeAll()
