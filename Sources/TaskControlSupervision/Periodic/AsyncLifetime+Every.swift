@@ -28,8 +28,8 @@ extension AsyncLifetime {
     ///   - jitter: The part of the interval, at most 1, by which each tick may be late: a random time, so that many devices do not come at the
     ///     same moment. The times of the ticks themselves do not move. By default 0.
     ///   - initialDelay: When the first tick is due. By default after an interval; at once with zero.
-    ///   - backoff: The time from a failed tick to the next one, at least an interval; the ticks between are left out. By default it doubles from one interval up to 16. If a
-    ///     custom backoff returns `nil` for an error, the task ends.
+    ///   - backoff: The time from a failed tick to the next one, at least an interval; the ticks between are left out. By default it doubles from
+    ///     one interval up to 16. If a custom backoff returns `nil` for an error, the task ends.
     ///   - owner: The owner, which is not retained between two ticks.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.

@@ -27,19 +27,20 @@ extension AsyncLifetime {
     /// `CancellationError` that the operation throws without being cancelled is a failure like others.
     ///
     /// `shutdown(grace:)` of the lifetime asks the work to stop, restarts it no more, and cancels it when the grace is over.
+    /// An error that a run throws after it was asked to stop, and before it is cancelled, is reported as an unhandled one.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
     ///   - restart: The ends of a run that a restart follows.
     ///   - limit: The number of restarts per time. By default 5 in 60 seconds. OTP allows 1 in 5 seconds, and Elixir 3, without a delay between
     ///     them.
-    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns `nil` for an
-    ///     error fails the work for good.
+    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns
+    ///     `nil` for an error fails the work for good.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
     ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By default it is cancelled at
     ///     once, as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such
     ///     as the 5 seconds of OTP.
-    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - priority: The priority; `nil` for that of the caller. A task that drains the lifetime does not raise that of the work.
     ///   - clock: Measures the delays, the limit and the grace.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
     ///     with the task-locals of the caller and without its deadline.

@@ -4,6 +4,7 @@ internal import TaskControl
 final class SupervisedChild: Sendable {
     typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
 
+    /// The number of the child in its group, which is never used again.
     let index: Int
     let name: String
     let backoff: RetryBackoff

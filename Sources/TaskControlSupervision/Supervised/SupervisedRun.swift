@@ -41,6 +41,7 @@ final class SupervisedRunStorage: Sendable {
     private struct State {
         var isStopping = false
         var error: (any Error)?
+        var wasCancelled = false
         var waiters = WaiterTable<UnsafeContinuation<WaitOutcome, Never>, WaitOutcome>()
     }
 
@@ -62,7 +63,12 @@ final class SupervisedRunStorage: Sendable {
     /// The error that the run has thrown.
     var error: (any Error)? { state.withLock(\.error) }
 
-    func fail(_ error: any Error) { state.withLock { $0.error = error } }
+    /// Whether the run was cancelled when it threw.
+    var wasCancelled: Bool { state.withLock(\.wasCancelled) }
+
+    func fail(_ error: any Error, wasCancelled: Bool) {
+        state.withLock { ($0.error, $0.wasCancelled) = (error, wasCancelled) }
+    }
 
     func requestStop() {
         let waiters = state.withLock { state in

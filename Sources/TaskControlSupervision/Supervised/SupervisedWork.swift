@@ -55,7 +55,7 @@ public final class SupervisedWork: Sendable {
     /// The stream ends when the task that reads it is cancelled. The work continues.
     public var states: AsyncStream<State> { child.publication.stream() }
 
-    /// Waits until the work is ready. Returns at once if it is.
+    /// Waits until the work is ready. Returns at once if it is. The wait does not raise the priority of the work.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. The work continues.
@@ -65,13 +65,17 @@ public final class SupervisedWork: Sendable {
         switch await engine.waitUntilReady(child.index) {
         case .reached: return
         case .left: throw CancellationError()
-        case .ended: throw child.error
+        case .ended:
+            // A caller that is cancelled learns of its cancellation.
+            try Task.checkCancellation()
+            throw child.error
         }
     }
 
     /// Stops the work for good, and waits for its end: asks it to stop, and cancels it when its grace is over.
     ///
-    /// The other children of a ``Supervisor`` continue. Never call this function from the work itself: it would wait for itself.
+    /// The wait does not raise the priority of the work. The other children of a ``Supervisor`` continue. Never call this function from the work
+    /// itself: it would wait for itself.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. The work is stopped all the same.

@@ -24,6 +24,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private var runs: [Int: SupervisedRunStorage] = [:]
     private var schedules: [Int: RetrySchedule] = [:]
     private var causes: [FailedRun] = []
+    /// The name of the child that has failed for good.
+    private var failedName: String?
     /// Why and until when the siblings of a failed child wait.
     private var restart: (until: Duration, error: any Error)?
     /// The time of the last sleep. A clock whose sleep ends a part of a nanosecond early would be asked for the rest forever.
@@ -60,7 +62,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         }
     }
 
-    private func child(_ index: Int) -> SupervisedChild { engine.state.withLock { $0.children[index] } }
+    /// The child of an action: only the coordinator removes it.
+    private func child(_ index: Int) -> SupervisedChild { engine.state.withLock { $0.children[index]! } }
 
     // MARK: Runs
 
@@ -117,7 +120,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         return max(delay, hint.saturated)
     }
 
-    private func fail(_ child: SupervisedChild) {
+    private mutating func fail(_ child: SupervisedChild) {
+        failedName = failedName ?? child.name
         let isWatched = engine.state.withLock { books in
             books.machine.fail(child.index)
             return books.machine.hasWaiters(child.index)
@@ -125,15 +129,28 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         let cause = causes.last { $0.name == child.name }
         // A supervisor throws the error; the owner of a single work learns it from a state or a wait.
         if engine.source.primitive == .keepRunning, !isWatched, !child.publication.isObserved, let cause {
-            TaskOrigin("AsyncLifetime.keepRunning", .keepRunning).reportUnhandled(cause.error)
+            origin.reportUnhandled(cause.error)
         }
         engine.publishEnd(of: child, .failed(causes))
         emit(.gaveUp, .ended(.failed), child, error: cause?.error)
+        forget(child)
     }
 
-    private func complete(_ child: SupervisedChild) {
+    private mutating func complete(_ child: SupervisedChild) {
         engine.publishEnd(of: child, .completed)
         emit(.completed, .ended(.completed), child)
+        forget(child)
+    }
+
+    /// A child that has ended leaves nothing behind.
+    private mutating func forget(_ child: SupervisedChild) {
+        runs[child.index] = nil
+        schedules[child.index] = nil
+    }
+
+    private var origin: TaskOrigin {
+        let primitive = engine.source.primitive
+        return TaskOrigin(primitive == .keepRunning ? "AsyncLifetime.keepRunning" : "Supervisor.keepRunning", primitive)
     }
 
     // MARK: Stops
@@ -151,12 +168,16 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         }
     }
 
-    private func down(_ child: SupervisedChild, _ isFinal: Bool) {
-        let error = runs[child.index]?.error.flatMap { $0 is CancellationError ? nil : $0 }
-        let hasBegun = runs[child.index] != nil
+    private mutating func down(_ child: SupervisedChild, _ isFinal: Bool) {
+        let run = runs[child.index]
+        let error = run?.error.flatMap { $0 is CancellationError ? nil : $0 }
+        let hasBegun = run != nil
         if isFinal {
+            // Not a part of a cancellation, and no restart follows: nothing else receives the error.
+            if let error, run?.wasCancelled == false { origin.reportUnhandled(error) }
             engine.publishEnd(of: child, .stopped)
             if hasBegun { emit(.stopped, .ended(.cancelled), child, error: error) }
+            forget(child)
         } else if let restart {
             let delay = max(.zero, restart.until - now)
             child.publication.publish(.waiting(for: delay, after: restart.error))
@@ -167,8 +188,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private func finish(_ end: SupervisionEngine.Machine.End) throws(SupervisionError) {
         engine.publishEnd()
         Diagnostics.emit(engine.source.event(.closed))
-        if case .failed(let index) = end {
-            throw SupervisionError(name: child(index).name, reason: .failed, causes: causes)
+        if case .failed = end {
+            throw SupervisionError(name: failedName ?? "", reason: .failed, causes: causes)
         }
     }
 
@@ -257,12 +278,12 @@ private func perform(_ run: SupervisedRunStorage, _ child: SupervisedChild, _ pa
             // The task that began the supervision may have had a deadline; the work has none.
             try await withoutDeadline { try await child.run(SupervisedRun(storage: run)) }
         } catch {
-            run.fail(error)
+            run.fail(error, wasCancelled: Task.isCancelled)
             end = .threw
         }
     }
     CancellationCauses.forget(.running)
-    // Resumes what still waits for a stop of this run, in tasks that the operation has left behind.
+    // Resumes the tasks that the operation has left behind and that wait for a stop of this run.
     run.requestStop()
     run.engine.ended(run, end)
 }

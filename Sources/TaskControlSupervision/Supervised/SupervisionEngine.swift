@@ -9,7 +9,8 @@ final class SupervisionEngine: Sendable {
 
     struct Books {
         var machine: Machine
-        var children: [SupervisedChild] = []
+        /// The children whose end is not published yet, by number.
+        var children: [Int: SupervisedChild] = [:]
     }
 
     let state: Locked<Books>
@@ -31,14 +32,14 @@ final class SupervisionEngine: Sendable {
         _ priority: TaskPriority?,
         _ operation: @escaping SupervisedChild.Operation
     ) -> SupervisedWork {
-        // Two callers may take the same index: the one that comes second makes its child again.
+        // Two callers may take the same number: the one that comes second makes its child again.
         while true {
-            let index = state.withLock { $0.machine.count }
+            let index = state.withLock { $0.machine.nextChild }
             let child = SupervisedChild(index, name, backoff, priority, operation)
             let (isAdded, isRefused, coordinator) = state.withLock { books -> (Bool, Bool, Waiter?) in
-                guard books.machine.count == index else { return (false, false, nil) }
+                guard books.machine.nextChild == index else { return (false, false, nil) }
                 let (added, coordinator) = books.machine.add(rules)
-                if added != nil { books.children.append(child) }
+                if added != nil { books.children[index] = child }
                 return (added != nil, added == nil, coordinator)
             }
             coordinator?.resume(returning: .reached)
@@ -92,21 +93,19 @@ final class SupervisionEngine: Sendable {
     }
 
     func stop(_ child: Int) async {
-        guard isKnown(child) else { return }
-        let (answer, coordinator) = state.withLock { $0.machine.stop(child) }
+        let (answer, stopped, coordinator) = state.withLock { books in
+            let (answer, coordinator) = books.machine.stop(child)
+            return (answer, books.children[child], coordinator)
+        }
         coordinator?.resume(returning: .reached)
         switch answer {
         case .isOver: return
-        case .isStopped: publishEnd(of: state.withLock { $0.children[child] }, .stopped)
+        case .isStopped: if let stopped { publishEnd(of: stopped, .stopped) }
         case .stops: await waitForEnd(of: child)
         }
     }
 
-    /// Whether a child was added. A refused child has an index that may be another's.
-    private func isKnown(_ child: Int) -> Bool { state.withLock { child < $0.machine.count } }
-
     func waitUntilReady(_ child: Int) async -> SupervisionWake {
-        guard isKnown(child) else { return .ended }
         if Task.isCancelled { return .left }
         switch state.withLock({ $0.machine.enrollForReadiness(of: child) }) {
         case .reached: return .reached
@@ -147,13 +146,27 @@ final class SupervisionEngine: Sendable {
     /// Publishes the end of a child, and wakes all that wait for it.
     func publishEnd(of child: SupervisedChild, _ end: SupervisedWork.State) {
         child.end(end)
-        resume(state.withLock { $0.machine.wakeEnded(child.index) })
+        let woken = state.withLock { books in
+            // The caller retains the child: nothing is deallocated here.
+            books.children[child.index] = nil
+            return books.machine.wakeEnded(child.index)
+        }
+        resume(woken)
     }
 
     /// Publishes the end of all children that have none, and wakes all that wait.
     func publishEnd() {
-        for child in state.withLock(\.children) where !child.publication.state.isFinal { child.end(.stopped) }
-        resume(state.withLock { $0.machine.end() })
+        let children = state.withLock(\.children)
+        for (_, child) in children.sorted(by: { $0.key < $1.key }) where !child.publication.state.isFinal {
+            child.end(.stopped)
+        }
+        let woken = state.withLock { books in
+            books.children = [:]
+            return books.machine.end()
+        }
+        resume(woken)
+        // Released here, where the lock is free.
+        withExtendedLifetime(children) {}
     }
 
     private func resume(_ woken: Machine.Woken) {

@@ -75,11 +75,14 @@ extension SupervisionStateMachine {
         var notBefore = Duration.zero
         /// Whether the next run is a restart that counts.
         var isCounted = false
+        /// Whether the run is a restart that counts, and is not in the window.
+        var isUnrecorded = false
         /// Whether `ready()` was called, and the coordinator has not published it.
         var isReadyNews = false
         var hasBeenReady = false
-        /// Whether others see that the run is ready, or that the child has ended: what a wait promises.
+        /// Whether others see that the run is ready: what a wait promises.
         var isReadyPublished = false
+        /// Whether others see that the child has ended.
         var isEndPublished = false
         var readySince: Duration?
         var mustStop = false
@@ -95,6 +98,8 @@ extension SupervisionStateMachine {
             default: false
             }
         }
+
+        var isForgettable: Bool { isEndPublished && readiness.count == 0 && ends.count == 0 }
 
         var isOver: Bool { phase == .completed || phase == .retired || phase == .failed }
     }
@@ -133,4 +138,15 @@ enum SupervisionWake: Hashable, Sendable {
     case ended
     /// The waiter was cancelled, and has left.
     case left
+}
+
+extension SupervisionStrategy {
+    /// Whether a child is restarted with another one that has failed. Later children have greater numbers.
+    func restarts(_ sibling: Int, with child: Int) -> Bool {
+        switch self {
+        case .one: false
+        case .all: sibling != child
+        case .rest: sibling > child
+        }
+    }
 }

@@ -14,7 +14,7 @@ struct SupervisionStateMachine<Waiter> {
     typealias Waiters = WaiterTable<Waiter, SupervisionWake>
 
     private let strategy: SupervisionStrategy
-    private var children: [Child] = []
+    private var children = Children()
     private(set) var window: RestartWindow
     private var closing: End?
     private var isAbrupt = false
@@ -33,7 +33,11 @@ struct SupervisionStateMachine<Waiter> {
         window = RestartWindow(limit)
     }
 
-    var count: Int { children.count }
+    /// The number of the child that is added next.
+    var nextChild: Int { children.nextNumber }
+
+    /// Whether all children have been removed, each when its end was published.
+    var isEmpty: Bool { children.isEmpty }
 
     func phase(of child: Int) -> Phase { children[child].phase }
 
@@ -53,8 +57,7 @@ struct SupervisionStateMachine<Waiter> {
     /// - Returns: `nil` if it is too late for that; and the coordinator, to be resumed.
     mutating func add(_ rules: Rules) -> (child: Int?, waking: Waiter?) {
         if isEnding || closing != nil { return (nil, nil) }
-        children.append(Child(rules: rules))
-        return (children.count - 1, wake())
+        return (children.append(Child(rules: rules)), wake())
     }
 
     /// Stops all children, and starts none any more.
@@ -79,7 +82,7 @@ struct SupervisionStateMachine<Waiter> {
 
     private mutating func close(_ end: End) {
         closing = end
-        for child in children.indices where !children[child].isOver { children[child].mustStop = true }
+        for child in children.numbers where !children[child].isOver { children[child].mustStop = true }
     }
 
     /// The end of each child has been published.
@@ -88,13 +91,13 @@ struct SupervisionStateMachine<Waiter> {
     mutating func end() -> Woken {
         (isEnding, hasEnded) = (true, true)
         var woken = Woken(reached: groupEnds.wakeAll(with: .reached))
-        for child in children.indices { woken.append(wakeEnded(child)) }
+        for child in children.numbers { woken.append(wakeEnded(child)) }
         return woken
     }
 
     /// Stops one child for good.
     mutating func stop(_ child: Int) -> (answer: StopAnswer, waking: Waiter?) {
-        if hasEnded || children[child].isEndPublished { return (.isOver, nil) }
+        guard children.isPresent(child) else { return (.isOver, nil) }
         if isEnding || children[child].isOver { return (.stops, nil) }
         children[child].isRetired = true
         if !hasBegun {
@@ -111,7 +114,7 @@ struct SupervisionStateMachine<Waiter> {
     ///
     /// - Returns: Whether the operation should run.
     mutating func began(_ child: Int, run: Int) -> (mayRun: Bool, waking: Waiter?) {
-        guard children[child].run == run, children[child].phase == .launching else { return (false, nil) }
+        guard isRun(child, run), children[child].phase == .launching else { return (false, nil) }
         children[child].phase = .starting
         // A run that is skipped has been stopped, and has not returned.
         if children[child].mustStop { children[child].stop = Stop(deadline: .zero, isCancelled: true) }
@@ -120,17 +123,20 @@ struct SupervisionStateMachine<Waiter> {
 
     /// A run is ready. Further calls have no effect, and neither have those of an earlier run.
     mutating func ready(_ child: Int, run: Int) -> Waiter? {
-        guard children[child].run == run, children[child].phase == .starting else { return nil }
+        guard isRun(child, run), children[child].phase == .starting else { return nil }
         children[child].phase = .ready
         children[child].isReadyNews = true
         return wake()
     }
 
     mutating func ended(_ child: Int, run: Int, _ end: RunEnd) -> Waiter? {
-        guard children[child].run == run, children[child].isActive else { return nil }
+        guard isRun(child, run), children[child].isActive else { return nil }
         children[child].phase = .ended(end)
         return wake()
     }
+
+    /// Whether a run is the latest of a child that has not ended.
+    private func isRun(_ child: Int, _ run: Int) -> Bool { children.contains(child) && children[child].run == run }
 
     // MARK: The coordinator
 
@@ -145,26 +151,27 @@ struct SupervisionStateMachine<Waiter> {
     }
 
     private mutating func action(at now: Duration) -> Action {
-        if let child = children.firstIndex(where: \.isReadyNews) {
+        recordRestarts(at: now)
+        if let child = children.first(where: \.isReadyNews) {
             children[child].isReadyNews = false
             children[child].hasBeenReady = true
             children[child].readySince = now
             return .announceReady(child)
         }
-        for child in children.indices {
+        for child in children.numbers {
             if case .ended(let end) = children[child].phase { return decide(child, end, at: now) }
         }
         var times: [Duration?] = []
         // Children that are stopped alone, each for itself: they hold up no other child.
         if closing == nil {
-            for child in children.indices where children[child].isRetired && !children[child].isOver {
+            for child in children.numbers where children[child].isRetired && !children[child].isOver {
                 let action = stop(child, at: now)
                 guard case .wait(let time) = action else { return action }
                 times.append(time)
             }
         }
         let isInGroup = { (child: Child) in child.mustStop && !child.isOver && (closing != nil || !child.isRetired) }
-        if let last = children.lastIndex(where: isInGroup) {
+        if let last = children.last(where: isInGroup) {
             return waiting(stop(last, at: now), times)
         }
         if let closing { return .end(closing) }
@@ -229,7 +236,7 @@ struct SupervisionStateMachine<Waiter> {
 
     private mutating func start(at now: Duration) -> Action {
         var earliest: Duration?
-        for child in children.indices where children[child].phase == .pending && !children[child].mustStop {
+        for child in children.numbers where children[child].phase == .pending && !children[child].mustStop {
             guard isTurn(of: child) else { continue }
             let time = children[child].notBefore
             if time > now {
@@ -237,11 +244,11 @@ struct SupervisionStateMachine<Waiter> {
                 continue
             }
             if children[child].isCounted {
-                if window.isFull(at: now) {
+                if isFull(at: now, now: now) {
                     children[child].phase = .deciding
                     return .limitReached(child)
                 }
-                window.record(at: now)
+                children[child].isUnrecorded = true
             }
             children[child].isCounted = false
             children[child].readySince = nil
@@ -257,7 +264,23 @@ struct SupervisionStateMachine<Waiter> {
     private func isTurn(of child: Int) -> Bool {
         let isAlone = strategy == .one
         if isAlone, children[child].run > 0 { return true }
-        return children[..<child].allSatisfy { $0.isOver || (isAlone ? $0.hasBeenReady : $0.phase == .ready) }
+        return children.allSatisfy(before: child) { $0.isOver || (isAlone ? $0.hasBeenReady : $0.phase == .ready) }
+    }
+
+    /// Records the restarts that have begun since the coordinator asked. Their tasks may have waited for a thread: a window that began with the
+    /// decision would end too early.
+    private mutating func recordRestarts(at now: Duration) {
+        for child in children.numbers where children[child].isUnrecorded && children[child].phase != .launching {
+            children[child].isUnrecorded = false
+            window.record(at: now)
+        }
+    }
+
+    /// Whether a restart at a time would be one too many. A restart whose task has not begun counts as begun now.
+    private func isFull(at time: Duration, now: Duration) -> Bool {
+        var window = window
+        for _ in 0..<children.count(where: \.isUnrecorded) { window.record(at: now) }
+        return window.isFull(at: time)
     }
 
     /// Restarts a child that has failed, and those that the strategy names, after a delay.
@@ -265,17 +288,11 @@ struct SupervisionStateMachine<Waiter> {
     /// - Returns: Whether that is allowed; otherwise the child fails.
     mutating func restart(_ child: Int, after delay: Duration, at now: Duration) -> Bool {
         let time = now + delay
-        if closing == nil, window.isFull(at: time) { return false }
+        if closing == nil, isFull(at: time, now: now) { return false }
         children[child].phase = .pending
         children[child].notBefore = time
         children[child].isCounted = true
-        let siblings =
-            switch strategy {
-            case .one: child..<child
-            case .all: children.startIndex..<children.endIndex
-            case .rest: (child + 1)..<children.endIndex
-            }
-        for sibling in siblings where sibling != child && !children[sibling].isOver {
+        for sibling in children.numbers where strategy.restarts(sibling, with: child) && !children[sibling].isOver {
             children[sibling].notBefore = max(children[sibling].notBefore, time)
             if children[sibling].phase != .pending { children[sibling].mustStop = true }
         }
@@ -293,7 +310,7 @@ struct SupervisionStateMachine<Waiter> {
     ///
     /// - Returns: The child that waits for its restart, which fails; without one, the graces are over.
     mutating func clockFailed() -> Int? {
-        let waiting = children.indices.filter { children[$0].phase == .pending && children[$0].run > 0 }
+        let waiting = children.numbers.filter { children[$0].phase == .pending && children[$0].run > 0 }
         let child = waiting.min { children[$0].notBefore < children[$1].notBefore }
         if child == nil { isAbrupt = true }
         return child
@@ -320,9 +337,8 @@ struct SupervisionStateMachine<Waiter> {
     }
 
     /// Enrolls a caller that waits until a child is ready.
-    ///
     mutating func enrollForReadiness(of child: Int) -> Enrollment {
-        if children[child].isEndPublished || hasEnded { return .ended }
+        guard children.isPresent(child) else { return .ended }
         if children[child].phase == .ready, children[child].isReadyPublished, !children[child].mustStop {
             return .reached
         }
@@ -330,11 +346,12 @@ struct SupervisionStateMachine<Waiter> {
     }
 
     mutating func parkForReadiness(of child: Int, _ id: Waiters.ID, _ waiter: Waiter) -> SupervisionWake? {
-        children[child].readiness.park(id, waiter)
+        defer { children.removeIfOver(child) }
+        return children[child].readiness.park(id, waiter)
     }
 
     mutating func leaveReadiness(of child: Int, _ id: Waiters.ID) -> Waiter? {
-        children[child].readiness.leave(id, with: .left)
+        children.contains(child) ? children[child].readiness.leave(id, with: .left) : nil
     }
 
     /// The coordinator has published that a child is ready.
@@ -343,8 +360,10 @@ struct SupervisionStateMachine<Waiter> {
         return children[child].readiness.wakeAll(with: .reached)
     }
 
-    /// The coordinator has published the end of a child.
+    /// The end of a child has been published: the child is removed, at once or when the last caller that has enrolled parks.
     mutating func wakeEnded(_ child: Int) -> Woken {
+        guard children.contains(child) else { return Woken() }
+        defer { children.removeIfOver(child) }
         children[child].isEndPublished = true
         return Woken(
             reached: children[child].ends.wakeAll(with: .reached),
@@ -353,22 +372,26 @@ struct SupervisionStateMachine<Waiter> {
     }
 
     /// Whether a caller waits for a child.
-    func hasWaiters(_ child: Int) -> Bool { children[child].readiness.hasWaiting || children[child].ends.hasWaiting }
+    func hasWaiters(_ child: Int) -> Bool {
+        children.contains(child) && (children[child].readiness.hasWaiting || children[child].ends.hasWaiting)
+    }
 
     /// Enrolls a caller that waits for the end of a child, or of all.
     ///
     /// - Returns: `nil` if that has come.
     mutating func enrollForEnd(of child: Int?) -> Waiters.ID? {
-        if hasEnded { return nil }
-        guard let child else { return groupEnds.enroll() }
-        return children[child].isEndPublished ? nil : children[child].ends.enroll()
+        guard let child else { return hasEnded ? nil : groupEnds.enroll() }
+        return children.isPresent(child) ? children[child].ends.enroll() : nil
     }
 
     mutating func parkForEnd(of child: Int?, _ id: Waiters.ID, _ waiter: Waiter) -> SupervisionWake? {
-        if let child { children[child].ends.park(id, waiter) } else { groupEnds.park(id, waiter) }
+        guard let child else { return groupEnds.park(id, waiter) }
+        defer { children.removeIfOver(child) }
+        return children[child].ends.park(id, waiter)
     }
 
     mutating func leaveEnd(of child: Int?, _ id: Waiters.ID) -> Waiter? {
-        if let child { children[child].ends.leave(id, with: .left) } else { groupEnds.leave(id, with: .left) }
+        guard let child else { return groupEnds.leave(id, with: .left) }
+        return children.contains(child) ? children[child].ends.leave(id, with: .left) : nil
     }
 }

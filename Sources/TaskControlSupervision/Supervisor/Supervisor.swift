@@ -19,13 +19,15 @@ public import TaskControl
 /// Safe to use from any thread and any isolation. A supervisor that is deallocated before it has run stops its children.
 ///
 /// ## Ordering
-/// Children start in the order in which they were added, each when those before it are ready or have completed. They stop in reverse order, each
+/// Children start in the order in which they were added, each when those before it are ready or have ended. They stop in reverse order, each
 /// after those behind it have ended. A run never begins before the run before it has ended.
 ///
-/// With the strategy ``SupervisionStrategy/one``, a child that was ready before begins again without waiting for the others.
+/// With the strategy ``SupervisionStrategy/one``, a child starts when each child before it has been ready once or has ended, and a child that has
+/// run before begins again without waiting for the others. A child that ``SupervisedWork/stop()`` stops waits for no other child either.
 ///
 /// ## Cancellation
-/// Cancelling the task that calls ``run(until:)`` stops all children, in order and without grace.
+/// Cancelling the task that calls ``run(until:)`` stops all children, in order and without grace. An error that a child throws after it was asked
+/// to stop, and before it is cancelled, is reported as an unhandled one.
 public final class Supervisor: Sendable {
     private let engine: SupervisionEngine
     private let clock: any Clock<Duration>
@@ -54,18 +56,19 @@ public final class Supervisor: Sendable {
     /// The name shown in diagnostics.
     public var name: String? { engine.source.name }
 
-    /// Adds a child after the others. While the supervisor runs, the child starts when those before it are ready.
+    /// Adds a child after the others. While the supervisor runs, the child starts when it is its turn: see the order of ``Supervisor``.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
     ///   - restart: The ends of a run that a restart follows.
-    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns `nil` for an
-    ///     error fails the child for good, and with it the supervisor.
+    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns
+    ///     `nil` for an error fails the child for good, and with it the supervisor.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
     ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By default it is cancelled at once,
     ///     as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the
     ///     5 seconds of OTP.
-    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``.
+    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. A later rise of the priority of that task does not
+    ///     reach the child.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
     ///     with the task-locals of the task that calls ``run(until:)`` and without its deadline.
     /// - Returns: The child, to follow it. If the supervisor has stopped, the operation never runs, and the child is stopped.
@@ -122,7 +125,8 @@ public final class Supervisor: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on.
+    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on. The wait
+    /// does not raise the priority of the children.
     ///
     /// Never call this function from a child: it would wait for itself.
     ///

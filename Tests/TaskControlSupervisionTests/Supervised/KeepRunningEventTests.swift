@@ -35,6 +35,29 @@ struct KeepRunningEventTests {
         #expect(own.unpaired.isEmpty)
     }
 
+    /// An error in the grace is no part of a cancellation, and no restart follows it.
+    @Test func anErrorAfterARequestToStopIsReported() async throws {
+        let log = Collector {
+            $0.primitive == .keepRunning && $0.kind == .unhandledError && $0.error?.contains("in the end") == true
+        }
+        let observation = TaskDiagnostics.observe(log)
+        defer { observation.end() }
+        Diagnostics.keepQuiet()
+        for grace in [Duration.zero, .seconds(5)] {
+            let work = lifetime.keepRunning("feed", grace: grace, clock: clock) { ready in
+                ready()
+                await ready.waitForStop()
+                // Without a grace the run is cancelled, and its error is part of that.
+                if grace == .zero { try? await Gate().wait() }
+                throw MarkedError("in the end, after a grace of \(grace)")
+            }
+            try await work.waitUntilReady()
+            await work.stop()
+        }
+        try await log.wait { $0.count >= 1 }
+        #expect(log.events.map { $0.error?.contains("5.0 seconds") } == [true])
+    }
+
     @Test func aFailureThatNobodyFollowsIsReported() async throws {
         let log = Collector {
             $0.primitive == .keepRunning && $0.kind == .unhandledError && $0.error?.contains("unseen") == true

@@ -17,6 +17,8 @@ struct SupervisionDriver: MachineDriver {
 
     struct Run: Hashable {
         let number: Int
+        /// Whether the limit counts the run.
+        let isRestart: Bool
         var hasBegun = false
         var isReady = false
         var stopRequestedAt: Int?
@@ -108,7 +110,7 @@ struct SupervisionDriver: MachineDriver {
             woken(waking)
             runs[child]?.hasBegun = true
             // A run that must not begin ends at once, as the task does.
-            if !mayRun { ended(child, .returned) }
+            if mayRun { begun(child) } else { ended(child, .returned) }
         case .ready(let child):
             runs[child]?.isReady = true
             woken(machine.ready(child, run: runs[child]!.number))
@@ -175,7 +177,7 @@ struct SupervisionDriver: MachineDriver {
                 fail(child)
             }
         case .limitReached(let child): fail(child)
-        case .completed(let child): isOver[child] = true
+        case .completed(let child): publishEnd(of: child)
         case .requestStop(let child):
             let isInOrder = !runs[(child + 1)...].contains { $0 != nil }
             #expect(isInOrder || (!isClosed && (strategy == .one || isRetired[child])), "in reverse order")
@@ -189,7 +191,7 @@ struct SupervisionDriver: MachineDriver {
         case .down(let child, let isFinal):
             #expect(runs[child] == nil)
             #expect(isFinal || !isClosed)
-            if isFinal { isOver[child] = true }
+            if isFinal { publishEnd(of: child) }
         case .wait(let until):
             if machine.park(1) { break }
             isParked = true
@@ -200,13 +202,27 @@ struct SupervisionDriver: MachineDriver {
             #expect(isClosed || isOver.allSatisfy(\.self))
             self.end = end
             _ = machine.end()
+            #expect(machine.isEmpty, "nothing is left")
         }
     }
 
     private mutating func fail(_ child: Int) {
         machine.fail(child)
-        isOver[child] = true
+        publishEnd(of: child)
         isClosed = true
+    }
+
+    private mutating func publishEnd(of child: Int) {
+        _ = machine.wakeEnded(child)
+        isOver[child] = true
+    }
+
+    /// The limit holds for the times at which the operations begin, also when a task waits for a thread.
+    private mutating func begun(_ child: Int) {
+        guard runs[child]!.isRestart else { return }
+        restarts.append(time)
+        let recent = restarts.count { time - $0 < Self.period }
+        #expect(recent <= limit, "the limit holds in every window")
     }
 
     private mutating func start(_ child: Int, _ number: Int) {
@@ -217,13 +233,8 @@ struct SupervisionDriver: MachineDriver {
         }
         #expect(number == 1 || rules(of: child).restart != .never, "the rule says once")
         #expect(isOrdered || (strategy == .one && number > 1), "children start in order")
-        if mustCount[child] {
-            mustCount[child] = false
-            restarts.append(time)
-            let recent = restarts.count { time - $0 < Self.period }
-            #expect(recent <= limit, "the limit holds in every window")
-        }
-        runs[child] = Run(number: number)
+        runs[child] = Run(number: number, isRestart: mustCount[child])
+        mustCount[child] = false
     }
 
     /// Lets everything end that was asked to, and expects that the machine then ends.

@@ -16,7 +16,7 @@ struct SupervisionStateMachineTests {
     @Test(arguments: SupervisionStrategy.allCases, RestartRule.allCases)
     func longRandomSequencesKeepTheRulesAndEnd(_ strategy: SupervisionStrategy, _ rule: RestartRule) {
         var random = SeededGenerator(seed: 7)
-        for program in 0..<fullSize(5_000, inDebug: 300) {
+        for program in 0..<fullSize(20_000, inDebug: 300) {
             var driver = SupervisionDriver(
                 strategy,
                 children: 1 + program % 4,
@@ -168,6 +168,63 @@ struct SupervisionStateMachineTests {
         _ = machine.wakeEnded(0)
         expect(machine.enrollForEnd(of: 0), nil)
         expect(machine.stop(0).answer, .isOver)
+    }
+
+    @Test func aWaitOfAChildThatHasFailedEndsWhenOthersSeeIt() {
+        var machine = machine(.init(restart: .never))
+        run(&machine, 1, at: .zero)
+        _ = machine.ended(0, run: 1, .threw)
+        expect(machine.next(at: .zero), .failed(0, failures: 1, mayRestart: false))
+        machine.fail(0)
+        guard case .waits(let id) = machine.enrollForReadiness(of: 0) else {
+            Issue.record("The causes are not published.")
+            return
+        }
+        // Before it has parked.
+        _ = machine.wakeEnded(0)
+        expect(machine.parkForReadiness(of: 0, id, 1), .ended)
+        #expect(machine.isEmpty)
+    }
+
+    /// A child that has ended is removed, and its number is not used again.
+    @Test func aThousandChildrenLeaveNothing() {
+        var machine = Machine(.all, .unlimited)
+        expect(machine.begin(), true)
+        for child in 0..<1_000 {
+            expect(machine.add(.init()).child, child)
+            expect(machine.next(at: .zero), .start(child, run: 1))
+            _ = machine.began(child, run: 1)
+            _ = machine.ended(child, run: 1, .returned)
+            expect(machine.next(at: .zero), .completed(child))
+            let end = machine.enrollForEnd(of: child)
+            #expect(end != nil && !machine.isEmpty)
+            _ = machine.wakeEnded(child)
+            // It has enrolled, and parks only now.
+            if let end { expect(machine.parkForEnd(of: child, end, 1), .reached) }
+            #expect(machine.isEmpty)
+            // A late call of the run, and late calls of its owner.
+            expect(machine.ready(child, run: 1), nil)
+            expect(machine.ended(child, run: 1, .threw), nil)
+            expect(machine.stop(child).answer, .isOver)
+            expect(machine.enrollForEnd(of: child), nil)
+        }
+        expect(machine.next(at: .zero), .end(.completed))
+    }
+
+    /// A restart counts from the moment in which its operation begins: its task may wait for a thread.
+    @Test func theLimitCountsFromTheBeginningOfARestart() {
+        var machine = machine(.init(), .restarts(1, per: .seconds(10)))
+        run(&machine, 1, at: .zero)
+        _ = machine.ended(0, run: 1, .threw)
+        _ = machine.next(at: .zero)
+        expect(machine.restart(0, after: .zero, at: .zero), true)
+        expect(machine.next(at: .zero), .start(0, run: 2))
+        expect(machine.next(at: .seconds(9)), .wait(until: nil))
+        _ = machine.began(0, run: 2)
+        _ = machine.ended(0, run: 2, .threw)
+        expect(machine.next(at: .seconds(9)), .failed(0, failures: 2, mayRestart: true))
+        expect(machine.restart(0, after: .seconds(9), at: .seconds(9)), false, "nine seconds after the first one")
+        expect(machine.restart(0, after: .seconds(10), at: .seconds(9)), true)
     }
 
     @Test func waitersThatLeaveAreNotWoken() {

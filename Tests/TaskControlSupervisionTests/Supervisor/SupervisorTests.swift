@@ -256,6 +256,35 @@ struct SupervisorTests {
         _ = await run.result
     }
 
+    /// Children come and end for as long as a supervisor runs: nothing remains of them.
+    @Test func aChildThatHasEndedLeavesNothingBehind() async throws {
+        final class Reference: Sendable {
+            weak let run: SupervisedRunStorage?
+            init(_ run: SupervisedRunStorage) { self.run = run }
+        }
+        let supervisor = Supervisor(clock: clock)
+        add("stays", to: supervisor)
+        let run = start(supervisor)
+        for isStopped in [false, true] {
+            let reference = Locked<Reference?>(nil)
+            let work = supervisor.keepRunning("ends") { ready in
+                reference.withLock { $0 = Reference(ready.storage) }
+                ready()
+                if isStopped { try await Gate().wait() }
+            }
+            if isStopped {
+                try await work.waitUntilReady()
+                await work.stop()
+            } else {
+                for await _ in work.states {}
+            }
+            // The coordinator publishes the end first.
+            while reference.withLock({ $0?.run }) != nil { await Task.yield() }
+        }
+        await supervisor.shutdown()
+        try await run.value
+    }
+
     @Test func childrenThatWereStoppedBeforeTheBeginningNeverRun() async throws {
         let supervisor = Supervisor(clock: clock)
         let works = ["a", "b"].map { add($0, to: supervisor) }
