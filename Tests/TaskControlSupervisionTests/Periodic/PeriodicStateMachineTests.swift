@@ -115,6 +115,18 @@ struct PeriodicStateMachineTests {
             machine.succeed(at: .seconds(1_000_000_000))
             #expect(machine.due == .seconds(1_000_000_000) + .nanoseconds(1))
         }
+        for missed in MissedTicks.allCases {
+            var machine = PeriodicStateMachine(
+                interval: .nanoseconds(1),
+                timing: .fixedRate(missed: missed),
+                first: .zero
+            )
+            // A clock that jumps.
+            machine.begin(at: .seconds(Int64.max))
+            machine.backOff(.zero, hint: .seconds(Int64.max), at: .seconds(Int64.max))
+            machine.succeed(at: .seconds(Int64.max))
+            #expect(machine.due > .zero)
+        }
         var machine = PeriodicStateMachine(interval: .seconds(Int64.max), timing: .fixedDelay, first: .zero)
         machine.succeed(at: .seconds(1))
         #expect(machine.due > .seconds(3_000_000_000 as Int64))
