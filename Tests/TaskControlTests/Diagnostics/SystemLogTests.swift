@@ -43,11 +43,18 @@ struct SystemLogTests {
             let collector = Collector { $0.kind == .abandonedWorkEnded }
             TaskDiagnostics.install(collector)
             for error in [CancellationError() as any Error, MarkedError("late")] {
-                let (gate, ended) = (Gate(), collector.events.count)
-                _ = try? await withDetachedTimeout(.milliseconds(1)) {
-                    await gate.waitIgnoringCancellation()
-                    throw error
+                // Of work that had not begun at the limit, nothing would be reported.
+                let (clock, begun, gate, ended) = (TestClock(), Gate(), Gate(), collector.events.count)
+                let caller = Task {
+                    _ = try? await withDetachedTimeout(.seconds(1), clock: clock) {
+                        begun.open()
+                        await gate.waitIgnoringCancellation()
+                        throw error
+                    }
                 }
+                try await begun.wait()
+                await clock.advance(by: .seconds(1), waking: 1)
+                await caller.value
                 gate.open()
                 try await collector.wait { $0.count > ended }
             }
