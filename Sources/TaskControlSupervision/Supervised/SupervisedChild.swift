@@ -4,13 +4,18 @@ internal import TaskControl
 final class SupervisedChild: Sendable {
     typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
 
+    /// A struct, since a generic type whose parameter is a function of an isolation needs the runtime of macOS 15.
+    private struct Work {
+        let operation: Operation
+    }
+
     /// The number of the child in its group, which is never used again.
     let index: Int
     let name: String
     let backoff: RetryBackoff
     let priority: TaskPriority?
     /// `nil` after the end: the child keeps nothing alive that its operation has captured.
-    private let operation: Locked<Operation?>
+    private let work: Locked<Work?>
     /// The identity of the child in events.
     let subject = TaskEvent.Identity(Diagnostics.nextNumber())
     /// Owns the task of the run.
@@ -28,14 +33,14 @@ final class SupervisedChild: Sendable {
         self.name = name
         self.backoff = backoff
         self.priority = priority
-        self.operation = Locked(operation)
+        work = Locked(Work(operation: operation))
         lifetime = AsyncLifetime(name: name)
     }
 
     /// Runs the operation.
     func run(_ run: SupervisedRun) async throws {
-        guard let operation = operation.withLock({ $0 }) else { return }
-        try await Self.call(operation, run, isolation: operation.isolation)
+        guard let work = work.withLock({ $0 }) else { return }
+        try await Self.call(work.operation, run, isolation: work.operation.isolation)
     }
 
     /// Checks for a cancellation in the isolation of the operation: a cancellation on the way there counts.
@@ -52,12 +57,12 @@ final class SupervisedChild: Sendable {
     func end(_ state: SupervisedWork.State) {
         publication.publish(state)
         lifetime.close()
-        let operation = operation.withLock { operation in
-            defer { operation = nil }
-            return operation
+        let ended = work.withLock { work in
+            defer { work = nil }
+            return work
         }
         // Perhaps the last reference to what it has captured: released here, where the lock is free.
-        withExtendedLifetime(operation) {}
+        withExtendedLifetime(ended) {}
     }
 
     /// The error of a caller that has waited for more than the child had.
