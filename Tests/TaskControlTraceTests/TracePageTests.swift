@@ -203,15 +203,17 @@ struct TracePageTests {
                 const [from, to] = [box("canceller"), box("victim")], line = one("#arrows path").getBoundingClientRect();
                 const share = (line.left + line.width / 2 - from.left) / from.width;
                 const isBetween = line.top >= from.top && line.bottom <= to.bottom && line.height > to.top - from.bottom;
-                return [one("#arrows").dataset.count, String(Math.round(share * 60)), String(isBetween)];
+                return { count: one("#arrows").dataset.count, at: String(Math.round(share * 60)), isBetween: String(isBetween) };
                 """
         )
-        #expect(visit.console == [] && visit.result as? [String] == ["1", "40", "true"])
+        #expect(
+            visit.console == [] && visit.result as? [String: String] == ["count": "1", "at": "40", "isBetween": "true"]
+        )
         let none = try await Browser.visit(
             Self.ten.text(as: .html, title: "Ten"),
-            script: "return one('#arrows').dataset.count;"
+            script: "return { count: one('#arrows').dataset.count };"
         )
-        #expect(none.result as? String == "0")
+        #expect(none.result as? [String: String] == ["count": "0"])
     }
 
     @Test func tenThousandTasksAreAllThereInAFewHundredElements() async throws {
