@@ -10,6 +10,8 @@ class _CachedResult: @unchecked Sendable {
 }
 
 /// The value that a load has brought.
+///
+/// Sendable: its only property of its own is a constant that is Sendable.
 @usableFromInline
 final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
     @usableFromInline let value: Value

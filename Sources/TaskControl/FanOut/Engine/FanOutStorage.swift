@@ -167,6 +167,7 @@ final class _FanOutStorage: Sendable {
 }
 
 @usableFromInline final class _FanOutOutput<Output: Sendable>: _FanOutValue, @unchecked Sendable {
+    // Sendable: its only property is a constant that is Sendable.
     @usableFromInline let output: Output
 
     @inlinable init(_ output: Output) { self.output = output }

@@ -4,7 +4,7 @@
 /// (KeptReferenceTests.)
 @usableFromInline
 package struct KeptReference<Object: AnyObject>: @unchecked Sendable {
-    // Sendable where the object is: this is its address.
+    // Sendable: this is the address of an object that is Sendable, as `init` requires, and nothing changes it. The holder keeps the object alive.
     @usableFromInline let object: Unmanaged<Object>
 
     @inlinable
