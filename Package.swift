@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
         .library(name: "TaskControlSupervision", targets: ["TaskControlSupervision"]),
         .library(name: "TaskControlServiceLifecycle", targets: ["TaskControlServiceLifecycle"]),
+        .library(name: "TaskControlFleet", targets: ["TaskControlFleet"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
         .library(name: "TaskControlTestingTraits", targets: ["TaskControlTestingTraits"]),
     ],
@@ -42,6 +43,11 @@ let package = Package(
             description:
                 "TaskControlServiceLifecycle: owners, supervisors and shutdown plans are services of swift-service-lifecycle."
         ),
+        .trait(
+            name: "SQLite",
+            description:
+                "SQLiteStore of TaskControlFleet, through GRDB. Needs the headers of SQLite on Linux (libsqlite3-dev)."
+        ),
     ],
     dependencies: [
         // Only with the trait, these four.
@@ -57,6 +63,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // Only with the trait.
         .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
+        // Only with the trait SQLite: a store for the processes of one machine.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Only for the tests: a server to talk to.
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
@@ -150,6 +158,17 @@ let package = Package(
                 ),
             ],
             packageAccess: false
+        ),
+        // Coordinates processes and machines through a store such as etcd. Uses the HTTP client's transport.
+        .target(
+            name: "TaskControlFleet",
+            dependencies: [
+                "TaskControl",
+                "TaskControlHTTP",
+                "TaskControlSupervision",
+                "TaskControlSupport",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+            ]
         ),
         .target(
             name: "TaskControlTesting",
@@ -253,6 +272,13 @@ let package = Package(
         .testTarget(
             name: "TaskControlSupervisionTests",
             dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "TaskControlFleetTests",
+            dependencies: [
+                "TaskControl", "TaskControlFleet", "TaskControlHTTP", "TaskControlSupervision", "TaskControlTesting",
+                "TestSupport",
+            ]
         ),
         .testTarget(
             name: "TaskControlTestingTests",

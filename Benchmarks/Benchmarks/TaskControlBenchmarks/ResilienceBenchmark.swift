@@ -37,8 +37,8 @@ func registerResilience() {
             breaker: CircuitBreaker(),
             retry: RetryPolicy()
         )
-        func direct() async -> Duration { await time { try await service.answer($0) } }
-        func protected() async -> Duration {
+        @Sendable func direct() async -> Duration { await time { try await service.answer($0) } }
+        @Sendable func protected() async -> Duration {
             await time { number in try await withPolicy(policy) { try await service.answer(number) } }
         }
         return await Row.withoutAllocation(

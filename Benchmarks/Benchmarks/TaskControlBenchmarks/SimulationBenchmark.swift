@@ -5,7 +5,7 @@ import TaskControlTesting
 func registerSimulation() {
     guard Simulation.isSupported else { return }
     Benchmark.row("simulate, 20 jobs a schedule") {
-        let steps = (try? simulate(seed: 1) { _ in await program(sleeping: .milliseconds(1)) })?.steps ?? 0
+        let steps = (try? simulate(seed: 1) { _ in await program(sleeping: .milliseconds(1)) })?.stepCount ?? 0
         var row = Row(
             primitive: "`simulate`, a schedule of \(steps) jobs (10,000 of them)",
             baseline: "the same tasks on the pool, without their sleeps",
@@ -16,7 +16,7 @@ func registerSimulation() {
                 },
                 primitive: {
                     ContinuousClock().measure {
-                        try? simulate(seeds: 0..<UInt64(schedules)) { _ in await program(sleeping: .milliseconds(1)) }
+                        _ = try? simulate(seeds: 0..<UInt64(schedules)) { _ in await program(sleeping: .milliseconds(1)) }
                     }
                 }
             )
@@ -69,8 +69,8 @@ private func program(sleeping pause: Duration?) async {
 
 /// The growth of the heap per schedule, after the given number of schedules.
 private func bytes(after count: Int) -> Double {
-    try? simulate(seeds: 0..<1_000) { _ in await program(sleeping: .milliseconds(1)) }
+    _ = try? simulate(seeds: 0..<1_000) { _ in await program(sleeping: .milliseconds(1)) }
     Heap.start()
-    try? simulate(seeds: 0..<UInt64(count)) { _ in await program(sleeping: .milliseconds(1)) }
+    _ = try? simulate(seeds: 0..<UInt64(count)) { _ in await program(sleeping: .milliseconds(1)) }
     return Double(max(0, Heap.stop())) / Double(count)
 }

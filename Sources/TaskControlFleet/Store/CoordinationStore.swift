@@ -1,0 +1,69 @@
+/// A replicated or shared store of small values that several processes use to coordinate: leases, transactions and watches.
+///
+/// `EtcdStore` is the one for several machines, `SQLiteStore` (package trait `SQLite`) the one for the processes of one machine, and ``MemoryStore`` the
+/// one for tests. Code that coordinates uses `withLease`, `FleetSemaphore`, `FleetFlight` and `LeaderElection`, which need nothing but these six
+/// operations; a type for another store conforms to this protocol.
+///
+/// A store has one sequence of revisions: each transaction that changes something has the next revision, and each entry has the revisions at which it
+/// was created and last changed. Transactions are serializable, and all processes see them in the same order.
+///
+/// ## Errors
+/// Each operation throws ``StoreError``, whose ``StoreError/Reason`` tells whether the operation can have had its effect, or `CancellationError`.
+/// An operation that is cancelled, or that reaches its deadline (`withDeadline`), can have had its effect as well.
+///
+/// ## Cancellation
+/// A caller that is cancelled leaves at once: the operation throws `CancellationError`.
+public protocol CoordinationStore: Sendable {
+    /// Grants a new lease: when it expires or is revoked, the store removes the entries that are attached to it.
+    ///
+    /// - Parameter timeToLive: The requested duration, which the store may extend to its minimum or round up to its resolution.
+    /// - Returns: The lease with the duration that the store has granted. The duration begins when the store grants it, which is after the call has begun.
+    nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease
+
+    /// Renews a lease: its whole duration begins again.
+    ///
+    /// That a store has answered does not prove that the lease was renewed: a member of a cluster that was its leader earlier can answer as well. The
+    /// renewal is proven when a transaction that begins after the answer has the same ``StoreTransaction/Result/term``.
+    ///
+    /// - Parameter id: The lease.
+    /// - Returns: The lease with its new duration, which begins after the call has begun.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked.
+    nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease
+
+    /// Ends a lease and removes the entries that are attached to it. Does nothing if there is no such lease.
+    ///
+    /// - Parameter id: The lease.
+    nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws
+
+    /// Compares, and then changes and reads, in one atomic step.
+    ///
+    /// - Parameter transaction: The comparisons, and the operations for each of their outcomes.
+    /// - Returns: Which operations were executed, and what those that read have read.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if it attaches an entry to a lease that does not exist; then nothing
+    ///   is changed.
+    nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws -> StoreTransaction.Result
+
+    /// Reads the entries of a range: the newest that any process has written.
+    ///
+    /// - Parameter range: The entries to read.
+    /// - Returns: The entries, and the revision at which they were read.
+    nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot
+
+    /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
+    ///
+    /// A watch survives the loss of a connection: it continues after the last revision that it has reported, and reports no revision twice. When the store no
+    /// longer has the history in between, the changes are reported as incomplete (``StoreChanges/isComplete``): read the range, and compare.
+    ///
+    /// A watch can be late, or silent while a store is unreachable. Verify with a transaction before you act on a change.
+    ///
+    /// - Parameters:
+    ///   - range: The entries to watch. Its order and limit do not matter.
+    ///   - revision: The revision after which changes are reported.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it says that the watch has begun.
+    /// - Throws: The error of `receive`; `CancellationError`; ``StoreError`` for an error that a new connection would not resolve, such as a lack of permission.
+    nonisolated(nonsending) func watch(
+        _ range: StoreRange,
+        after revision: Int64,
+        receive: nonisolated(nonsending) (StoreChanges) async throws -> Void
+    ) async throws
+}

@@ -1,0 +1,13 @@
+/// Identifies a lease of a ``CoordinationStore``.
+public struct LeaseID: Hashable, Sendable, Codable, RawRepresentable, CustomStringConvertible {
+    /// The number that the store has given to the lease.
+    public let rawValue: Int64
+
+    /// Creates the identity of a lease.
+    ///
+    /// - Parameter rawValue: The number that the store has given to the lease.
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// The number in hexadecimal notation, such as "32695410dcc0ca06".
+    public var description: String { String(UInt64(bitPattern: rawValue), radix: 16) }
+}

@@ -1,0 +1,31 @@
+public import Foundation
+
+/// An entry of a ``CoordinationStore``.
+public struct StoreEntry: Hashable, Sendable {
+    /// The key. Keys are compared as UTF-8.
+    public let key: String
+    /// The value.
+    public let value: Data
+    /// The revision at which the entry was created. An entry that is removed and put again has a new one.
+    public let createRevision: Int64
+    /// The revision at which the entry was last put.
+    public let modifyRevision: Int64
+    /// The lease that removes the entry when it ends; `nil`: none.
+    public let lease: LeaseID?
+
+    /// Creates an entry that a store has read.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - value: The value.
+    ///   - createRevision: The revision at which the entry was created.
+    ///   - modifyRevision: The revision at which the entry was last put.
+    ///   - lease: The lease that removes the entry.
+    public init(key: String, value: Data, createRevision: Int64, modifyRevision: Int64, lease: LeaseID? = nil) {
+        self.key = key
+        self.value = value
+        self.createRevision = createRevision
+        self.modifyRevision = modifyRevision
+        self.lease = lease
+    }
+}

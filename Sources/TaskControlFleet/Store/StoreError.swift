@@ -1,0 +1,35 @@
+/// An error of a ``CoordinationStore``.
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong, and whether the operation can have had its effect.
+    @nonexhaustive
+    public enum Reason: Hashable, Sendable {
+        /// The store could not be reached, or had no leader: the operation was not executed.
+        case unavailable
+        /// The request was sent, and no answer arrived: the operation may have been executed, or may still be.
+        case ambiguous
+        /// There is no such lease: it has expired or was revoked. Nothing was changed.
+        case leaseNotFound
+        /// The store requires credentials, or the given ones do not permit the operation. Nothing was changed.
+        case unauthorized
+        /// The store has refused the operation for another reason, such as a value that is too large. Nothing was changed.
+        case refused
+    }
+
+    /// What went wrong.
+    public let reason: Reason
+    /// The message of the store or of the network, without credentials, keys and values.
+    public let message: String
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - reason: What went wrong.
+    ///   - message: The message of the store or of the network. It must not contain credentials.
+    public init(_ reason: Reason, _ message: String) {
+        self.reason = reason
+        self.message = message
+    }
+
+    /// The reason and the message.
+    public var description: String { "StoreError(\(reason): \(message))" }
+}

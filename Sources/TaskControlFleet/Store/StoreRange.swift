@@ -1,0 +1,51 @@
+/// The entries of a ``CoordinationStore`` that are read, removed or watched.
+public struct StoreRange: Hashable, Sendable {
+    /// The keys of a range.
+    public enum Keys: Hashable, Sendable {
+        /// One key.
+        case key(String)
+        /// All keys that begin with a text. An empty text stands for all keys.
+        case prefix(String)
+    }
+
+    /// The order in which entries are read.
+    public enum Order: Hashable, Sendable {
+        /// By key, as UTF-8.
+        case key
+        /// By the revision of their creation, the oldest first.
+        case creation
+    }
+
+    /// The keys.
+    public var keys: Keys
+    /// The order of entries that are read.
+    public var order: Order
+    /// The number of entries that are read at most, in that order; `nil`: all.
+    public var limit: Int?
+
+    /// Creates a range.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - order: The order of entries that are read.
+    ///   - limit: The number of entries that are read at most; 1 or more.
+    public init(_ keys: Keys, order: Order = .key, limit: Int? = nil) {
+        self.keys = keys
+        self.order = order
+        self.limit = limit
+    }
+
+    /// The range of one key.
+    public static func key(_ key: String) -> Self { Self(.key(key)) }
+
+    /// The range of all keys that begin with a text.
+    public static func prefix(_ prefix: String) -> Self { Self(.prefix(prefix)) }
+
+    /// Returns whether the range has a key.
+    public func contains(_ key: String) -> Bool {
+        switch keys {
+        case .key(let only): key.utf8.elementsEqual(only.utf8)
+        case .prefix(let prefix): key.utf8.starts(with: prefix.utf8)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// The entries that a ``CoordinationStore`` has read.
+public struct StoreSnapshot: Hashable, Sendable {
+    /// The entries, in the order of the range.
+    public let entries: [StoreEntry]
+    /// The revision of the store at which they were read: a watch after it misses nothing.
+    public let revision: Int64
+    /// The term of the leader that answered; constant for a store without leaders.
+    public let term: UInt64
+
+    /// Creates the answer of a store.
+    ///
+    /// - Parameters:
+    ///   - entries: The entries.
+    ///   - revision: The revision at which they were read.
+    ///   - term: The term of the leader; 0 for a store without leaders.
+    public init(entries: [StoreEntry], revision: Int64, term: UInt64 = 0) {
+        self.entries = entries
+        self.revision = revision
+        self.term = term
+    }
+}
