@@ -16,7 +16,8 @@ func registerSimulation() {
                 },
                 primitive: {
                     ContinuousClock().measure {
-                        _ = try? simulate(seeds: 0..<UInt64(schedules)) { _ in await program(sleeping: .milliseconds(1)) }
+                        _ = try? simulate(seeds: 0..<UInt64(schedules)) { _ in await program(sleeping: .milliseconds(1))
+                        }
                     }
                 }
             )

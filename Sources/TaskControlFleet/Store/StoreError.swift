@@ -1,13 +1,13 @@
 /// An error of a ``CoordinationStore``.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What went wrong, and whether the operation can have had its effect.
+    /// The kind of an error, which tells whether the operation can have had its effect.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The store could not be reached, or had no leader: the operation was not executed.
         case unavailable
         /// The request was sent, and no answer arrived: the operation may have been executed, or may still be.
         case ambiguous
-        /// There is no such lease: it has expired or was revoked. Nothing was changed.
+        /// No such lease exists: it has expired or was revoked. Nothing was changed.
         case leaseNotFound
         /// The store requires credentials, or the given ones do not permit the operation. Nothing was changed.
         case unauthorized
@@ -15,7 +15,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case refused
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     public let reason: Reason
     /// The message of the store or of the network, without credentials, keys and values.
     public let message: String
@@ -23,7 +23,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - reason: What went wrong.
+    ///   - reason: The kind of the error.
     ///   - message: The message of the store or of the network. It must not contain credentials.
     public init(_ reason: Reason, _ message: String) {
         self.reason = reason

@@ -10,9 +10,9 @@ public struct StoreRange: Hashable, Sendable {
 
     /// The order in which entries are read.
     public enum Order: Hashable, Sendable {
-        /// By key, as UTF-8.
+        /// The order of the keys as UTF-8.
         case key
-        /// By the revision of their creation, the oldest first.
+        /// The order of the revisions of their creation, the oldest first.
         case creation
     }
 
@@ -35,10 +35,10 @@ public struct StoreRange: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The range of one key.
+    /// Creates the range of one key.
     public static func key(_ key: String) -> Self { Self(.key(key)) }
 
-    /// The range of all keys that begin with a text.
+    /// Creates the range of all keys that begin with a text.
     public static func prefix(_ prefix: String) -> Self { Self(.prefix(prefix)) }
 
     /// Returns whether the range has a key.

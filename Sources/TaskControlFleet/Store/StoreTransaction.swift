@@ -4,9 +4,9 @@ public import Foundation
 public struct StoreTransaction: Hashable, Sendable {
     /// A condition on one entry.
     public enum Comparison: Hashable, Sendable {
-        /// There is no entry with the key.
+        /// No entry has the key.
         case absent(String)
-        /// There is an entry with the key.
+        /// An entry has the key.
         case present(String)
         /// The entry with the key was created at a revision.
         case createRevision(String, Int64)
@@ -45,7 +45,7 @@ public struct StoreTransaction: Hashable, Sendable {
         self.failure = failure
     }
 
-    /// What a transaction did.
+    /// The outcome of a transaction.
     public struct Result: Hashable, Sendable {
         /// Whether the conditions held, and the operations of ``StoreTransaction/success`` were executed.
         public let succeeded: Bool
