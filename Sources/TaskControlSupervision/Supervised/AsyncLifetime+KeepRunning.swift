@@ -40,7 +40,7 @@ extension AsyncLifetime {
     ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By default it is cancelled at
     ///     once, as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such
     ///     as the 5 seconds of OTP.
-    ///   - priority: The priority; `nil` for that of the caller. A task that drains the lifetime does not raise that of the work.
+    ///   - priority: The priority; `nil` for that of the caller. A task that waits for the work, or drains the lifetime, raises it.
     ///   - clock: Measures the delays, the limit and the grace.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
     ///     with the task-locals of the caller and without its deadline.

@@ -21,6 +21,8 @@ final class SupervisedChild: Sendable {
     /// Owns the task of the run.
     let lifetime: AsyncLifetime
     let publication = StatePublication()
+    /// The priority to which waiting tasks have raised the child; `nil`: none since it was ready.
+    private let raisedTo = Locked<TaskPriority?>(nil)
 
     init(
         _ index: Int,
@@ -52,6 +54,20 @@ final class SupervisedChild: Sendable {
         try Task.checkCancellation()
         try await operation(run)
     }
+
+    /// Raises the run, and those that follow until one is ready.
+    func raise(to priority: TaskPriority) {
+        raisedTo.withLock { $0 = max($0 ?? priority, priority) }
+        lifetime.raise(to: priority)
+    }
+
+    /// Raises a run that has just been started.
+    func raiseRun() {
+        if let priority = raisedTo.withLock({ $0 }) { lifetime.raise(to: priority) }
+    }
+
+    /// The child is ready: no task waits for that any more.
+    func forgetRaise() { raisedTo.withLock { $0 = nil } }
 
     /// Publishes the end. No run is under way.
     func end(_ state: SupervisedWork.State) {

@@ -55,7 +55,7 @@ public final class SupervisedWork: Sendable {
     /// The stream ends when the task that reads it is cancelled. The work continues.
     public var states: AsyncStream<State> { child.publication.stream() }
 
-    /// Waits until the work is ready. Returns at once if it is. The wait does not raise the priority of the work.
+    /// Waits until the work is ready. Returns at once if it is. The work is raised to the priority of the caller.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. The work continues.
@@ -74,7 +74,7 @@ public final class SupervisedWork: Sendable {
 
     /// Stops the work for good, and waits for its end: asks it to stop, and cancels it when its grace is over.
     ///
-    /// The wait does not raise the priority of the work. The other children of a ``Supervisor`` continue. Never call this function from the work
+    /// The work is raised to the priority of the caller. The other children of a ``Supervisor`` continue. Never call this function from the work
     /// itself: it would wait for itself.
     ///
     /// ## Cancellation

@@ -5,9 +5,20 @@ extension SupervisionEngine {
     ///
     /// - Throws: ``SupervisionError`` if a child fails for good.
     func coordinate<C: Clock>(on clock: C) async throws(SupervisionError) where C.Duration == Duration {
-        guard state.withLock({ $0.machine.begin() }) else { return }
-        var coordinator = Coordinator(engine: self, clock: clock)
-        try await coordinator.run()
+        let task = RunningTask.current
+        let hasBegun = state.withLock { books in
+            let hasBegun = books.machine.begin()
+            if hasBegun { books.coordinator = task }
+            return hasBegun
+        }
+        guard hasBegun else { return }
+        defer { state.withLock { $0.coordinator = nil } }
+        // A task that waits for the coordinator waits for the runs.
+        try await passingRises(to: { [self] priority in raise(to: priority) { _ in true } }) {
+            () async throws(SupervisionError) in
+            var coordinator = Coordinator(engine: self, clock: clock)
+            try await coordinator.run()
+        }
     }
 }
 
@@ -75,6 +86,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         child.lifetime.addTask(name: child.name, priority: child.priority) {
             await perform(run, child, parent)
         }
+        child.raiseRun()
         if number == 1 {
             emit(.started, .began(.running), child)
         } else {
@@ -84,6 +96,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
 
     private func announceReady(_ child: SupervisedChild) {
         child.publication.publish(.running)
+        child.forgetRaise()
         let waiters = engine.state.withLock { $0.machine.wakeReady(child.index) }
         for waiter in waiters { waiter.resume(returning: .reached) }
         emit(.ready, .noted, child)

@@ -11,6 +11,8 @@ final class SupervisionEngine: Sendable {
         var machine: Machine
         /// The children whose end is not published yet, by number.
         var children: [Int: SupervisedChild] = [:]
+        /// The coordinator, while it runs.
+        var coordinator: RunningTask?
     }
 
     let state: Locked<Books>
@@ -115,6 +117,9 @@ final class SupervisionEngine: Sendable {
                 state.withLock { $0.machine.parkForReadiness(of: child, id, waiter) }
             } onCancel: {
                 state.withLock { $0.machine.leaveReadiness(of: child, id) }?.resume(returning: .left)
+            } raising: { [self] priority in
+                // Those before it must be ready first.
+                raise(to: priority) { $0 <= child }
             }
         }
     }
@@ -126,6 +131,8 @@ final class SupervisionEngine: Sendable {
             state.withLock { $0.machine.parkForEnd(of: child, id, waiter) }
         } onCancel: {
             state.withLock { $0.machine.leaveEnd(of: child, id) }?.resume(returning: .left)
+        } raising: { [self] priority in
+            raise(to: priority) { $0 == child }
         }
     }
 
@@ -138,7 +145,18 @@ final class SupervisionEngine: Sendable {
         } onCancel: {
             // Resumes the coordinator, another task: not inside a handler.
             performOutsideHandler { self.close(isAbrupt: true) }
+        } raising: { [self] priority in
+            raise(to: priority) { _ in true }
         }
+    }
+
+    /// Raises children, and the coordinator, on which they depend.
+    func raise(to priority: TaskPriority, _ isWaitedFor: (Int) -> Bool) {
+        let (coordinator, children) = state.withLock { books in
+            (books.coordinator, books.children.filter { isWaitedFor($0.key) }.map(\.value))
+        }
+        coordinator?.raise(to: priority)
+        for child in children { child.raise(to: priority) }
     }
 
     // MARK: The end

@@ -67,8 +67,8 @@ public final class Supervisor: Sendable {
     ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By default it is cancelled at once,
     ///     as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the
     ///     5 seconds of OTP.
-    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. A later rise of the priority of that task does not
-    ///     reach the child.
+    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. A later rise of the priority of that task reaches
+    ///     the child, as a rise of a task that has child tasks.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
     ///     with the task-locals of the task that calls ``run(until:)`` and without its deadline.
     /// - Returns: The child, to follow it. If the supervisor has stopped, the operation never runs, and the child is stopped.
@@ -125,8 +125,8 @@ public final class Supervisor: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on. The wait
-    /// does not raise the priority of the children.
+    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on. The children
+    /// are raised to the priority of the caller.
     ///
     /// Never call this function from a child: it would wait for itself.
     ///

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl

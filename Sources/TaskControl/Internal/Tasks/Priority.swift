@@ -4,7 +4,7 @@
 ///
 /// - Parameter raise: Receives the priority, at the start and whenever it rises; outside the escalation handler, on any thread, and
 ///   perhaps after the wait has ended. Escaping, so that what it captures is not in a frame of the waiting task (see `_TurnBody`).
-nonisolated(nonsending) func raising<Value: Sendable>(
+package nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
     with raise: @escaping @Sendable (TaskPriority) -> Void
 ) async -> Value {
@@ -14,6 +14,19 @@ nonisolated(nonsending) func raising<Value: Sendable>(
         raise(Task.currentPriority)
         return await wait()
     } onPriorityEscalated: { _, priority in
+        performOutsideHandler { raise(priority) }
+    }
+}
+
+/// Runs an operation, and passes each rise of the priority of its task on.
+///
+/// - Parameter raise: Receives the priority, outside the escalation handler, on any thread, and perhaps after the operation has ended.
+package nonisolated(nonsending) func passingRises<Value, Failure: Error>(
+    to raise: @escaping @Sendable (TaskPriority) -> Void,
+    of operation: nonisolated(nonsending) () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return try await operation() }
+    return try await withTaskPriorityEscalationHandler(operation: operation) { _, priority in
         performOutsideHandler { raise(priority) }
     }
 }

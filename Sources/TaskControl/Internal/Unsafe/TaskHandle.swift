@@ -17,6 +17,23 @@ extension Task {
     }
 }
 
+/// A running task, to raise it.
+package struct RunningTask: Sendable {
+    private let handle: _TaskHandle
+
+    /// The running task; `nil` outside of tasks.
+    package static var current: RunningTask? {
+        // A task is a reference to an object of the runtime, whose address this is. The object lives: it is running.
+        TaskAddress.running.pointer.map { address in
+            let object = Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
+            return RunningTask(handle: unsafeBitCast(object, to: _TaskHandle.self))
+        }
+    }
+
+    /// Raises the task to a priority, if it has less and the system supports it. Never call this function while holding a lock.
+    package func raise(to priority: TaskPriority) { TaskControl.raise([handle], to: priority) }
+}
+
 extension Task where Failure == any Error {
     /// This task as one that cannot fail. Only for a task whose operation does not throw. (FunctionCastTests awaits such a task in all ways.)
     ///

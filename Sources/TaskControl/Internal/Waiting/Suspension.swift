@@ -29,7 +29,7 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
 ///
 /// - Parameter raise: See `raising(_:with:)`.
 @inline(__always)
-nonisolated(nonsending) func suspend<Outcome: Sendable>(
+package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
     raising raise: @escaping @Sendable (TaskPriority) -> Void
 ) async -> Outcome {
@@ -38,7 +38,7 @@ nonisolated(nonsending) func suspend<Outcome: Sendable>(
 
 /// Suspends the caller until it is resumed with an outcome, or leaves because it is cancelled; passes its priority on.
 @inline(__always)
-nonisolated(nonsending) func suspend<Outcome: Sendable>(
+package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
     onCancel leave: @Sendable () -> Void,
     raising raise: @escaping @Sendable (TaskPriority) -> Void

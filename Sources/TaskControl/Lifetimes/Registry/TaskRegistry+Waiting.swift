@@ -180,6 +180,11 @@ extension TaskRegistry {
         if outcome == .left { throw CancellationError() }
     }
 
+    /// Raises the tasks that are registered.
+    func raiseAll(to priority: TaskPriority) {
+        raise(state.withLock { $0.machine.raiseAll(to: priority.rawValue).map(\.owned.handle) }, to: priority)
+    }
+
     private func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
         if !jobs.isEmpty { TaskControl.raise(jobs, to: priority) }
     }
