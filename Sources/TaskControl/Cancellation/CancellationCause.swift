@@ -28,6 +28,8 @@ public enum CancellationCause: Hashable, Sendable, Codable {
     case lastCallerLeft
     /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task.
     case requested(reason: String?)
+    /// The lease under which the operation ran is no longer valid, so that another process can hold it: see `withLease` of `TaskControlFleet`.
+    case leaseLost(name: String)
     /// The task was cancelled by other code, such as `Task.cancel()`.
     case unknown
 }
@@ -42,6 +44,7 @@ extension CancellationCause: CustomStringConvertible {
         case .deadline: "deadline"
         case .lastCallerLeft: "last caller left"
         case .requested(let reason): Self.line("requested", reason)
+        case .leaseLost(let name): "lease lost: \(name)"
         case .unknown: "unknown"
         }
     }
@@ -56,7 +59,7 @@ extension Task where Success == Never, Failure == Never {
     /// The reason for which the running task was cancelled; `nil` if it was not cancelled.
     ///
     /// The cause is that of the task which reads it. The operations of ``withTimeout(_:clock:operation:)``, ``withDeadline(_:operation:)``, `hedged`,
-    /// `concurrentMap` and `concurrentForEach`, which run in child tasks, have the cause of their caller, too. Other child tasks, such as those of
+    /// `withLease`, `concurrentMap` and `concurrentForEach`, which run in child tasks, have the cause of their caller, too. Other child tasks, such as those of
     /// `async let` and task groups, have the cause ``CancellationCause/unknown``, since Swift does not say which task a child belongs to: read the cause
     /// in the task itself. The cause of a task that other code has cancelled is unknown as well.
     ///

@@ -20,7 +20,7 @@ final class SupervisedChild: Sendable {
     let subject = TaskEvent.Identity(Diagnostics.nextNumber())
     /// Owns the task of the run.
     let lifetime: AsyncLifetime
-    let publication = StatePublication()
+    let publication = StatePublication<SupervisedWork.State>(.starting)
     /// The priority to which waiting tasks have raised the child; `nil`: none since it was ready.
     private let raisedTo = Locked<TaskPriority?>(nil)
 
@@ -71,7 +71,7 @@ final class SupervisedChild: Sendable {
 
     /// Publishes the end. No run is under way.
     func end(_ state: SupervisedWork.State) {
-        publication.publish(state)
+        publication.publish(state, isFinal: state.isFinal)
         lifetime.close()
         let ended = work.withLock { work in
             defer { work = nil }
@@ -87,60 +87,6 @@ final class SupervisedChild: Sendable {
         case .failed(let causes): SupervisionError(name: name, reason: .failed, causes: causes)
         case .completed: SupervisionError(name: name, reason: .completed, causes: [])
         default: SupervisionError(name: name, reason: .stopped, causes: [])
-        }
-    }
-}
-
-/// The state of a child, and the streams of the tasks that follow it. Only the coordinator publishes, so that all streams have one order.
-final class StatePublication: Sendable {
-    typealias State = SupervisedWork.State
-
-    private struct Books {
-        var state = State.starting
-        var streams: [UInt64: AsyncStream<State>.Continuation] = [:]
-        var nextID: UInt64 = 0
-    }
-
-    private let books = Locked(Books())
-
-    var state: State { books.withLock(\.state) }
-
-    var isObserved: Bool { books.withLock { !$0.streams.isEmpty } }
-
-    func stream() -> AsyncStream<State> {
-        let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
-        let id = books.withLock { books -> UInt64? in
-            // No task reads the stream yet: this resumes nothing.
-            continuation.yield(books.state)
-            guard !books.state.isFinal else { return nil }
-            books.nextID += 1
-            books.streams[books.nextID] = continuation
-            return books.nextID
-        }
-        guard let id else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            // Released here, where the lock is free.
-            let continuation = self?.books.withLock { $0.streams.removeValue(forKey: id) }
-            withExtendedLifetime(continuation) {}
-        }
-        return stream
-    }
-
-    func publish(_ state: State) {
-        // The state before is released where the lock is free: it may hold the last reference to an error.
-        let (streams, old) = books.withLock { books in
-            let old = books.state
-            books.state = state
-            defer { if state.isFinal { books.streams = [:] } }
-            return (books.streams.sorted { $0.key < $1.key }.map(\.value), old)
-        }
-        withExtendedLifetime(old) {}
-        for stream in streams {
-            stream.yield(state)
-            if state.isFinal { stream.finish() }
         }
     }
 }

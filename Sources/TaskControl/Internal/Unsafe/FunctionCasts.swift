@@ -115,6 +115,26 @@ where C.Duration == Duration {
     unsafeBitCast(function, to: _BorrowingRun<Value, C>.self)
 }
 
+// The same for an operation that a signal cancels, as in `withCancellation`.
+
+struct LentSignalRun<Value, Cause: Sendable> {
+    typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
+    typealias Signal = @Sendable () async -> Bool
+
+    let run: nonisolated(nonsending) (Cause, Signal, Operation) async -> Result<Value, any Error>
+}
+
+struct BorrowingSignalRun<Value, Cause: Sendable> {
+    typealias Operation = nonisolated(nonsending) () async throws -> Value
+    typealias Signal = @Sendable () async -> Bool
+
+    let run: nonisolated(nonsending) (Cause, Signal, Operation) async -> Result<Value, any Error>
+}
+
+func borrowing<Value, Cause>(_ function: LentSignalRun<Value, Cause>) -> BorrowingSignalRun<Value, Cause> {
+    unsafeBitCast(function, to: BorrowingSignalRun<Value, Cause>.self)
+}
+
 // MARK: Closures that are called under a lock of their own
 
 /// Adds `@Sendable` to a closure that is called once at most, by the code that takes it out of a lock.

@@ -100,6 +100,12 @@ enum _TimeLimit {
             phase = _RacePhase(limit: limit)
         }
 
+        /// Creates the race of an operation whose limit is not a time.
+        init(_ operation: @escaping Operation) {
+            self.operation = operation
+            phase = _RacePhase()
+        }
+
         @inlinable
         func run(isolation: isolated (any Actor)?) async {
             do {
@@ -166,17 +172,28 @@ enum _TimeLimit {
             events = CallEvents.begin(.withTimeout, .started, .waiting, delay: limit)
         }
 
+        /// Creates the phase of an operation whose limit is not a time, without events.
+        init() { events = nil }
+
         /// Begins the operation, in the running task.
         @usableFromInline
         func run() {
+            begin(limit: .deadline)
+            events?.emit(.running, .entered(.running))
+        }
+
+        /// Begins the operation, in the running task.
+        ///
+        /// - Parameter cause: The cause of the cancellation at the limit.
+        @inline(__always)
+        func begin(limit cause: @autoclosure () -> CancellationCause) {
             let task = TaskAddress.running
             CancellationCauses.link(task, to: caller)
             state.withLock { state in
                 state.task = task
                 // The limit has passed before the operation began, so the task is cancelled now, or soon.
-                if state.phase == .expired { CancellationCauses.record(.known(.deadline), for: task, isFirst: true) }
+                if state.phase == .expired { CancellationCauses.record(.known(cause()), for: task, isFirst: true) }
             }
-            events?.emit(.running, .entered(.running))
         }
 
         @usableFromInline
@@ -197,14 +214,19 @@ enum _TimeLimit {
         }
 
         /// The caller cancels the operation after this.
-        @usableFromInline func expire() { _ = move(to: .expired) }
+        @usableFromInline func expire() { expire(.deadline) }
+
+        /// The caller cancels the operation after this, for a cause.
+        @inline(__always)
+        func expire(_ cause: @autoclosure () -> CancellationCause) { _ = move(to: .expired, cause()) }
 
         /// - Returns: Whether the operation was still running.
         @usableFromInline func fail() -> Bool { move(to: .failed) }
 
         @usableFromInline var isExpired: Bool { state.withLock { $0.phase == .expired } }
 
-        private func move(to next: Phase) -> Bool {
+        @inline(__always)
+        private func move(to next: Phase, _ cause: @autoclosure () -> CancellationCause = .deadline) -> Bool {
             state.withLock { state in
                 guard state.phase == .running else {
                     if next == .ended { state.task = nil }
@@ -212,7 +234,7 @@ enum _TimeLimit {
                 }
                 state.phase = next
                 // Under the lock, under which the task is known to have its end before it.
-                if next == .expired, let task = state.task { CancellationCauses.record(.known(.deadline), for: task) }
+                if next == .expired, let task = state.task { CancellationCauses.record(.known(cause()), for: task) }
                 return true
             }
         }

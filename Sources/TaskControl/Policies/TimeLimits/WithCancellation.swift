@@ -1,0 +1,60 @@
+/// Runs an operation, and cancels it with a cause when a signal comes before its end. Whatever happens, the operation has ended when this returns.
+///
+/// This is the race of ``withTimeout(_:clock:operation:)`` with a signal in place of the clock, for limits that are not a time, such as a lease.
+///
+/// ## Cancellation
+/// A caller that is cancelled cancels the operation, and waits for its end.
+///
+/// - Parameters:
+///   - cause: The cause of the cancellation by the signal. The operation has the causes of its caller, too.
+///   - signal: Waits for the reason to cancel the operation, in a child task, which is cancelled when the operation has ended. Returns `true` if the
+///     operation must be cancelled, and `false` if the wait was cancelled.
+///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name. Does not begin if the caller is cancelled.
+/// - Returns: The result of the operation, whether or not it was cancelled.
+package nonisolated(nonsending) func withCancellation<Value>(
+    because cause: CancellationCause,
+    when signal: @Sendable () async -> Bool,
+    operation: nonisolated(nonsending) () async throws -> Value
+) async -> Result<Value, any Error> {
+    // The operation is used only while its caller waits, and only here, as in `withTimeout`.
+    await borrowing(LentSignalRun<Value, CancellationCause>(run: _TimeLimit.run)).run(cause, signal, operation)
+}
+
+extension _TimeLimit {
+    nonisolated(nonsending) static func run<Value>(
+        _ cause: CancellationCause,
+        _ signal: @Sendable () async -> Bool,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async -> Result<Value, any Error> {
+        await withoutActuallyEscaping(operation) { operation in
+            await withoutActuallyEscaping(signal) { signal in
+                let race = Race(operation)
+                let (isolation, name) = (#isolation, callersName)
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask(name: name) { await race.run(isolation: isolation, limit: cause) }
+                    group.addTask {
+                        if await signal() { race.phase.expire(cause) }
+                    }
+                    await group.next()
+                    group.cancelAll()
+                }
+                guard let result = race.result else { preconditionFailure("The operation has ended.") }
+                return result
+            }
+        }
+    }
+}
+
+extension _TimeLimit.Race {
+    fileprivate func run(isolation: isolated (any Actor)?, limit cause: CancellationCause) async {
+        do {
+            // Work of a cancelled caller does not begin.
+            try Task.checkCancellation()
+            phase.begin(limit: cause)
+            result = .success(try await operation())
+        } catch {
+            result = .failure(error)
+        }
+        phase.end()
+    }
+}

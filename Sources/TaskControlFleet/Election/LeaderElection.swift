@@ -1,0 +1,198 @@
+public import TaskControl
+public import TaskControlSupervision
+
+/// Elects one process of many that does something, *as long as no process is paused for longer than the lease and all clocks run at about the same rate*. That is no
+/// guarantee: a resource that two leaders would harm must check ``Lease/token``.
+///
+/// ```swift
+/// let election = LeaderElection("scheduler", in: store)
+/// election.lead(in: lifetime) { lease in
+///     while true {
+///         try lease.check()
+///         try await runDueJobs(token: lease.token)
+///         try await Task.sleep(for: .seconds(1))
+///     }
+/// }
+/// ```
+///
+/// Each process is a candidate until it is elected, then runs the operation for as long as its lease is valid, and is a candidate again afterwards. See
+/// ``withLease(_:in:timeToLive:holder:clock:body:)`` for the validity of the lease and for the cancellation of an operation whose lease is lost. A lease of the same
+/// name, of `withLease`, excludes the leader.
+///
+/// Safe to use from any thread and any isolation.
+public final class LeaderElection: Sendable {
+    /// The state of this process in an election.
+    @nonexhaustive
+    public enum State: Hashable, Sendable {
+        /// The process does not take part.
+        case idle
+        /// The process waits to be elected, or is between two attempts.
+        case candidate
+        /// The process is the leader, with the fencing token of its lease.
+        case leader(FencingToken)
+    }
+
+    private struct Books {
+        var candidates = 0
+        var token: FencingToken?
+
+        var state: State { token.map { .leader($0) } ?? (candidates > 0 ? .candidate : .idle) }
+    }
+
+    private let line: FleetLine
+    private let store: any CoordinationStore
+    private let timeToLive: Duration
+    private let holder: String?
+    private let clock: any Clock<Duration>
+    private let source: EventSource
+    private let books = Locked(Books())
+    private let publication = StatePublication(State.idle)
+
+    /// Creates an election in which this process does not take part yet. The store is not called.
+    ///
+    /// - Parameters:
+    ///   - name: The name. All processes that use it in the same store elect one leader.
+    ///   - store: The store.
+    ///   - timeToLive: The duration of the lease of the leader, after which a crashed leader is replaced, as for
+    ///     ``withLease(_:in:timeToLive:holder:clock:body:)``.
+    ///   - holder: A text about this process, which ``leader()`` returns to all processes; `nil` for the host and the number of the process.
+    ///   - clock: Measures the lease, and the delays between two attempts.
+    public init(
+        _ name: String,
+        in store: any CoordinationStore,
+        timeToLive: Duration = .seconds(15),
+        holder: String? = nil,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        line = .lease(name)
+        source = EventSource(.leaderElection, name: name)
+        (self.store, self.timeToLive, self.holder, self.clock) = (store, timeToLive, holder, clock)
+    }
+
+    deinit { publication.finish() }
+
+    /// The name.
+    public var name: String { line.name }
+
+    /// The state of this process. It may have changed when the caller looks at it.
+    public var state: State { publication.state }
+
+    /// The state now, and each later one, as long as this object exists.
+    ///
+    /// A process that loses its lease is a candidate again at once, also while its operation has not ended. A reader that falls behind by more than 64 states misses
+    /// the oldest of them.
+    ///
+    /// ## Cancellation
+    /// The stream ends when the task that reads it is cancelled.
+    public var states: AsyncStream<State> { publication.stream() }
+
+    /// Takes part in the election for as long as a lifetime, and runs an operation whenever this process is the leader.
+    ///
+    /// When the operation throws, or its lease is lost, the process gives the leadership up, waits for the delay of `backoff`, and is a candidate again. When it
+    /// returns, the process gives the leadership up for good, and the work is completed.
+    ///
+    /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains the object: capture it weakly.
+    ///
+    /// ## Cancellation
+    /// The work ends with the lifetime, which cancels the operation or leaves the line of candidates. The entry in the store is deleted when the operation has ended,
+    /// so that the next leader does not wait until the lease has expired. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
+    ///
+    /// - Parameters:
+    ///   - lifetime: The owner of the work.
+    ///   - limit: The number of failures per time after which the work fails for good. By default unlimited: a store that is unreachable is a failure, too.
+    ///   - backoff: The delay before each new attempt, as for `AsyncLifetime.keepRunning`. A custom backoff that returns `nil` for an error, such as a ``StoreError``
+    ///     for a lack of permission, fails the work for good.
+    ///   - grace: The time for which the operation may continue after the work was asked to stop.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - operation: Receives the lease of the leader. Runs in the isolation of the code that calls this, with the task-locals of the caller and without its
+    ///     deadline.
+    /// - Returns: The work, to follow it. Its state is `running` while this process is the leader.
+    @discardableResult
+    public func lead(
+        in lifetime: AsyncLifetime,
+        limit: RestartLimit = .unlimited,
+        backoff: RetryBackoff = .supervision,
+        grace: Duration = .zero,
+        priority: TaskPriority? = nil,
+        @_inheritActorContext operation: @escaping @isolated(any) @Sendable (Lease) async throws -> Void
+    ) -> SupervisedWork {
+        keepRunning(clock, in: lifetime, limit, backoff, grace, priority) { run in
+            try await self.campaign(run, operation)
+        }
+    }
+
+    /// Opens the type of the clock.
+    private func keepRunning(
+        _ clock: some Clock<Duration>,
+        in lifetime: AsyncLifetime,
+        _ limit: RestartLimit,
+        _ backoff: RetryBackoff,
+        _ grace: Duration,
+        _ priority: TaskPriority?,
+        _ operation: @escaping @isolated(any) @Sendable (SupervisedRun) async throws -> Void
+    ) -> SupervisedWork {
+        lifetime.keepRunning(
+            name,
+            limit: limit,
+            backoff: backoff,
+            grace: grace,
+            priority: priority,
+            clock: clock,
+            operation: operation
+        )
+    }
+
+    /// Returns the process that is the leader now, as the store knows it; `nil` if there is none. It may have changed when the caller looks at it.
+    ///
+    /// - Throws: ``StoreError``, or `CancellationError`.
+    public nonisolated(nonsending) func leader() async throws -> LeaseHolder? {
+        let range = StoreRange(.prefix(line.prefix), order: .creation, limit: 1)
+        return try await store.read(range).entries.first.map(LeaseHolder.init)
+    }
+
+    // MARK: Campaigns
+
+    private func campaign(
+        _ run: SupervisedRun,
+        _ operation: @isolated(any) @Sendable (Lease) async throws -> Void
+    ) async throws {
+        let events = CallEvents.begin(
+            .leaderElection,
+            .waiting,
+            .waiting,
+            owner: source.identity,
+            ownerName: source.name
+        )
+        let session = LeaseSession(line, store, timeToLive: timeToLive, holder: holder, clock: clock, events: events)
+        publish { $0.candidates += 1 }
+        defer { publish { $0.candidates -= 1 } }
+        try await session.performWithoutResults { lease in
+            publish { $0.token = lease.token }
+            defer { resign(lease.token) }
+            // The operation may ignore its cancellation: others learn of the loss before its end.
+            async let _: Void = announceLoss(of: lease.token, session)
+            run()
+            try await operation(lease)
+        }
+    }
+
+    private func announceLoss(of token: FencingToken, _ session: LeaseSession) async {
+        _ = await session.loss()
+        if case .lost = session.read({ $0.phase }) { resign(token) }
+    }
+
+    private func resign(_ token: FencingToken) {
+        publish { if $0.token == token { $0.token = nil } }
+    }
+
+    private func publish(_ change: (inout Books) -> Void) {
+        // Under the lock, so that the states have one order. The streams receive them outside.
+        publication.update {
+            books.withLock { books in
+                let old = books.state
+                change(&books)
+                return books.state == old ? nil : books.state
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import TaskControl
+
+/// A lease that is held while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs.
+///
+/// A valid lease is not a proof for a resource: between a check and its effect, the process can be paused for longer than the lease. A resource that several
+/// processes change must compare the ``token``, or be in the same store and change by a ``guarded(_:)`` transaction.
+///
+/// Safe to use from any thread and any isolation. A lease that is kept after its body has ended is not valid.
+public struct Lease: Sendable {
+    private let session: LeaseSession
+    /// The fencing token: greater than those of all earlier holders of the name.
+    public let token: FencingToken
+    /// The key of the own entry.
+    private let key: String
+
+    init(session: LeaseSession, token: FencingToken) {
+        (self.session, self.token) = (session, token)
+        key = session.read { $0.lease.map(session.line.key) ?? session.line.prefix }
+    }
+
+    /// The name of the lease.
+    public var name: String { session.line.name }
+
+    /// Whether no other process can hold the lease now, as far as the clock of this process tells.
+    ///
+    /// - Complexity: O(1): a reading of the clock, without a call of the store.
+    public var isValid: Bool {
+        let now = session.time.now
+        return session.read { $0.isValid(at: now) }
+    }
+
+    /// The time for which the lease is valid without another renewal. Zero if it is not valid.
+    ///
+    /// A renewal follows each third of the duration of the lease.
+    public var remaining: Duration {
+        let now = session.time.now
+        return session.read { $0.isValid(at: now) ? ($0.validUntil ?? now) - now : .zero }
+    }
+
+    /// Throws if the lease is not valid. Call it before each effect outside the process.
+    ///
+    /// - Throws: ``LeaseLostError``.
+    /// - Complexity: O(1): a reading of the clock, without a call of the store.
+    public func check() throws(LeaseLostError) {
+        let now = session.time.now
+        let reason = session.read { (machine: borrowing LeaseStateMachine) -> LeaseLostError.Reason? in
+            if machine.isValid(at: now) { return nil }
+            return switch machine.phase {
+            case .lost(let reason): reason
+            case .holding: .expired
+            case .entering, .waiting, .adopted, .failed, .ended: .ended
+            }
+        }
+        if let reason { throw LeaseLostError(name: name, reason: reason) }
+    }
+
+    /// Returns a transaction that changes something only if this lease is still held: with a comparison of the entry of the holder.
+    ///
+    /// For values in the store of the lease. The comparison and the change are one atomic step, so this is safe without a token.
+    ///
+    /// - Parameter transaction: A transaction for the store of the lease. Its operations for failure are executed if the lease is not held.
+    public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
+        var transaction = transaction
+        transaction.comparisons.append(.createRevision(key, token.rawValue))
+        return transaction
+    }
+}

@@ -1,0 +1,78 @@
+internal import TaskControl
+
+extension LeaseSession {
+    /// The result of a call that holds a place in a line.
+    enum Outcome<Value> {
+        case value(Value)
+        /// Another process has published a result.
+        case adopted(StoreEntry)
+    }
+
+    /// Waits for the turn of a new entry, runs a body, and leaves the line.
+    ///
+    /// - Parameters:
+    ///   - publish: Returns what is published for the waiters, by the result of a body whose lease was not lost.
+    ///   - body: Runs in the caller's isolation. It is cancelled when the lease is lost.
+    nonisolated(nonsending) func perform<Value>(
+        publish: (Result<Value, any Error>) -> Publication? = { _ in nil },
+        body: nonisolated(nonsending) (Lease) async throws -> Value
+    ) async throws -> Outcome<Value> {
+        do {
+            try Task.checkCancellation()
+            // It outlives the caller's deadline and cancellation: the body may need time to end.
+            let renewals = await withoutDeadline { spawn { await self.run() } }
+            let turn = await turn()
+            var result: Result<Value, any Error>?
+            if case .holding(let token) = turn, !Task.isCancelled {
+                events?.emit(.acquired, .entered(.running), detail: "token \(token)")
+                result = await withCancellation(because: .leaseLost(name: line.name), when: loss) {
+                    try await body(Lease(session: self, token: token))
+                }
+            }
+            let loss = end()
+            let publication = loss == nil && !Task.isCancelled ? result.flatMap(publish) : nil
+            renewals.cancel()
+            await renewals.value
+            await withoutDeadline { spawn { await self.leave(publication) } }.value
+            let outcome = try decide(turn, result, loss)
+            events?.end(.completed, .completed)
+            return outcome
+        } catch {
+            let isCancelled = error is CancellationError && Task.isCancelled
+            events?.end(isCancelled ? .left : .failed, isCancelled ? .cancelled : .failed, error: error)
+            throw error
+        }
+    }
+
+    /// The same for a line without results.
+    nonisolated(nonsending) func performWithoutResults<Value>(
+        body: nonisolated(nonsending) (Lease) async throws -> Value
+    ) async throws -> Value {
+        guard case .value(let value) = try await perform(body: body) else {
+            preconditionFailure("Only a flight has results.")
+        }
+        return value
+    }
+
+    private func decide<Value>(
+        _ turn: Turn,
+        _ result: Result<Value, any Error>?,
+        _ loss: LeaseLostError.Reason?
+    ) throws -> Outcome<Value> {
+        if let loss, let result {
+            var error: (any Error)?
+            if case .failure(let failure) = result { error = failure }
+            // A cancelled caller receives CancellationError, whatever was thrown.
+            try Task.checkCancellation()
+            throw LeaseLostError(name: line.name, reason: loss, underlyingError: error)
+        }
+        switch (turn, result) {
+        case (_, .success(let value)?): return .value(value)
+        case (.adopted(let entry), _): return .adopted(entry)
+        case (_, .failure(let error)?), (.failed(let error), _):
+            try Task.checkCancellation()
+            throw error
+        case (.holding, nil), (.left, nil): throw CancellationError()
+        }
+    }
+}

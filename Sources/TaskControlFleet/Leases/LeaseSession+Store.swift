@@ -1,0 +1,227 @@
+internal import TaskControl
+
+extension LeaseSession {
+    /// Runs until there is nothing more to do for the lease, or the task is cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.watchClock() }
+            group.addTask { await self.watchLine() }
+            await perform()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: Actions
+
+    private func perform() async {
+        while !Task.isCancelled {
+            let now = time.now
+            switch update({ $0.next(at: now) }) {
+            case .grant: await grant(now)
+            case .enter(let lease): await enter(lease, now)
+            case .renew(let lease): await renew(lease, now)
+            case .verify(let lease, let token): await verify(lease, token, now)
+            case .abandon(let lease): await abandon(lease)
+            case .wait(let time): await pause(until: time)
+            case .stop: return
+            }
+        }
+    }
+
+    private func grant(_ sent: Duration) async {
+        do {
+            let lease = try await call { try await self.store.grantLease(timeToLive: self.timeToLive) }
+            let now = time.now
+            update { $0.granted(lease, sent: sent, at: now) }
+        } catch {
+            failed(error) { $0.entryFailed($1, at: $2) }
+        }
+    }
+
+    private func enter(_ lease: LeaseID, _ sent: Duration) async {
+        let key = line.key(of: lease)
+        // The second attempt after one that was not answered finds the own entry.
+        let transaction = StoreTransaction(
+            comparisons: [.absent(key)],
+            success: [.put(key, holder, lease: lease), .read(StoreRange(.prefix(line.prefix), order: .creation))],
+            failure: [.read(StoreRange(.prefix(line.prefix), order: .creation))]
+        )
+        do {
+            let result = try await call { try await self.store.transact(transaction) }
+            let now = time.now
+            let own = result.reads.first?.first { $0.key == key }
+            if let own, own.lease == lease {
+                let sight = sight(of: result, key)
+                update { $0.entered(FencingToken(rawValue: own.createRevision), sight, sent: sent, at: now) }
+                emitTurn()
+            } else {
+                update { $0.entryWasForeign(at: now) }
+            }
+        } catch {
+            failed(error) { $0.entryFailed($1, at: $2) }
+        }
+    }
+
+    private func renew(_ lease: LeaseID, _ sent: Duration) async {
+        do {
+            let renewed = try await call { try await self.store.renewLease(lease) }
+            let now = time.now
+            update { $0.renewed(renewed, sent: sent, at: now) }
+        } catch {
+            events?.emit(.renewalFailed, error: error, isInside: false)
+            failed(error) { $0.renewalFailed($1, at: $2) }
+        }
+    }
+
+    private func verify(_ lease: LeaseID, _ token: FencingToken, _ sent: Duration) async {
+        let key = line.key(of: lease)
+        var reads: [StoreTransaction.Operation] = [
+            .read(StoreRange(.prefix(line.prefix), order: .creation, limit: line.permits))
+        ]
+        if let resultKey = line.resultKey { reads.append(.read(.key(resultKey))) }
+        let transaction = StoreTransaction(comparisons: [.createRevision(key, token.rawValue)], success: reads)
+        do {
+            let result = try await call { try await self.store.transact(transaction) }
+            let now = time.now
+            if result.reads.count > 1 { keep(result: result.reads[1].first) }
+            let sight = result.succeeded ? sight(of: result, key) : nil
+            update { $0.verified(sight, sent: sent, at: now) }
+            emitTurn()
+        } catch {
+            events?.emit(.renewalFailed, error: error, isInside: false)
+            failed(error) { $0.verificationFailed($1, at: $2) }
+        }
+    }
+
+    private func abandon(_ lease: LeaseID) async {
+        do {
+            try await call { try await self.store.revokeLease(lease) }
+        } catch {
+            // It is not renewed any more.
+            if Task.isCancelled { return }
+            events?.emit(.leaseLeftToExpire, error: error, isInside: false)
+        }
+        update { $0.abandonedEnded() }
+    }
+
+    private func sight(of result: StoreTransaction.Result, _ key: String) -> Machine.Sight {
+        let entries = result.reads.first ?? []
+        let index = entries.firstIndex { $0.key == key }
+        return Machine.Sight(
+            ahead: Set(entries[..<(index ?? entries.count)].map(\.key)),
+            isListed: index != nil,
+            resultRevision: result.reads.count > 1 ? result.reads[1].first?.modifyRevision : nil,
+            revision: result.revision,
+            term: result.term
+        )
+    }
+
+    // MARK: Calls
+
+    /// Calls the store with a time limit: less than the time until the lease is lost.
+    nonisolated(nonsending) func call<Answer: Sendable>(
+        _ operation: nonisolated(nonsending) () async throws -> Answer
+    ) async throws -> Answer {
+        let now = time.now
+        return try await withDeadline(in: read { $0.limit(at: now) }, clock: clock, operation: operation)
+    }
+
+    /// Reports the failure of a call, unless the call was cancelled with its task.
+    private func failed(_ error: any Error, _ report: (inout Machine, Machine.Failure, Duration) -> Void) {
+        if Task.isCancelled { return }
+        keep(error)
+        let (failure, now) = (Machine.Failure(error), time.now)
+        update { report(&$0, failure, now) }
+    }
+
+    // MARK: Waiting
+
+    /// Waits for a time, or until the machine must act at once.
+    private func pause(until end: Duration) async {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [time] in
+                do {
+                    try await time.sleep(until: end)
+                } catch {
+                    if !Task.isCancelled { self.update { $0.clockFailed() } }
+                }
+                return true
+            }
+            group.addTask {
+                await self.wait { (machine: borrowing Machine) -> Bool? in machine.isUrgent ? true : nil } ?? false
+            }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Ends the lease when it is no longer valid.
+    private func watchClock() async {
+        while let expiry = await wait(for: { (machine: borrowing Machine) -> Duration? in machine.expiry }) {
+            do {
+                try await time.sleep(until: expiry)
+            } catch {
+                if !Task.isCancelled { update { $0.clockFailed() } }
+                return
+            }
+            // The sleep of a clock may end a part of a nanosecond early.
+            let now = max(time.now, expiry)
+            update { $0.expire(at: now) }
+        }
+    }
+
+    /// Watches the line, so that a change is noticed before the next renewal. Nothing depends on it.
+    private func watchLine() async {
+        // The revision up to which changes were reported.
+        var seen: Int64 = 0
+        while let revision = await wait(for: { (machine: borrowing Machine) -> Int64? in machine.revision }) {
+            do {
+                try await store.watch(.prefix(line.watched), after: max(revision, seen)) {
+                    seen = max(seen, $0.revision)
+                    self.notice($0)
+                }
+            } catch {
+                if Task.isCancelled { return }
+            }
+            let pause = read { $0.pause }
+            try? await time.sleep(until: time.now + pause)
+            if Task.isCancelled { return }
+        }
+    }
+
+    private func notice(_ report: StoreChanges) {
+        let (lease, own) = read { ($0.lease, $0.lease.map(line.key)) }
+        guard lease != nil else { return }
+        update { machine in
+            if !report.isComplete { machine.hint() }
+            for change in report.changes {
+                switch change {
+                case .delete(let key, _): machine.deleted(key, isOwn: key == own)
+                case .put(let entry): if entry.key == line.resultKey { machine.hint() }
+                }
+            }
+        }
+    }
+
+    private func emitTurn() {
+        guard let events, read({ $0.phase }) == .adopted else { return }
+        events.emit(.resultAdopted, isInside: false)
+    }
+}
+
+extension LeaseStateMachine.Failure {
+    /// Classifies an error of a store. An error that it does not know may come from an operation that was executed.
+    init(_ error: any Error) {
+        guard let error = error as? StoreError else {
+            self = .ambiguous
+            return
+        }
+        self =
+            switch error.reason {
+            case .unavailable: .unavailable
+            case .ambiguous: .ambiguous
+            case .leaseNotFound: .leaseNotFound
+            case .unauthorized, .refused: .final
+            }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Foundation
+internal import TaskControl
+
+/// One entry in a line: the machine, the store, and the tasks that wait for what the machine decides.
+///
+/// A task runs ``run()`` from the beginning of the wait until the body has ended, and renews the lease. It is not a child task of the caller: a body
+/// that ends slowly after a cancellation keeps its lease meanwhile. ``leave(_:)`` follows.
+final class LeaseSession: Sendable {
+    typealias Machine = LeaseStateMachine
+
+    private struct State {
+        var machine: Machine
+        var waiters = WaiterTable<UnsafeContinuation<WaitOutcome, Never>, WaitOutcome>()
+        /// The error of the last operation that has failed.
+        var error: (any Error)?
+        /// The result that was adopted.
+        var result: StoreEntry?
+    }
+
+    let line: FleetLine
+    let store: any CoordinationStore
+    let clock: any Clock<Duration>
+    let time: Stopwatch
+    let events: CallEvents?
+    /// The value of the own entry.
+    let holder: Data
+    /// The requested duration.
+    let timeToLive: Duration
+    private let state: Locked<State>
+
+    init(
+        _ line: FleetLine,
+        _ store: any CoordinationStore,
+        timeToLive: Duration,
+        holder: String?,
+        clock: any Clock<Duration>,
+        events: CallEvents?
+    ) {
+        // Less than 100 ms cannot be kept up by renewals.
+        let timeToLive = max(timeToLive, .milliseconds(100)).saturated
+        let time = Stopwatch(clock)
+        let machine = Machine(Machine.Rules(timeToLive: timeToLive, permits: line.permits), at: time.now)
+        (self.line, self.store, self.clock, self.time, self.events) = (line, store, clock, time, events)
+        (self.holder, self.timeToLive) = (LeaseHolder(holder: holder).data, timeToLive)
+        state = Locked(State(machine: machine))
+    }
+
+    // MARK: State
+
+    /// Reads the machine.
+    func read<Result>(_ body: (borrowing Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
+
+    /// Changes the machine, and wakes the tasks that wait for a change.
+    @discardableResult
+    func update<Result>(_ body: (inout Machine) -> Result) -> Result {
+        let (result, before, after, woken) = state.withLock { state in
+            let before = state.machine.phase
+            let result = body(&state.machine)
+            return (result, before, state.machine.phase, state.waiters.wakeAll(with: .reached))
+        }
+        for waiter in woken { waiter.resume(returning: .reached) }
+        if before != after { emitChange(from: before, to: after) }
+        return result
+    }
+
+    private func emitChange(from before: Machine.Phase, to after: Machine.Phase) {
+        switch after {
+        case .lost(let reason):
+            events?.emit(.leaseLost, error: LeaseLostError(name: line.name, reason: reason), isInside: false)
+        case .entering where before == .waiting: events?.emit(.placeLost, isInside: false)
+        default: break
+        }
+    }
+
+    /// Waits until the machine has an answer. Returns `nil` if the caller is cancelled.
+    nonisolated(nonsending) func wait<Answer>(for answer: (borrowing Machine) -> Answer?) async -> Answer? {
+        while true {
+            let (found, id) = state.withLock { state in
+                let found = answer(state.machine)
+                return (found, found == nil ? state.waiters.enroll() : nil)
+            }
+            guard let id else { return found }
+            let outcome = await suspend { waiter in
+                state.withLock { $0.waiters.park(id, waiter) }
+            } onCancel: {
+                state.withLock { $0.waiters.leave(id, with: .left) }?.resume(returning: .left)
+            }
+            if outcome == .left { return nil }
+        }
+    }
+
+    /// Keeps the error of an operation, and the result that a transaction has read.
+    func keep(_ error: any Error) {
+        let old = state.withLock { state in
+            defer { state.error = error }
+            return state.error
+        }
+        // Released where the lock is free.
+        withExtendedLifetime(old) {}
+    }
+
+    func keep(result: StoreEntry?) {
+        if let result { state.withLock { $0.result = result } }
+    }
+
+    // MARK: The caller
+
+    /// The end of a wait.
+    enum Turn {
+        case holding(FencingToken)
+        case adopted(StoreEntry)
+        case failed(any Error)
+        /// The caller is cancelled.
+        case left
+    }
+
+    /// Waits until it is the turn of the own entry.
+    nonisolated(nonsending) func turn() async -> Turn {
+        let phase = await wait { (machine: borrowing Machine) -> Machine.Phase? in
+            switch machine.phase {
+            case .entering, .waiting: nil
+            case .holding, .adopted, .lost, .failed, .ended: machine.phase
+            }
+        }
+        let (token, error, result) = state.withLock { ($0.machine.token, $0.error, $0.result) }
+        switch phase {
+        case nil, .entering, .waiting, .ended: return .left
+        // A lease that is lost at once is a lease that was held.
+        case .holding, .lost: return token.map { .holding($0) } ?? .left
+        case .adopted: return result.map { .adopted($0) } ?? .left
+        case .failed: return .failed(error ?? StoreError(.refused, "the store has granted no time"))
+        }
+    }
+
+    /// Waits until the lease is lost. Returns `false` if the caller is cancelled.
+    @Sendable
+    func loss() async -> Bool {
+        await wait { (machine: borrowing Machine) -> Bool? in
+            if case .lost = machine.phase { true } else { nil }
+        } ?? false
+    }
+
+    /// The body has ended, or the caller leaves.
+    ///
+    /// - Returns: The way in which the lease was lost before; `nil`: it was not.
+    func end() -> LeaseLostError.Reason? {
+        let now = time.now
+        return update { $0.end(at: now) }
+    }
+}

@@ -1,0 +1,113 @@
+internal import TaskControl
+
+/// The state of an object, and the streams of the tasks that follow it. All streams have one order, that of the calls of ``publish(_:isFinal:)``.
+package final class StatePublication<State: Sendable>: Sendable {
+    private struct Books {
+        var state: State
+        /// The state that the streams have received last.
+        var delivered: State
+        /// The states that the streams have not received yet. One call delivers them, also those of other calls.
+        var pending: [State] = []
+        var isDelivering = false
+        var isFinal = false
+        var streams: [UInt64: AsyncStream<State>.Continuation] = [:]
+        var nextID: UInt64 = 0
+    }
+
+    private let books: Locked<Books>
+
+    package init(_ state: State) {
+        books = Locked(Books(state: state, delivered: state))
+    }
+
+    package var state: State { books.withLock(\.state) }
+
+    var isObserved: Bool { books.withLock { !$0.streams.isEmpty } }
+
+    /// Returns the state now, and each later one, up to the last. A reader that falls behind by more than 64 states misses the oldest of them.
+    package func stream() -> AsyncStream<State> {
+        let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
+        let id = books.withLock { books -> UInt64? in
+            // No task reads the stream yet: this resumes nothing.
+            continuation.yield(books.delivered)
+            guard !books.isFinal || books.isDelivering else { return nil }
+            books.nextID += 1
+            books.streams[books.nextID] = continuation
+            return books.nextID
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            // Released here, where the lock is free.
+            let continuation = self?.books.withLock { $0.streams.removeValue(forKey: id) }
+            withExtendedLifetime(continuation) {}
+        }
+        return stream
+    }
+
+    /// Publishes a state.
+    ///
+    /// - Parameter isFinal: Whether it is the last one, with which the streams end.
+    package func publish(_ state: State, isFinal: Bool = false) {
+        publish { books in
+            guard !books.isFinal else { return }
+            books.state = state
+            books.pending.append(state)
+            books.isFinal = isFinal
+        }
+    }
+
+    /// Publishes the state that a closure decides; `nil`: none. The closure is called while holding the lock, so that states are published in the order of the
+    /// decisions: it must not call out.
+    package func update(_ next: () -> State?) {
+        publish { books in
+            guard let next = next(), !books.isFinal else { return }
+            books.state = next
+            books.pending.append(next)
+        }
+    }
+
+    /// Ends the streams, which have the state that was published last.
+    package func finish() {
+        publish { $0.isFinal = true }
+    }
+
+    private func publish(_ change: (inout Books) -> Void) {
+        // The state before is released where the lock is free: it may hold the last reference to an error.
+        let (old, isOther) = books.withLock { books in
+            let old = books.state
+            change(&books)
+            defer { books.isDelivering = true }
+            return (old, books.isDelivering)
+        }
+        withExtendedLifetime(old) {}
+        if isOther { return }
+        while deliver() {}
+    }
+
+    /// Delivers the next state to the streams, or ends them.
+    ///
+    /// - Returns: Whether it must be called again.
+    private func deliver() -> Bool {
+        let (next, streams, isOver, old) = books.withLock { books in
+            let old = books.delivered
+            let streams = books.streams.sorted { $0.key < $1.key }.map(\.value)
+            guard let next = books.pending.first else {
+                books.isDelivering = false
+                if books.isFinal { books.streams = [:] }
+                return (State?.none, streams, books.isFinal, old)
+            }
+            books.pending.removeFirst()
+            books.delivered = next
+            return (next, streams, false, old)
+        }
+        withExtendedLifetime(old) {}
+        for stream in streams {
+            if let next { stream.yield(next) }
+            if isOver { stream.finish() }
+        }
+        return next != nil
+    }
+}
