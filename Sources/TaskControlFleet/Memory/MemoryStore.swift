@@ -1,0 +1,145 @@
+internal import TaskControl
+
+/// A store in the memory of this process, for tests and previews.
+///
+/// A ``MemoryStore`` coordinates the tasks of one process, as if each were a process of its own: pass one store to several calls of `withLease`. Its content
+/// ends with it.
+///
+/// ```swift
+/// let store = MemoryStore(clock: TestClock())
+/// let lease = try await store.grantLease(timeToLive: .seconds(5))
+/// _ = try await store.transact(StoreTransaction(success: [.put("worker/1", Data(), lease: lease.id)]))
+/// ```
+///
+/// Leases last exactly as long as is asked for: there is no minimum, and a lease of zero or less ends at once. The revision of an empty store is 1. The
+/// latest changes are kept for watches, up to a limit; a watch that begins before them, or does not keep up, reports that it is incomplete. Every answer
+/// has the term 0.
+///
+/// ## Time
+/// A lease ends when the clock shows its end: at the next call, or, while there are watches, also between calls, through a timer on the clock. Without
+/// watches the store has no task.
+///
+/// ## Errors
+/// ``StoreError/Reason/leaseNotFound``, and ``StoreError/Reason/refused`` for a transaction that changes a key twice. A call of a cancelled
+/// task has no effect and throws `CancellationError`.
+public final class MemoryStore: CoordinationStore {
+    private typealias Machine = MemoryStoreStateMachine<UnsafeContinuation<Wake, Never>>
+
+    /// How the wait of a watch ends.
+    private enum Wake: Sendable {
+        case changes(StoreChanges)
+        case left
+    }
+
+    private struct State {
+        var machine: Machine
+        /// The latest timer. It may have ended.
+        var timer: (number: UInt64, task: Task<Void, Never>)?
+    }
+
+    private let state: Locked<State>
+    private let stopwatch: Stopwatch
+
+    /// Creates an empty store.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock by which leases end. By default the clock that continues while the machine sleeps.
+    ///   - historyLimit: The number of changes that are kept for watches. By default 1,000, which take less than a megabyte with values
+    ///     of up to 500 bytes. A watch also reports that it is incomplete after a transaction with more changes, and with a limit of zero or less after each.
+    public init(clock: any Clock<Duration> = ContinuousClock(), historyLimit: Int = 1_000) {
+        stopwatch = Stopwatch(clock)
+        state = Locked(State(machine: Machine(historyLimit: historyLimit)))
+    }
+
+    /// Drops the changes that are kept for watches, as an administrator of a store does: a watch after an earlier revision is incomplete.
+    public func compact() { perform { $0.compact(now: $1) } }
+
+    // MARK: Operations
+
+    public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
+        try Task.checkCancellation()
+        return perform { $0.grant(timeToLive, now: $1) }
+    }
+
+    public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
+        try Task.checkCancellation()
+        return try perform { $0.renew(id, now: $1) }.get()
+    }
+
+    public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
+        try Task.checkCancellation()
+        perform { $0.revoke(id, now: $1) }
+    }
+
+    public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
+        -> StoreTransaction.Result
+    {
+        try Task.checkCancellation()
+        return try perform { $0.transact(transaction, now: $1) }.get()
+    }
+
+    public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
+        try Task.checkCancellation()
+        return perform { $0.read(range, now: $1) }
+    }
+
+    public nonisolated(nonsending) func watch(
+        _ range: StoreRange,
+        after revision: Int64,
+        receive: nonisolated(nonsending) (StoreChanges) async throws -> Void
+    ) async throws {
+        try Task.checkCancellation()
+        let id = perform { $0.beginWatch(range, after: revision, now: $1) }
+        defer { perform { $0.endWatch(id, now: $1) } }
+        while true {
+            let wake: Wake = await suspend { waiter in
+                switch perform({ $0.next(id, waiter, now: $1) }) {
+                case .report(let changes): .changes(changes)
+                case .wait: nil
+                case .left: .left
+                }
+            } onCancel: {
+                state.withLock { $0.machine.leave(id) }?.resume(returning: .left)
+            }
+            guard case .changes(let changes) = wake else { throw CancellationError() }
+            try await receive(changes)
+        }
+    }
+
+    // MARK: Steps
+
+    /// Asks the machine, and then does what it has answered.
+    @discardableResult
+    private func perform<Answer>(_ event: (inout Machine, Duration) -> Machine.Step<Answer>) -> Answer {
+        // Read outside the lock: the clock may be of the client.
+        let now = stopwatch.now
+        let step = state.withLock { event(&$0.machine, now) }
+        for delivery in step.deliveries { delivery.waiter.resume(returning: .changes(delivery.changes)) }
+        switch step.timer {
+        case .keep: break
+        case .stop: replaceTimer(with: nil)
+        case .start(let number, let end): startTimer(number, end)
+        }
+        return step.answer
+    }
+
+    private func startTimer(_ number: UInt64, _ end: Duration) {
+        // Inherits nothing of the caller whose call has started it.
+        let task = Task.detached(name: "MemoryStore: end of a lease") { [weak self, stopwatch] in
+            do { try await stopwatch.sleep(until: end) } catch { return }
+            self?.perform { $0.timerEnded(number, now: $1) }
+        }
+        replaceTimer(with: (number, task))
+    }
+
+    /// Cancels the latest timer, unless it is still wanted, and keeps another one in its place, if that is wanted: several callers may come here in
+    /// another order than the machine has answered them.
+    private func replaceTimer(with new: (number: UInt64, task: Task<Void, Never>)?) {
+        let cancelled = state.withLock { state in
+            let known = [state.timer, new].compactMap(\.self)
+            state.timer = known.first { state.machine.isTimer($0.number) }
+            return known.filter { $0.number != state.timer?.number }
+        }
+        for timer in cancelled { timer.task.cancel() }
+    }
+}

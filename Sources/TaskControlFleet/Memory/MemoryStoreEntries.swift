@@ -1,0 +1,93 @@
+/// The entries of a ``MemoryStore``, in the order of their keys as UTF-8. Pure.
+struct MemoryStoreEntries {
+    private(set) var all: [StoreEntry] = []
+
+    /// The entry of a key.
+    ///
+    /// - Complexity: O(log *n*) in the number of entries.
+    subscript(_ key: String) -> StoreEntry? {
+        let index = firstIndex(notBefore: key)
+        return index < all.count && all[index].key.isSameUTF8(as: key) ? all[index] : nil
+    }
+
+    /// Creates or replaces an entry.
+    ///
+    /// - Complexity: O(*n*) in the number of entries.
+    mutating func put(_ entry: StoreEntry) {
+        let index = firstIndex(notBefore: entry.key)
+        if index < all.count, all[index].key.isSameUTF8(as: entry.key) {
+            all[index] = entry
+        } else {
+            all.insert(entry, at: index)
+        }
+    }
+
+    /// Removes the entries of a range.
+    ///
+    /// - Returns: Their keys, in order.
+    /// - Complexity: O(*n*) in the number of entries.
+    mutating func remove(_ keys: StoreRange.Keys) -> [String] {
+        let indices = indices(of: keys)
+        let removed = all[indices].map(\.key)
+        all.removeSubrange(indices)
+        return removed
+    }
+
+    /// Removes the entries that are attached to a lease.
+    ///
+    /// - Returns: Their keys, in order.
+    /// - Complexity: O(*n*) in the number of entries.
+    mutating func remove(attachedTo lease: LeaseID) -> [String] {
+        let removed = all.filter { $0.lease == lease }.map(\.key)
+        if !removed.isEmpty { all.removeAll { $0.lease == lease } }
+        return removed
+    }
+
+    /// Returns the entries of a range, in its order and up to its limit.
+    ///
+    /// - Complexity: O(log *n* + *m*) for *m* of *n* entries in the range; O(log *n* + *m* log *m*) in the order of creation.
+    func read(_ range: StoreRange) -> [StoreEntry] {
+        var found = all[indices(of: range.keys)]
+        if range.order == .creation {
+            // Entries of one transaction have one revision: in the order of their keys.
+            let sorted = found.indices.sorted { (all[$0].createRevision, $0) < (all[$1].createRevision, $1) }
+            found = sorted.map { all[$0] }[...]
+        }
+        guard let limit = range.limit else { return Array(found) }
+        return Array(found.prefix(max(1, limit)))
+    }
+
+    private func indices(of keys: StoreRange.Keys) -> Range<Int> {
+        switch keys {
+        case .key(let key):
+            let first = firstIndex(notBefore: key)
+            let isThere = first < all.count && all[first].key.isSameUTF8(as: key)
+            return first..<(isThere ? first + 1 : first)
+        case .prefix(let prefix):
+            let first = firstIndex(notBefore: prefix)
+            return first..<index { $0.isBeforeInUTF8(prefix) || $0.utf8.starts(with: prefix.utf8) }
+        }
+    }
+
+    private func firstIndex(notBefore key: String) -> Int {
+        index { $0.isBeforeInUTF8(key) }
+    }
+
+    /// Returns the first index whose key does not meet a condition that a first part of the keys meets.
+    private func index(whereNot isInFirstPart: (String) -> Bool) -> Int {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isInFirstPart(all[middle].key) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension String {
+    /// Whether both have the same bytes: `==` also holds for different spellings of one character.
+    fileprivate func isSameUTF8(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    /// Whether this text comes before another in the order of the bytes.
+    fileprivate func isBeforeInUTF8(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}

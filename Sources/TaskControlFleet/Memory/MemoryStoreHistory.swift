@@ -1,0 +1,58 @@
+/// The latest changes of a ``MemoryStore``, for its watches. Pure.
+///
+/// The changes of one revision are kept or dropped together.
+struct MemoryStoreHistory {
+    private var revisions: [(revision: Int64, changes: [StoreChanges.Change])] = []
+    private var count = 0
+    private let limit: Int
+    /// The last revision whose changes were dropped.
+    private(set) var compactedRevision: Int64 = 0
+
+    /// - Parameter limit: The number of changes that are kept at most.
+    init(limit: Int) {
+        self.limit = max(0, limit)
+    }
+
+    /// Whether all changes after a revision are there.
+    func isComplete(after revision: Int64) -> Bool { revision >= compactedRevision }
+
+    /// Adds the changes of a new revision, and drops the oldest ones beyond the limit.
+    ///
+    /// - Complexity: O(*n*) in the number of changes that are kept.
+    mutating func append(_ changes: [StoreChanges.Change], at revision: Int64) {
+        revisions.append((revision, changes))
+        count += changes.count
+        var dropped = 0
+        while count > limit {
+            count -= revisions[dropped].changes.count
+            compactedRevision = revisions[dropped].revision
+            dropped += 1
+        }
+        revisions.removeFirst(dropped)
+    }
+
+    /// Drops all changes.
+    mutating func removeAll() {
+        compactedRevision = revisions.last?.revision ?? compactedRevision
+        revisions = []
+        count = 0
+    }
+
+    /// Returns the changes of a range after a revision, in their order. All of them must be there: see ``isComplete(after:)``.
+    ///
+    /// - Complexity: O(log *n* + *m*) for *m* changes after the revision.
+    func changes(in range: StoreRange, after revision: Int64) -> [StoreChanges.Change] {
+        let first = revisions.lastIndex { $0.revision <= revision }.map { $0 + 1 } ?? 0
+        return revisions[first...].flatMap(\.changes).filter { range.contains($0.key) }
+    }
+}
+
+extension StoreChanges.Change {
+    /// The key of the entry that has changed.
+    fileprivate var key: String {
+        switch self {
+        case .put(let entry): entry.key
+        case .delete(let key, _): key
+        }
+    }
+}

@@ -1,0 +1,288 @@
+internal import TaskControl
+
+/// The leases, entries and watches of a ``MemoryStore``. Pure.
+///
+/// Each event has the time at which it comes, and begins with the end of the leases that have expired by then. Time never runs backwards: an
+/// earlier time counts as the latest one.
+///
+/// Invariants, checked after each step of the tests:
+/// 1. Each change has the next revision, and entries that end with one lease have one revision.
+/// 2. An entry is attached to a lease that has not ended, or to none.
+/// 3. Each watch reports each change of its range once, in the order of revisions, unless it reports that it is incomplete.
+/// 4. A timer runs exactly as long as there are a watch and a lease, and ends no later than the first lease.
+struct MemoryStoreStateMachine<Waiter> {
+    /// Identifies a watch. Never used again.
+    struct WatchID: Hashable {
+        fileprivate let number: UInt64
+    }
+
+    /// Changes for a watch that waits for them.
+    struct Delivery {
+        let waiter: Waiter
+        let changes: StoreChanges
+    }
+
+    /// What happens to the timer that ends leases while there are watches.
+    enum TimerAction: Hashable {
+        case keep
+        /// Replaces the timer, if there is one. It calls ``timerEnded(_:now:)`` with the number.
+        case start(number: UInt64, at: Duration)
+        case stop
+    }
+
+    /// The answer to an event, and what must be done besides.
+    struct Step<Answer> {
+        let answer: Answer
+        /// In the order of the watches.
+        let deliveries: [Delivery]
+        let timer: TimerAction
+    }
+
+    private struct Lease {
+        let id: LeaseID
+        let timeToLive: Duration
+        var expiry: Duration
+    }
+
+    private struct Watch {
+        let id: WatchID
+        let range: StoreRange
+        /// The revision up to which everything was reported.
+        var revision: Int64
+        var hasBegun = false
+        /// The caller is cancelled: the watch does not wait any more.
+        var hasLeft = false
+        var waiter: Waiter?
+    }
+
+    private var time = Duration.zero
+    private(set) var revision: Int64 = 1
+    private var entries = MemoryStoreEntries()
+    private var history: MemoryStoreHistory
+    /// In the order of their numbers.
+    private var leases: [Lease] = []
+    private var nextLease: Int64 = 1
+    /// In the order of their numbers.
+    private var watches: [Watch] = []
+    private var nextWatch: UInt64 = 1
+    private var timer: (number: UInt64, end: Duration)?
+    private var nextTimer: UInt64 = 1
+    /// Filled during a step.
+    private var deliveries: [Delivery] = []
+
+    /// - Parameter historyLimit: The number of changes that are kept for watches.
+    init(historyLimit: Int) {
+        history = MemoryStoreHistory(limit: historyLimit)
+    }
+
+    var entryCount: Int { entries.all.count }
+    var leaseCount: Int { leases.count }
+    var watchCount: Int { watches.count }
+
+    // MARK: Leases
+
+    /// - Parameter timeToLive: Zero or less: the lease has ended when the next event comes.
+    mutating func grant(_ timeToLive: Duration, now: Duration) -> Step<StoreLease> {
+        step(now) { machine in
+            let granted = max(.zero, timeToLive).saturated
+            let id = LeaseID(rawValue: machine.nextLease)
+            machine.nextLease += 1
+            machine.leases.append(Lease(id: id, timeToLive: granted, expiry: machine.time + granted))
+            return StoreLease(id: id, timeToLive: granted)
+        }
+    }
+
+    mutating func renew(_ id: LeaseID, now: Duration) -> Step<Result<StoreLease, StoreError>> {
+        step(now) { machine in
+            guard let index = machine.leases.firstIndex(where: { $0.id == id }) else {
+                return .failure(.leaseNotFound(id))
+            }
+            let granted = machine.leases[index].timeToLive
+            machine.leases[index].expiry = machine.time + granted
+            return .success(StoreLease(id: id, timeToLive: granted))
+        }
+    }
+
+    /// Does nothing if there is no such lease.
+    mutating func revoke(_ id: LeaseID, now: Duration) -> Step<Void> {
+        step(now) { $0.end(id) }
+    }
+
+    /// The time that is left of a lease; `nil`: there is no such lease.
+    func remaining(of id: LeaseID, now: Duration) -> Duration? {
+        leases.first { $0.id == id && $0.expiry > now }.map { $0.expiry - now }
+    }
+
+    // MARK: Entries
+
+    mutating func transact(
+        _ transaction: StoreTransaction,
+        now: Duration
+    ) -> Step<Result<StoreTransaction.Result, StoreError>> {
+        step(now) { $0.transact(transaction) }
+    }
+
+    mutating func read(_ range: StoreRange, now: Duration) -> Step<StoreSnapshot> {
+        step(now) { StoreSnapshot(entries: $0.entries.read(range), revision: $0.revision) }
+    }
+
+    /// Drops the changes that are kept for watches.
+    mutating func compact(now: Duration) -> Step<Void> {
+        step(now) { $0.history.removeAll() }
+    }
+
+    private mutating func transact(_ transaction: StoreTransaction) -> Result<StoreTransaction.Result, StoreError> {
+        let succeeded = transaction.comparisons.allSatisfy { $0.holds(for: entries[$0.key]) }
+        // Both, so that a mistake is an error whatever the entries are.
+        guard
+            StoreTransaction.changeNoKeyTwice(transaction.success),
+            StoreTransaction.changeNoKeyTwice(transaction.failure)
+        else { return .failure(StoreError(.refused, "a transaction changes a key twice")) }
+        let operations = succeeded ? transaction.success : transaction.failure
+        for case .put(_, _, let lease?) in operations where !leases.contains(where: { $0.id == lease }) {
+            return .failure(.leaseNotFound(lease))
+        }
+        var (changes, reads) = ([StoreChanges.Change](), [[StoreEntry]]())
+        let next = revision + 1
+        for operation in operations {
+            switch operation {
+            case .put(let key, let value, let lease):
+                let created = entries[key]?.createRevision ?? next
+                let entry = StoreEntry(
+                    key: key,
+                    value: value,
+                    createRevision: created,
+                    modifyRevision: next,
+                    lease: lease
+                )
+                entries.put(entry)
+                changes.append(.put(entry))
+            case .delete(let keys):
+                changes += entries.remove(keys).map { .delete(key: $0, revision: next) }
+            case .read(let range):
+                reads.append(entries.read(range))
+            }
+        }
+        commit(changes)
+        return .success(StoreTransaction.Result(succeeded: succeeded, reads: reads, revision: revision))
+    }
+
+    // MARK: Watches
+
+    mutating func beginWatch(_ range: StoreRange, after revision: Int64, now: Duration) -> Step<WatchID> {
+        step(now) { machine in
+            let id = WatchID(number: machine.nextWatch)
+            machine.nextWatch += 1
+            machine.watches.append(Watch(id: id, range: range, revision: revision))
+            return id
+        }
+    }
+
+    enum NextAction: Hashable {
+        case report(StoreChanges)
+        /// The waiter was kept, and comes back in a ``Delivery`` or from ``leave(_:)``.
+        case wait
+        /// The caller was cancelled.
+        case left
+    }
+
+    /// Returns the next report of a watch, or keeps the waiter until there is one.
+    mutating func next(_ id: WatchID, _ waiter: Waiter, now: Duration) -> Step<NextAction> {
+        step(now) { machine in
+            guard let index = machine.index(of: id), !machine.watches[index].hasLeft else { return .left }
+            if let report = machine.report(of: index) { return .report(report) }
+            machine.watches[index].waiter = waiter
+            return .wait
+        }
+    }
+
+    /// Ends the wait of a watch whose caller is cancelled: the present one, or the next.
+    ///
+    /// - Returns: The waiter, to be resumed; `nil`: it has not come yet, or was resumed with changes.
+    mutating func leave(_ id: WatchID) -> Waiter? {
+        guard let index = index(of: id) else { return nil }
+        defer { watches[index].waiter = nil }
+        watches[index].hasLeft = true
+        return watches[index].waiter
+    }
+
+    /// Forgets a watch, which does not wait.
+    mutating func endWatch(_ id: WatchID, now: Duration) -> Step<Void> {
+        step(now) { machine in machine.watches.removeAll { $0.id == id } }
+    }
+
+    private func index(of id: WatchID) -> Int? { watches.firstIndex { $0.id == id } }
+
+    /// - Returns: `nil`: there is nothing to report.
+    private mutating func report(of index: Int) -> StoreChanges? {
+        var watch = watches[index]
+        defer { watches[index] = watch }
+        let isBeginning = !watch.hasBegun
+        watch.hasBegun = true
+        if !history.isComplete(after: watch.revision) {
+            watch.revision = revision
+            return StoreChanges([], revision: revision, isComplete: false)
+        }
+        if isBeginning { return StoreChanges([], revision: watch.revision) }
+        let changes = history.changes(in: watch.range, after: watch.revision)
+        watch.revision = max(watch.revision, revision)
+        return changes.isEmpty ? nil : StoreChanges(changes, revision: watch.revision)
+    }
+
+    // MARK: Time
+
+    /// The time of a timer has come. Does nothing for a timer that was stopped or replaced.
+    mutating func timerEnded(_ number: UInt64, now: Duration) -> Step<Void> {
+        step(now) { if $0.isTimer(number) { $0.timer = nil } }
+    }
+
+    /// Whether a timer is the one that was started last, and was not stopped.
+    func isTimer(_ number: UInt64) -> Bool { timer?.number == number }
+
+    /// Ends the leases that have expired, in the order of their expiry, then does something, and then settles the timer.
+    private mutating func step<Answer>(_ now: Duration, _ event: (inout Self) -> Answer) -> Step<Answer> {
+        time = max(time, now)
+        // Sorted by expiry, and then by number: the sort may change the order of equal elements.
+        let expired = leases.filter { $0.expiry <= time }
+            .sorted { ($0.expiry, $0.id.rawValue) < ($1.expiry, $1.id.rawValue) }
+        for lease in expired { end(lease.id) }
+        let answer = event(&self)
+        defer { deliveries = [] }
+        return Step(answer: answer, deliveries: deliveries, timer: settleTimer())
+    }
+
+    private mutating func settleTimer() -> TimerAction {
+        guard let end = watches.isEmpty ? nil : leases.lazy.map(\.expiry).min() else {
+            defer { timer = nil }
+            return timer == nil ? .keep : .stop
+        }
+        // A timer that ends too early finds no lease to end, and is followed by another one.
+        if let timer, timer.end <= end { return .keep }
+        timer = (nextTimer, end)
+        defer { nextTimer += 1 }
+        return .start(number: nextTimer, at: end)
+    }
+
+    private mutating func end(_ id: LeaseID) {
+        guard let index = leases.firstIndex(where: { $0.id == id }) else { return }
+        leases.remove(at: index)
+        let next = revision + 1
+        commit(entries.remove(attachedTo: id).map { .delete(key: $0, revision: next) })
+    }
+
+    /// Adds changes to the history, and hands them to the watches that wait.
+    private mutating func commit(_ changes: [StoreChanges.Change]) {
+        guard !changes.isEmpty else { return }
+        revision += 1
+        history.append(changes, at: revision)
+        for index in watches.indices {
+            guard let waiter = watches[index].waiter, let report = report(of: index) else { continue }
+            watches[index].waiter = nil
+            deliveries.append(Delivery(waiter: waiter, changes: report))
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func leaseNotFound(_ id: LeaseID) -> Self { Self(.leaseNotFound, "no lease has the ID \(id)") }
+}
