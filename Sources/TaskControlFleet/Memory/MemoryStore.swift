@@ -56,21 +56,45 @@ public final class MemoryStore: CoordinationStore {
 
     // MARK: Operations
 
+    /// Grants a new lease of exactly the given duration.
+    ///
+    /// - Parameter timeToLive: The duration. A lease of zero or less ends at once; one of more than 100 years lasts 100 years.
+    /// - Returns: The lease. Its ID is never used again.
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(*n*) in the number of leases.
     public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
         try Task.checkCancellation()
         return perform { $0.grant(timeToLive, now: $1) }
     }
 
+    /// Renews a lease: its whole duration begins again.
+    ///
+    /// - Parameter id: The lease.
+    /// - Returns: The lease, with the duration with which it was granted.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound``; `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(*n*) in the number of leases.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try Task.checkCancellation()
         return try perform { $0.renew(id, now: $1) }.get()
     }
 
+    /// Ends a lease and removes the entries that are attached to it, in one revision. Does nothing if there is no such lease.
+    ///
+    /// - Parameter id: The lease.
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(*n*) in the number of leases and entries.
     public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
         try Task.checkCancellation()
         perform { $0.revoke(id, now: $1) }
     }
 
+    /// Compares, and then changes and reads, in one atomic step.
+    ///
+    /// - Parameter transaction: The comparisons, and the operations for each of their outcomes.
+    /// - Returns: The outcome.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound``, or ``StoreError/Reason/refused`` if one of the lists of
+    ///   operations changes a key twice; `CancellationError` if the caller is cancelled. Then nothing is changed.
+    /// - Complexity: O(*n*) per operation, in the number of entries.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
     {
@@ -78,11 +102,27 @@ public final class MemoryStore: CoordinationStore {
         return try perform { $0.transact(transaction, now: $1) }.get()
     }
 
+    /// Reads the entries of a range.
+    ///
+    /// - Parameter range: The entries to read. A limit below 1 counts as 1.
+    /// - Returns: The entries, and the revision at which they were read.
+    /// - Throws: `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(log *n* + *m* log *m*) for *m* of *n* entries in the range.
     public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
         try Task.checkCancellation()
         return perform { $0.read(range, now: $1) }
     }
 
+    /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
+    ///
+    /// All changes of a revision are in one report. A watch after a revision of the future reports the changes after that revision.
+    ///
+    /// - Parameters:
+    ///   - range: The entries to watch. Its order and limit do not matter.
+    ///   - revision: The revision after which changes are reported.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes.
+    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled.
+    /// - Complexity: O(*n*) per report, in the number of changes that are kept and of watches.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,

@@ -22,7 +22,7 @@ struct MemoryStoreStateMachine<Waiter> {
         let changes: StoreChanges
     }
 
-    /// What happens to the timer that ends leases while there are watches.
+    /// The change of the timer that ends leases while there are watches.
     enum TimerAction: Hashable {
         case keep
         /// Replaces the timer, if there is one. It calls ``timerEnded(_:now:)`` with the number.
@@ -30,7 +30,7 @@ struct MemoryStoreStateMachine<Waiter> {
         case stop
     }
 
-    /// The answer to an event, and what must be done besides.
+    /// The answer to an event, and the actions that follow from it.
     struct Step<Answer> {
         let answer: Answer
         /// In the order of the watches.
