@@ -67,9 +67,13 @@ public final class LeaderElection: Sendable {
         line = .lease(name)
         source = EventSource(.leaderElection, name: name)
         (self.store, self.timeToLive, self.holder, self.clock) = (store, timeToLive, holder, clock)
+        Diagnostics.emit(source.event(.created))
     }
 
-    deinit { publication.finish() }
+    deinit {
+        publication.finish()
+        Diagnostics.emit(source.event(.deallocated))
+    }
 
     /// The name.
     public var name: String { line.name }

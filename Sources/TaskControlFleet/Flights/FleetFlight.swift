@@ -50,7 +50,10 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
         flights = SingleFlight(name: name)
         source = EventSource(.fleetFlight, name: name)
         (self.store, self.timeToLive, self.holder, self.clock) = (store, timeToLive, holder, clock)
+        Diagnostics.emit(source.event(.created))
     }
+
+    deinit { Diagnostics.emit(source.event(.deallocated)) }
 
     /// The name.
     public var name: String { source.name ?? "" }

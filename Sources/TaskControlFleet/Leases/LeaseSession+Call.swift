@@ -59,9 +59,9 @@ extension LeaseSession {
         _ result: Result<Value, any Error>?,
         _ loss: LeaseLostError.Reason?
     ) throws -> Outcome<Value> {
-        if let loss, let result {
+        if let loss {
             var error: (any Error)?
-            if case .failure(let failure) = result { error = failure }
+            if case .failure(let failure)? = result { error = failure }
             // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
             throw LeaseLostError(name: line.name, reason: loss, underlyingError: error)

@@ -123,7 +123,12 @@ extension LeaseSession {
         _ operation: nonisolated(nonsending) () async throws -> Answer
     ) async throws -> Answer {
         let now = time.now
-        return try await withDeadline(in: read { $0.limit(at: now) }, clock: clock, operation: operation)
+        let limit = read { $0.limit(at: now) }
+        do {
+            return try await withDeadline(in: limit, clock: clock, operation: operation)
+        } catch is DeadlineExceededError {
+            throw StoreError(.ambiguous, "the store has not answered for \(limit)")
+        }
     }
 
     /// Reports the failure of a call, unless the call was cancelled with its task.

@@ -110,7 +110,7 @@ final class LeaseSession: Sendable {
         case holding(FencingToken)
         case adopted(StoreEntry)
         case failed(any Error)
-        /// The caller is cancelled.
+        /// The caller is cancelled, or has noticed its turn so late that the lease is lost.
         case left
     }
 
@@ -124,9 +124,8 @@ final class LeaseSession: Sendable {
         }
         let (token, error, result) = state.withLock { ($0.machine.token, $0.error, $0.result) }
         switch phase {
-        case nil, .entering, .waiting, .ended: return .left
-        // A lease that is lost at once is a lease that was held.
-        case .holding, .lost: return token.map { .holding($0) } ?? .left
+        case nil, .entering, .waiting, .lost, .ended: return .left
+        case .holding: return token.map { .holding($0) } ?? .left
         case .adopted: return result.map { .adopted($0) } ?? .left
         case .failed: return .failed(error ?? StoreError(.refused, "the store has granted no time"))
         }

@@ -13,7 +13,7 @@ internal import TaskControl
 ///   transaction that begins after the answer, sees the own entry, and has the term of the renewal.
 /// - Only a transaction that has seen the own entry among the first of the line makes a holder of a waiter.
 /// - A watch makes a transaction happen at once, and decides nothing.
-struct LeaseStateMachine {
+struct LeaseStateMachine: Hashable {
     private let rules: Rules
 
     private(set) var phase = Phase.entering
@@ -32,6 +32,8 @@ struct LeaseStateMachine {
     private var lastRenewal = Duration.zero
     /// Whether the line must be looked at now.
     private var isHinted = false
+    /// Whether the line was entered before, and is watched since then.
+    private var isWatched = false
     /// Whether the own entry may be put by a transaction that was not answered.
     private var mayAppear = false
     /// Whether a transaction that puts the own entry has begun, and has no answer yet.
@@ -112,12 +114,14 @@ struct LeaseStateMachine {
         case .waiting, .holding:
             guard let lease, let token else { return .stop }
             // A renewal is worth nothing until it is proven.
-            if isHinted, renewal != nil { return .verify(lease, token) }
-            if now >= nextRenewal {
+            if now >= nextRenewal, !isHinted || renewal == nil {
                 lastRenewal = now
                 return .renew(lease)
             }
-            return isHinted ? .verify(lease, token) : .wait(until: nextRenewal)
+            guard isHinted else { return .wait(until: nextRenewal) }
+            // A change that is reported from now on needs another look.
+            isHinted = false
+            return .verify(lease, token)
         case .adopted, .lost, .failed, .ended:
             return .stop
         }
@@ -169,6 +173,9 @@ struct LeaseStateMachine {
         revision = sight.revision
         ahead = sight.ahead
         phase = .waiting
+        // Of a line that is watched already, a change may have been reported before the entry was known.
+        isHinted = isWatched
+        isWatched = true
         decide(sight, sent: sent, at: now)
     }
 
@@ -213,7 +220,7 @@ struct LeaseStateMachine {
         nextRenewal = now + pause
         switch failure {
         // A transaction shows whether the entry is gone.
-        case .leaseNotFound: isHinted = phase == .waiting || phase == .holding
+        case .leaseNotFound: hint()
         case .final where phase == .waiting: phase = .failed
         case .final, .unavailable, .ambiguous: loseContact(at: now)
         }
@@ -224,7 +231,6 @@ struct LeaseStateMachine {
     /// - Parameter sight: The line; `nil`: the own entry is not there.
     mutating func verified(_ sight: Sight?, sent: Duration, at now: Duration) {
         guard phase == .waiting || phase == .holding else { return }
-        isHinted = false
         expire(at: now)
         guard let sight else { return missing(at: now) }
         record(now - sent)
@@ -233,7 +239,6 @@ struct LeaseStateMachine {
 
     /// A transaction that looks at the line has failed.
     mutating func verificationFailed(_ failure: Failure, at now: Duration) {
-        isHinted = false
         renewalFailed(failure == .leaseNotFound ? .ambiguous : failure, at: now)
     }
 

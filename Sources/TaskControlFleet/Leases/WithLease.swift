@@ -20,6 +20,8 @@ internal import TaskControl
 /// A renewal counts from the time at which it was sent, and only if a transaction has proven it. The lease is valid for the granted duration less a margin: a
 /// tenth of the duration for clocks of different rates, and twice the worst of the recent round trips to the store, at most a third of the duration.
 ///
+/// Never ask for a lease within the body of a lease of the same name: the inner call would wait for the outer one.
+///
 /// A holder that crashes is replaced when its lease has expired in the store.
 ///
 /// ## Ordering

@@ -46,7 +46,10 @@ public final class FleetSemaphore: Sendable {
         line = .semaphore(name, permits: permits)
         source = EventSource(.fleetSemaphore, name: name)
         (self.store, self.timeToLive, self.holder, self.clock) = (store, timeToLive, holder, clock)
+        Diagnostics.emit(source.event(.created))
     }
+
+    deinit { Diagnostics.emit(source.event(.deallocated)) }
 
     /// The name.
     public var name: String { line.name }

@@ -55,6 +55,53 @@ import Testing
         #expect(await cause { $0.close() } == .shutdown(name: "store"))
     }
 
+    @Test func aSignalCancelsAnOperationWithItsCause() async throws {
+        let signal = Gate()
+        let result = await withCancellation(because: .leaseLost(name: "job")) {
+            await signal.waitIgnoringCancellation()
+            return true
+        } operation: {
+            signal.open()
+            return await Self.causeOfCancellation()
+        }
+        #expect(try result.get() == .leaseLost(name: "job"))
+        #expect(CancellationCause.leaseLost(name: "job").description == "lease lost: job")
+    }
+
+    @Test func anOperationOfACancelledCallerHasTheCauseOfTheCaller() async throws {
+        let (bag, started) = (TaskBag(name: "bag"), Gate())
+        let (stream, continuation) = AsyncStream<CancellationCause?>.makeStream()
+        let task = bag.addTask {
+            let result = await withCancellation(because: .leaseLost(name: "job")) {
+                try? await Gate().wait()
+                return false
+            } operation: {
+                started.open()
+                return await Self.causeOfCancellation()
+            }
+            continuation.yield(try? result.get())
+        }
+        try await started.wait()
+        bag.cancelAll(because: "signed out")
+        await task.value
+        var causes = stream.makeAsyncIterator()
+        #expect(await causes.next() == .requested(reason: "signed out"))
+    }
+
+    @Test func anOperationOfACallerThatWasCancelledBeforeDoesNotBegin() async {
+        let task = Task {
+            await withCancellation(because: .leaseLost(name: "job")) {
+                false
+            } operation: {
+                1
+            }
+        }
+        task.cancel()
+        let result = await task.value
+        if case .success = result { return }
+        #expect(throws: CancellationError.self) { try result.get() }
+    }
+
     @Test func aNewerTaskOfTheKeySupersedes() async {
         #expect(await cause { $0.addTask(forKey: "key") {} } == .superseded(key: "key"))
     }

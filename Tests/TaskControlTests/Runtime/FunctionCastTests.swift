@@ -130,6 +130,21 @@ struct FunctionCastTests {
         #expect(value === box && box.value == 1)
     }
 
+    @Test @MainActor func anOperationThatASignalCancelsRunsInTheIsolationOfItsCaller() async throws {
+        let box = Box()
+        let result = await withCancellation(because: .leaseLost(name: "a")) {
+            _ = try? await Gate().wait()
+            return false
+        } operation: {
+            MainActor.assertIsolated()
+            box.value += 1
+            await Task.yield()
+            MainActor.assertIsolated()
+            return box
+        }
+        #expect(try result.get() === box && box.value == 1)
+    }
+
     @Test func aClosureThatIsCalledOnceKeepsItsCaptures() {
         let box = Box()
         calledOnce { box.value += 3 }()
