@@ -24,9 +24,9 @@ public final class LeaderElection: Sendable {
     /// The state of this process in an election.
     @nonexhaustive
     public enum State: Hashable, Sendable {
-        /// The process does not take part.
+        /// The process does not take part, or waits for the delay before its next attempt.
         case idle
-        /// The process waits to be elected, or is between two attempts.
+        /// The process waits to be elected, or leaves after its term.
         case candidate
         /// The process is the leader, with the fencing token of its lease.
         case leader(FencingToken)
@@ -83,7 +83,7 @@ public final class LeaderElection: Sendable {
 
     /// The state now, and each later one, as long as this object exists.
     ///
-    /// A process that loses its lease is a candidate again at once, also while its operation has not ended. A reader that falls behind by more than 64 states misses
+    /// A process that loses its lease is no leader any more at once, also while its operation has not ended. A reader that falls behind by more than 64 states misses
     /// the oldest of them.
     ///
     /// ## Cancellation

@@ -146,7 +146,7 @@ extension LeaseSession {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [time] in
                 do {
-                    try await time.sleep(until: end)
+                    try await time.sleep(until: end.upToNanosecond)
                 } catch {
                     if !Task.isCancelled { self.update { $0.clockFailed() } }
                 }
@@ -164,13 +164,12 @@ extension LeaseSession {
     private func watchClock() async {
         while let expiry = await wait(for: { (machine: borrowing Machine) -> Duration? in machine.expiry }) {
             do {
-                try await time.sleep(until: expiry)
+                try await time.sleep(until: expiry.upToNanosecond)
             } catch {
                 if !Task.isCancelled { update { $0.clockFailed() } }
                 return
             }
-            // The sleep of a clock may end a part of a nanosecond early.
-            let now = max(time.now, expiry)
+            let now = time.now
             update { $0.expire(at: now) }
         }
     }
@@ -211,6 +210,14 @@ extension LeaseSession {
     private func emitTurn() {
         guard let events, read({ $0.phase }) == .adopted else { return }
         events.emit(.resultAdopted, isInside: false)
+    }
+}
+
+extension Duration {
+    /// This duration, rounded up to whole nanoseconds. Clocks have whole nanoseconds: a sleep until a part of one ends before it, and would be repeated forever.
+    fileprivate var upToNanosecond: Duration {
+        let part = components.attoseconds % 1_000_000_000
+        return part > 0 ? self + Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_000 - part) : self
     }
 }
 

@@ -91,9 +91,12 @@ final class LeaseSession: Sendable {
 
     /// Keeps the error of an operation, and the result that a transaction has read.
     func keep(_ error: any Error) {
+        let isConsequence = (error as? StoreError)?.reason == .leaseNotFound
         let old = state.withLock { state in
-            defer { state.error = error }
-            return state.error
+            let old = state.error
+            // A lease has ended since its renewals have failed: their error says more.
+            if !isConsequence || old == nil { state.error = error }
+            return old
         }
         // Released where the lock is free.
         withExtendedLifetime(old) {}

@@ -43,11 +43,11 @@ import Testing
     @Test func aLeaseIsValidFromTheTimeAtWhichItsRenewalWasSent() {
         var machine = entered()
         #expect(machine.phase == .holding && machine.validUntil == .seconds(9))
-        machine.renewed(granted(), sent: .seconds(3), at: .seconds(5))
+        machine.renewed(granted(), sent: .seconds(5), at: .seconds(7))
         #expect(machine.validUntil == .seconds(9), "a renewal alone proves nothing")
-        machine.verified(sight(), sent: .seconds(5), at: .seconds(6))
+        machine.verified(sight(), sent: .seconds(7), at: .seconds(8))
         #expect(
-            machine.validUntil == .seconds(3 + 10 - 1) - .seconds(10) / 3,
+            machine.validUntil == .seconds(5 + 10 - 1) - .seconds(10) / 3,
             "the margin has at most a third for round trips"
         )
     }
@@ -68,7 +68,9 @@ import Testing
 
     @Test func aRenewalOfAnotherTermIsNotProvenAndIsRepeated() {
         var machine = entered()
+        #expect(machine.next(at: .seconds(4)) == .renew(lease))
         machine.renewed(granted(term: 1), sent: .seconds(4), at: .seconds(4))
+        #expect(machine.next(at: .seconds(4)) == .verify(lease, FencingToken(rawValue: 40)))
         machine.verified(sight(term: 2), sent: .seconds(4), at: .seconds(4))
         #expect(machine.validUntil == .seconds(9))
         #expect(machine.next(at: .seconds(4)) == .wait(until: .seconds(5)))
