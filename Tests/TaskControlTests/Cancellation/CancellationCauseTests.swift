@@ -71,7 +71,7 @@ import Testing
     @Test func anOperationOfACancelledCallerHasTheCauseOfTheCaller() async throws {
         let (bag, started) = (TaskBag(name: "bag"), Gate())
         let (stream, continuation) = AsyncStream<CancellationCause?>.makeStream()
-        let task = bag.addTask {
+        bag.addTask {
             let result = await withCancellation(because: .leaseLost(name: "job")) {
                 try? await Gate().wait()
                 return false
@@ -83,7 +83,7 @@ import Testing
         }
         try await started.wait()
         bag.cancelAll(because: "signed out")
-        await task.value
+        try await bag.drain()
         var causes = stream.makeAsyncIterator()
         #expect(await causes.next() == .requested(reason: "signed out"))
     }
