@@ -11,7 +11,7 @@ import Testing
 /// The lines that arrive at swift-log. Observers are shared by the process, so each test has a process of its own.
 @Suite(.timeLimit(.minutes(15)))
 struct LogObserverTests {
-    @Test func eventsGoToTheLoggersHandlerWithNamesAndFields() async throws {
+    @Test(.oneProcessAtATime) func eventsGoToTheLoggersHandlerWithNamesAndFields() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let log = InMemoryLogHandler()
             LoggingSystem.bootstrap { label in
@@ -35,7 +35,7 @@ struct LogObserverTests {
         #expect(!text(result).contains("TaskControl:"))
     }
 
-    @Test func aLoggerThatIsGivenKeepsItsLevel() async throws {
+    @Test(.oneProcessAtATime) func aLoggerThatIsGivenKeepsItsLevel() async throws {
         await #expect(processExitsWith: .success) {
             let log = InMemoryLogHandler()
             let observation = TaskDiagnostics.observe(LogObserver(logger: Logger(label: "mine") { _ in log }))
@@ -55,7 +55,7 @@ struct LogObserverTests {
         }
     }
 
-    @Test func textIsRedactedBeforeTheLogSeesIt() async throws {
+    @Test(.oneProcessAtATime) func textIsRedactedBeforeTheLogSeesIt() async throws {
         await #expect(processExitsWith: .success) {
             let log = InMemoryLogHandler()
             LoggingSystem.bootstrap { _ in log }
@@ -75,7 +75,7 @@ struct LogObserverTests {
     }
 
     /// A handler that starts a task per line does not receive what it causes on its own thread, and ignores the events of its tasks.
-    @Test func aHandlerThatUsesTheLibraryDoesNotGoRoundInCircles() async throws {
+    @Test(.oneProcessAtATime) func aHandlerThatUsesTheLibraryDoesNotGoRoundInCircles() async throws {
         await #expect(processExitsWith: .success) {
             let handler = Busy()
             LoggingSystem.bootstrap { _ in handler }

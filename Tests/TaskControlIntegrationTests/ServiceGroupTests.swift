@@ -268,7 +268,7 @@ struct ServiceGroupTests {
 
     #if SUBPROCESSES
     /// The documentation's example, in a process that receives SIGTERM from outside of its tasks.
-    @Test func aSignalShutsDownInOrder() async throws {
+    @Test(.oneProcessAtATime) func aSignalShutsDownInOrder() async throws {
         await #expect(processExitsWith: .success) {
             let (log, waiting) = (OrderRecorder<String>(), Gate())
             let lifetime = AsyncLifetime(name: "caches")

@@ -192,7 +192,7 @@ struct TracingObserverTests {
     }
 
     #if SUBPROCESSES
-    @Test func attributesAreRedacted() async throws {
+    @Test(.oneProcessAtATime) func attributesAreRedacted() async throws {
         await #expect(processExitsWith: .success) {
             TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { $0.contains("hush") ? "…" : $0 }))
             let tracer = InMemoryTracer()

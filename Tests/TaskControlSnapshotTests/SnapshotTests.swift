@@ -324,7 +324,8 @@ struct SnapshotTests {
     }
 
     #if SUBPROCESSES
-    @Test func theProcessIsTrackedFromTheFirstRequestOnAndAnObserverMayTakeASnapshot() async throws {
+    @Test(.oneProcessAtATime) func theProcessIsTrackedFromTheFirstRequestOnAndAnObserverMayTakeASnapshot() async throws
+    {
         await #expect(processExitsWith: .success) {
             precondition(!TaskSnapshot.current().isTracking && "\(TaskSnapshot.current())".contains("startTracking"))
             TaskSnapshot.startTracking()

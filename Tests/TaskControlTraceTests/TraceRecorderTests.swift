@@ -30,7 +30,7 @@ final class TraceRecorderTests {
     #if SUBPROCESSES
     // In processes of their own: the events of tests that run beside them could fill the recorder.
 
-    @Test func anObserverThatRecordsHasWhatHappened() async {
+    @Test(.oneProcessAtATime) func anObserverThatRecordsHasWhatHappened() async {
         await #expect(processExitsWith: .success) {
             let recorder = TraceRecorder()
             let observation = TaskDiagnostics.observe(recorder)
@@ -41,7 +41,7 @@ final class TraceRecorderTests {
         }
     }
 
-    @Test func theExampleOfTheDocumentHolds() async {
+    @Test(.oneProcessAtATime) func theExampleOfTheDocumentHolds() async {
         await #expect(processExitsWith: .success) {
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).html").path
             let recorder = TraceRecorder()

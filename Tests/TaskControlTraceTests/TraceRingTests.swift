@@ -56,7 +56,7 @@ struct TraceRingTests {
     }
 
     #if SUBPROCESSES
-    @Test func aRecorderThatCouldKeepNothingTraps() async {
+    @Test(.oneProcessAtATime) func aRecorderThatCouldKeepNothingTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TraceRecorder(capacity: 0)
         }

@@ -13,14 +13,14 @@ struct MemoryTests {
     /// The growth that is allowed, in bytes.
     private static let bound = 32_000_000
 
-    @Test(arguments: TransportUnderTest.allCases, ["file", "stream", "stream of known length"])
+    @Test(.oneProcessAtATime, arguments: TransportUnderTest.allCases, ["file", "stream", "stream of known length"])
     func aLargeUploadNeedsLittle(_ kind: TransportUnderTest, _ source: String) async {
         await #expect(processExitsWith: .success) { [kind = kind as TransportUnderTest, source = source as String] in
             try await Self.upload(kind, source)
         }
     }
 
-    @Test(arguments: TransportUnderTest.allCases)
+    @Test(.oneProcessAtATime, arguments: TransportUnderTest.allCases)
     func aLargeResponseWaitsForItsReader(_ kind: TransportUnderTest) async {
         await #expect(processExitsWith: .success) { [kind = kind as TransportUnderTest] in
             try await Self.download(kind)

@@ -209,21 +209,21 @@ struct AdaptiveLimiterTests {
 #if SUBPROCESSES
 @Suite(.timeLimit(.minutes(15)))
 struct AdaptiveLimiterTrapTests {
-    @Test func noMinimum() async {
+    @Test(.oneProcessAtATime) func noMinimum() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = AdaptiveLimiter(minimum: 0)
         }
         #expect(text(result).contains("AdaptiveLimiter(minimum: 0): no call would ever be made. Give 1 or more."))
     }
 
-    @Test func aMaximumBelowTheMinimum() async {
+    @Test(.oneProcessAtATime) func aMaximumBelowTheMinimum() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = AdaptiveLimiter(minimum: 5, maximum: 4)
         }
         #expect(text(result).contains("AdaptiveLimiter(maximum: 4)"))
     }
 
-    @Test func anInitialLimitOutsideTheRange() async {
+    @Test(.oneProcessAtATime) func anInitialLimitOutsideTheRange() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = AdaptiveLimiter(maximum: 10, initial: 11)
         }

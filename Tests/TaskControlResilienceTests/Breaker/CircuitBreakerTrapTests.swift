@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct CircuitBreakerTrapTests {
     /// As bits, since what is captured is sent as text, which has no infinity.
-    @Test(arguments: [0, -1, 1.001, Double.nan, .infinity].map(\.bitPattern))
+    @Test(.oneProcessAtATime, arguments: [0, -1, 1.001, Double.nan, .infinity].map(\.bitPattern))
     func aThresholdThatIsNoShare(bits: UInt64) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [bits] in
             _ = CircuitBreaker(failureThreshold: Double(bitPattern: bits))
@@ -16,7 +16,7 @@ struct CircuitBreakerTrapTests {
         #expect(text(result).contains("Give more than 0, and at most 1."))
     }
 
-    @Test func noWindow() async {
+    @Test(.oneProcessAtATime) func noWindow() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CircuitBreaker(window: .zero)
         }
@@ -25,7 +25,7 @@ struct CircuitBreakerTrapTests {
         )
     }
 
-    @Test func noMinimumOfCalls() async {
+    @Test(.oneProcessAtATime) func noMinimumOfCalls() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CircuitBreaker(minimumCalls: 0)
         }
@@ -36,21 +36,21 @@ struct CircuitBreakerTrapTests {
         )
     }
 
-    @Test func neverOpen() async {
+    @Test(.oneProcessAtATime) func neverOpen() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CircuitBreaker(openDuration: .zero)
         }
         #expect(text(result).contains("CircuitBreaker(openDuration: 0.0 seconds)"))
     }
 
-    @Test func noProbes() async {
+    @Test(.oneProcessAtATime) func noProbes() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CircuitBreaker(probes: 0)
         }
         #expect(text(result).contains("CircuitBreaker(probes: 0): the breaker would never close. Give 1 or more."))
     }
 
-    @Test func everyCallSlow() async {
+    @Test(.oneProcessAtATime) func everyCallSlow() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CircuitBreaker(slowCall: .zero)
         }

@@ -119,7 +119,7 @@ struct ClosedLoopSimulationTests {
     @Test(arguments: LoadScenario.allCases)
     func theLoopIsStable(in scenario: LoadScenario) async throws {
         try await offThePool {
-            try simulate(seeds: Schedules.seeds(1_000, inDebug: 2), maxSteps: 4_000_000) {
+            try simulate(seeds: Schedules.seeds(1_000, inDebug: 1), maxSteps: 4_000_000) {
                 try await Self.run(scenario, $0)
             }
         }

@@ -45,7 +45,7 @@ struct CensoredDurationsTests {
 
     /// Calls that take 10 ms, and 4 % of them 200 ms. Those that take longer than the estimate are hedged, and lose against a hedge of 10 ms. Recorded as
     /// they end, the estimate sinks to 10 ms, and all calls are hedged.
-    @Test(arguments: Schedules.seeds(20, inDebug: 5))
+    @Test(arguments: Schedules.seeds(20, inDebug: 1))
     func theEstimateDoesNotSinkWithTheHedges(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var durations = CensoredDurations(quantile: 0.95, capacity: 1_000, minimum: 100)

@@ -190,21 +190,21 @@ struct HedgedTests {
 #if SUBPROCESSES
 @Suite(.timeLimit(.minutes(15)))
 struct DurationHistoryTrapTests {
-    @Test func aQuantileOfNothing() async {
+    @Test(.oneProcessAtATime) func aQuantileOfNothing() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DurationHistory(quantile: 1)
         }
         #expect(text(result).contains("DurationHistory(quantile: 1.0): it is a share of calls."))
     }
 
-    @Test func noSamples() async {
+    @Test(.oneProcessAtATime) func noSamples() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DurationHistory(minimumSamples: 0)
         }
         #expect(text(result).contains("DurationHistory(minimumSamples: 0): no durations have no quantile."))
     }
 
-    @Test func tooSmall() async {
+    @Test(.oneProcessAtATime) func tooSmall() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DurationHistory(capacity: 99)
         }

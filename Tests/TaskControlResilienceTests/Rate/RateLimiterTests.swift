@@ -177,14 +177,14 @@ struct RateLimiterTests {
 #if SUBPROCESSES
 @Suite(.timeLimit(.minutes(15)))
 struct RateLimiterTrapTests {
-    @Test func noRate() async {
+    @Test(.oneProcessAtATime) func noRate() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RateLimiter(rate: 0)
         }
         #expect(text(result).contains("RateLimiter(rate: 0): no call would ever be made. Give 1 or more."))
     }
 
-    @Test func noTime() async {
+    @Test(.oneProcessAtATime) func noTime() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RateLimiter(rate: 1, per: .zero)
         }
@@ -193,7 +193,7 @@ struct RateLimiterTrapTests {
         )
     }
 
-    @Test func noBurst() async {
+    @Test(.oneProcessAtATime) func noBurst() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RateLimiter(rate: 1, burst: 0)
         }

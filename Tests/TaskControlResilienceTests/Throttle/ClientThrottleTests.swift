@@ -121,7 +121,7 @@ struct ClientThrottleTests {
 #if SUBPROCESSES
 @Suite(.timeLimit(.minutes(15)))
 struct ClientThrottleTrapTests {
-    @Test func aMultiplierThatThrottlesHealthyServices() async {
+    @Test(.oneProcessAtATime) func aMultiplierThatThrottlesHealthyServices() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ClientThrottle(multiplier: 0.9)
         }
@@ -129,7 +129,7 @@ struct ClientThrottleTrapTests {
         #expect(text(result).contains("Give a finite number of 1 or more."))
     }
 
-    @Test func noWindow() async {
+    @Test(.oneProcessAtATime) func noWindow() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ClientThrottle(window: .zero)
         }

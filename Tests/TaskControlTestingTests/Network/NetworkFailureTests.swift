@@ -304,7 +304,7 @@ struct NetworkFailureTests {
     // MARK: Traps
 
     #if SUBPROCESSES
-    @Test func aNameThatNoNodeHasTraps() async {
+    @Test(.oneProcessAtATime) func aNameThatNoNodeHasTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let network = SimulatedNetwork(seed: 1)
             for name in ["a", "b"] { network.addNode(name) { _ in } }
@@ -313,7 +313,7 @@ struct NetworkFailureTests {
         #expect(text(result).contains("has no node “x”. Its nodes: a, b."))
     }
 
-    @Test func aNameThatTwoNodesHaveTraps() async {
+    @Test(.oneProcessAtATime) func aNameThatTwoNodesHaveTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let network = SimulatedNetwork(seed: 1)
             for _ in 0..<2 { network.addNode("a") { _ in } }
@@ -321,7 +321,7 @@ struct NetworkFailureTests {
         #expect(text(result).contains("has a node “a” already"))
     }
 
-    @Test func aNodeInTwoGroupsTraps() async {
+    @Test(.oneProcessAtATime) func aNodeInTwoGroupsTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let network = SimulatedNetwork(seed: 1)
             network.addNode("a") { _ in }
@@ -330,14 +330,14 @@ struct NetworkFailureTests {
         #expect(text(result).contains("each node is in one group"))
     }
 
-    @Test func aRateThatIsNotPositiveTraps() async {
+    @Test(.oneProcessAtATime) func aRateThatIsNotPositiveTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             SimulatedNetwork(seed: 1).addNode("a") { _ in }.clockRate = 0
         }
         #expect(text(result).contains("runs at a positive rate"))
     }
 
-    @Test func aSecondRunTraps() async {
+    @Test(.oneProcessAtATime) func aSecondRunTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let network = SimulatedNetwork(seed: 1)
             try await network.run {}
@@ -346,7 +346,7 @@ struct NetworkFailureTests {
         #expect(text(result).contains("run was called twice"))
     }
 
-    @Test func aValueOfAnotherTypeTraps() async {
+    @Test(.oneProcessAtATime) func aValueOfAnotherTypeTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let disk = SimulatedNetwork(seed: 1).addNode("a") { _ in }.disk
             disk.write(1, for: "x")

@@ -233,14 +233,14 @@ struct SimulatedNetworkTests {
     // MARK: Traps
 
     #if SUBPROCESSES
-    @Test func whatIsNoProbabilityTraps() async {
+    @Test(.oneProcessAtATime) func whatIsNoProbabilityTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = SimulatedNetwork.Faults(lostReplies: 1.5)
         }
         #expect(text(result).contains("Faults(lostReplies: 1.5): a probability is from 0 (never) to 1 (always)"))
     }
 
-    @Test func aNegativeLatencyTraps() async {
+    @Test(.oneProcessAtATime) func aNegativeLatencyTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = SimulatedNetwork(seed: 1, latency: .seconds(-1) ... .seconds(1))
         }

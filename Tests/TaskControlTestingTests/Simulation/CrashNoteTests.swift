@@ -35,7 +35,7 @@ struct CrashNoteTests {
         }
     }
 
-    @Test func aTrapNamesItsSeed() async {
+    @Test(.oneProcessAtATime) func aTrapNamesItsSeed() async {
         let fatal = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try CrashNoteTests.run { fatalError("on purpose") }
         }
@@ -59,7 +59,7 @@ struct CrashNoteTests {
     }
 
     /// The signal is what it is without a simulation.
-    @Test(.tags(.unsanitized)) func aSignalNamesItsSeed() async {
+    @Test(.oneProcessAtATime, .tags(.unsanitized)) func aSignalNamesItsSeed() async {
         expectNote(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
                 try CrashNoteTests.run { abort() }
@@ -77,7 +77,7 @@ struct CrashNoteTests {
     }
 
     /// On a thread that has no stack for its signals, too.
-    @Test(.tags(.unsanitized)) func anEndlessRecursionNamesItsSeed() async {
+    @Test(.oneProcessAtATime, .tags(.unsanitized)) func anEndlessRecursionNamesItsSeed() async {
         expectNote(
             await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
                 try CrashNoteTests.run { _ = CrashNoteTests.recurse(0) }
@@ -85,7 +85,7 @@ struct CrashNoteTests {
         )
     }
 
-    @Test func theHandlerThatWasThereBeforeIsCalled() async {
+    @Test(.oneProcessAtATime) func theHandlerThatWasThereBeforeIsCalled() async {
         expectNote(
             await #expect(processExitsWith: .exitCode(7), observing: [\.standardErrorContent]) {
                 for number in [SIGILL, SIGTRAP] {
@@ -98,7 +98,7 @@ struct CrashNoteTests {
         )
     }
 
-    @Test func aCrashAfterwardsIsOfNoSeed() async {
+    @Test(.oneProcessAtATime) func aCrashAfterwardsIsOfNoSeed() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try CrashNoteTests.run {}
             fatalError("on purpose")
@@ -107,7 +107,7 @@ struct CrashNoteTests {
     }
 
     /// Beside a simulation on another thread.
-    @Test func theSeedIsThatOfTheThread() async {
+    @Test(.oneProcessAtATime) func theSeedIsThatOfTheThread() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let isInside = Pipe(), never = Pipe()
             Thread.detachNewThread {

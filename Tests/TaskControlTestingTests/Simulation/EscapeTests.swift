@@ -169,14 +169,14 @@ struct EscapeTests {
     }
 
     #if SUBPROCESSES
-    @Test func aSimulationInsideASimulationIsRefused() async {
+    @Test(.oneProcessAtATime) func aSimulationInsideASimulationIsRefused() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try simulate(seed: 1) { _ in try simulate(seed: 2) { _ in } }
         }
         #expect(text(result).contains("simulate was called inside a simulation"))
     }
 
-    @Test func boundsThatMeanNothingAreRefused() async {
+    @Test(.oneProcessAtATime) func boundsThatMeanNothingAreRefused() async {
         let steps = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try simulate(seed: 1, maxSteps: 0) { _ in }
         }

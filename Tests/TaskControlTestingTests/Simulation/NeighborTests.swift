@@ -64,7 +64,7 @@ struct NeighborTests {
 
     #if os(Linux)
     /// In a process of its own, where no other test has its hooks in place.
-    @Test func nothingStaysHooked() async {
+    @Test(.oneProcessAtATime) func nothingStaysHooked() async {
         await #expect(processExitsWith: .success) {
             precondition(!tc_isHooked())
             precondition(Simulation.isSupported && !tc_isHooked())
@@ -76,7 +76,7 @@ struct NeighborTests {
     }
 
     /// The same seed, the same schedule, in another process too.
-    @Test(.tags(.unsanitized)) func aTraceIsTheSameInAnotherProcess() async throws {
+    @Test(.oneProcessAtATime, .tags(.unsanitized)) func aTraceIsTheSameInAnotherProcess() async throws {
         func trace() async throws -> [UInt8] {
             try #require(
                 await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -94,7 +94,7 @@ struct NeighborTests {
     }
 
     /// Whole schedules leave nothing behind: resident memory is that of the first thousands after many more.
-    @Test(.tags(.large, .unsanitized)) func memoryIsFlatOverManySchedules() async {
+    @Test(.oneProcessAtATime, .tags(.large, .unsanitized)) func memoryIsFlatOverManySchedules() async {
         await #expect(processExitsWith: .success) {
             func run(_ seeds: Range<UInt64>) throws {
                 try simulate(seeds: seeds) { sim in

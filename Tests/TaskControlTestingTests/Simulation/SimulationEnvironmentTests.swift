@@ -52,7 +52,7 @@ struct SimulationEnvironmentTests {
     }
 
     #if SUBPROCESSES
-    @Test(.enabled(if: Simulation.isSupported)) func theVariablesApplyToEveryCall() async {
+    @Test(.oneProcessAtATime, .enabled(if: Simulation.isSupported)) func theVariablesApplyToEveryCall() async {
         await #expect(processExitsWith: .success) {
             let seeds = OrderRecorder<UInt64>()
             setenv("TASKCONTROL_SEEDS", "3", 1)
@@ -65,7 +65,9 @@ struct SimulationEnvironmentTests {
         }
     }
 
-    @Test(.enabled(if: Simulation.isSupported)) func aMistypedVariableIsThrownBeforeAnySeedRuns() async {
+    @Test(.oneProcessAtATime, .enabled(if: Simulation.isSupported)) func aMistypedVariableIsThrownBeforeAnySeedRuns()
+        async
+    {
         await #expect(processExitsWith: .success) {
             setenv("TASKCONTROL_SEED", "abc", 1)
             do {
@@ -75,7 +77,7 @@ struct SimulationEnvironmentTests {
         }
     }
 
-    @Test(.enabled(if: Simulation.isSupported)) func aFailingCallLeavesItsSchedule() async {
+    @Test(.oneProcessAtATime, .enabled(if: Simulation.isSupported)) func aFailingCallLeavesItsSchedule() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("artifacts-\(getpid())").path
             setenv("TASKCONTROL_ARTIFACTS", folder, 1)

@@ -25,7 +25,7 @@ struct WatchdogTests {
         }
     }
 
-    @Test func aStepThatIsBlockedIsReported() async {
+    @Test(.oneProcessAtATime) func aStepThatIsBlockedIsReported() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("TASKCONTROL_WATCHDOG", "0.05", 1)
             try WatchdogTests.exit(after: ["run on this thread.\n"])
@@ -45,7 +45,7 @@ struct WatchdogTests {
 
     private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test func soIsALoopWithoutAnAwait() async {
+    @Test(.oneProcessAtATime) func soIsALoopWithoutAnAwait() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("TASKCONTROL_WATCHDOG", "0.05", 1)
             try WatchdogTests.exit(after: ["loop without await.\n"])
@@ -59,7 +59,7 @@ struct WatchdogTests {
     }
 
     /// The simulation beside it continues, and is not reported.
-    @Test func onlyTheOneThatIsBlockedIsReported() async {
+    @Test(.oneProcessAtATime) func onlyTheOneThatIsBlockedIsReported() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("TASKCONTROL_WATCHDOG", "1", 1)
             try WatchdogTests.exit(after: ["step 1, task #0 body has run", "loop without await.\n"])
@@ -80,7 +80,7 @@ struct WatchdogTests {
         }
     }
 
-    @Test func zeroTurnsItOff() async {
+    @Test(.oneProcessAtATime) func zeroTurnsItOff() async {
         await #expect(processExitsWith: .success) {
             setenv("TASKCONTROL_WATCHDOG", "0", 1)
             try simulate(seed: 1, strategy: .random) { sim in

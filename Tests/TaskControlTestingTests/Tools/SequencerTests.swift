@@ -35,7 +35,7 @@ struct SequencerTests {
     }
 
     #if SUBPROCESSES
-    @Test func aPointThatIsReachedTwiceTraps() async {
+    @Test(.oneProcessAtATime) func aPointThatIsReachedTwiceTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let sequencer = Sequencer(points: 1)
             try await sequencer.reach(0)
@@ -44,7 +44,7 @@ struct SequencerTests {
         #expect(text(result).contains("Sequencer.reach(0) was called twice"))
     }
 
-    @Test func aPointThatTwoWaitForTraps() async {
+    @Test(.oneProcessAtATime) func aPointThatTwoWaitForTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let sequencer = Sequencer(points: 2)
             async let one: Void = sequencer.reach(1)
@@ -54,7 +54,7 @@ struct SequencerTests {
         #expect(text(result).contains("Sequencer.reach(1) was called twice"))
     }
 
-    @Test func aPointThatThereIsNotTraps() async {
+    @Test(.oneProcessAtATime) func aPointThatThereIsNotTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await Sequencer(points: 2).reach(2)
         }

@@ -340,14 +340,14 @@ struct TestClockTests {
     // MARK: Traps
 
     #if SUBPROCESSES
-    @Test func advancingBackwardsTraps() async {
+    @Test(.oneProcessAtATime) func advancingBackwardsTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             await TestClock().advance(by: .seconds(-1))
         }
         #expect(text(result).contains("time does not run backwards. Advance by zero or more"))
     }
 
-    @Test func advancingToWhatIsPastTraps() async {
+    @Test(.oneProcessAtATime) func advancingToWhatIsPastTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let clock = TestClock()
             await clock.advance(by: .seconds(2))

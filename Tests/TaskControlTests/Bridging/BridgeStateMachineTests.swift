@@ -26,7 +26,7 @@ struct BridgeStateMachineTests {
     }
 
     #if SUBPROCESSES
-    @Test func theApiIsCalledOnce() async {
+    @Test(.oneProcessAtATime) func theApiIsCalledOnce() async {
         await #expect(processExitsWith: .failure) {
             var machine = BridgeStateMachine<Int, Int, Int>()
             _ = machine.begin(1)

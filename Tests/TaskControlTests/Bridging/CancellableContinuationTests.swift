@@ -134,7 +134,7 @@ struct CancellableContinuationTests {
 
     #if DEBUG
     #if SUBPROCESSES
-    @Test func onlyWhatIsAMistakeIsPrinted() async {
+    @Test(.oneProcessAtATime) func onlyWhatIsAMistakeIsPrinted() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let kept = Locked<CancellableContinuation<String>?>(nil)
             _ = try? await withCancellableContinuation { continuation in

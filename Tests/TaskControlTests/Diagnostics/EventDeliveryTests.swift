@@ -82,7 +82,7 @@ struct EventDeliveryTests {
     }
 
     #if SUBPROCESSES
-    @Test func anOpeningIsClosedThoughNobodyObservesAnyMore() async throws {
+    @Test(.oneProcessAtATime) func anOpeningIsClosedThoughNobodyObservesAnyMore() async throws {
         await #expect(processExitsWith: .success) {
             let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"))
             let subject = TaskEvent.Identity(1, of: source.number)
@@ -157,7 +157,7 @@ struct EventDeliveryTests {
     }
 
     #if SUBPROCESSES
-    @Test func aBeginningThatWasDecidedWhileNobodyObservedIsNotReported() async throws {
+    @Test(.oneProcessAtATime) func aBeginningThatWasDecidedWhileNobodyObservedIsNotReported() async throws {
         await #expect(processExitsWith: .success) {
             let source = EventSource(TaskEvent.Primitive(rawValue: "Turnstile"))
             let subject = TaskEvent.Identity(1, of: source.number)

@@ -121,7 +121,7 @@ struct LifetimeEventTests {
 
     #if SUBPROCESSES
     /// A task is bound, moved or detached while no observer is registered: the events of an observer that comes later name one subject.
-    @Test func aTaskThatWasBoundUnobservedIsKnownByOneSubject() async {
+    @Test(.oneProcessAtATime) func aTaskThatWasBoundUnobservedIsKnownByOneSubject() async {
         await #expect(processExitsWith: .success) {
             let place = await subject { task, lifetime, _ in task.bind(to: lifetime) }
             let moved = await subject { $0.bind(to: $1).bind(to: $2) }

@@ -67,7 +67,7 @@ struct ObserverTests {
 
     #if SUBPROCESSES
     /// The first who asks for it makes it.
-    @Test func anObserverMayUseTheQueueOfTheMainActor() async throws {
+    @Test(.oneProcessAtATime) func anObserverMayUseTheQueueOfTheMainActor() async throws {
         await #expect(processExitsWith: .success) {
             struct Forwarding: TaskObserver {
                 let calls = Quota(10)
@@ -212,7 +212,7 @@ struct ObserverTests {
 
     #if SUBPROCESSES
     /// Otherwise a thread would have to wait for the calls of others.
-    @Test func anObserverThatIsRemovedDuringACallIsReleasedByTheThreadOfThatCall() async {
+    @Test(.oneProcessAtATime) func anObserverThatIsRemovedDuringACallIsReleasedByTheThreadOfThatCall() async {
         await #expect(processExitsWith: .success) {
             final class Leaving: TaskObserver {
                 let observation = Locked<TaskObservation?>(nil)
@@ -246,7 +246,7 @@ struct ObserverTests {
         }
     }
 
-    @Test func eventsAreInTheTimeOfTheConfiguredClockAndNameTheTaskThatActs() async throws {
+    @Test(.oneProcessAtATime) func eventsAreInTheTimeOfTheConfiguredClockAndNameTheTaskThatActs() async throws {
         await #expect(processExitsWith: .success) {
             let clock = TestClock()
             TaskDiagnostics.configure(TaskDiagnostics.Configuration(clock: clock))
@@ -265,7 +265,7 @@ struct ObserverTests {
         }
     }
 
-    @Test func textIsRedactedBeforeAnybodySeesItAndTheRedactionIsNotTold() async throws {
+    @Test(.oneProcessAtATime) func textIsRedactedBeforeAnybodySeesItAndTheRedactionIsNotTold() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let (bag, calls) = (TaskBag(), Quota(10))
             let redact: @Sendable (String) -> String = { text in
@@ -302,7 +302,7 @@ struct ObserverTests {
     }
 
     #if SUBPROCESSES
-    @Test func nothingIsBuiltWhenNobodyListens() async throws {
+    @Test(.oneProcessAtATime) func nothingIsBuiltWhenNobodyListens() async throws {
         await #expect(processExitsWith: .success) {
             // Listening that has ended is not listening.
             TaskDiagnostics.configure(.init(debugLogging: true))

@@ -8,7 +8,7 @@ import Testing
 /// The lines that diagnostics write to the system's log: reports of mistakes, and the debug log.
 @Suite(.timeLimit(.minutes(15)))
 struct SystemLogTests {
-    @Test func mistakesAreWrittenToTheSystemsLogInEveryBuild() async throws {
+    @Test(.oneProcessAtATime) func mistakesAreWrittenToTheSystemsLogInEveryBuild() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             await AsyncTask { throw MarkedError("lost") }.detached().value
             do { _ = AsyncTask { try? await Task.sleep(for: .seconds(3_600)) } }
@@ -21,7 +21,7 @@ struct SystemLogTests {
         #expect(words.contains("SystemLogTests.swift"))
     }
 
-    @Test func theReportOfMistakesCanBeTurnedOff() async throws {
+    @Test(.oneProcessAtATime) func theReportOfMistakesCanBeTurnedOff() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TaskDiagnostics.configure(TaskDiagnostics.Configuration(reportsMistakes: false))
             await AsyncTask { throw MarkedError("lost") }.detached().value
@@ -29,7 +29,7 @@ struct SystemLogTests {
         #expect(!text(result).contains("TaskControl"))
     }
 
-    @Test func aReportOfAMistakeIsRedacted() async throws {
+    @Test(.oneProcessAtATime) func aReportOfAMistakeIsRedacted() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { $0.contains("hush") ? "…" : $0 }))
             await AsyncTask { throw MarkedError("hush") }.detached().value
@@ -37,7 +37,7 @@ struct SystemLogTests {
         #expect(text(result).contains("nothing handles it: …"))
     }
 
-    @Test func whetherAnEventIsAMistakeDoesNotDependOnRedaction() async throws {
+    @Test(.oneProcessAtATime) func whetherAnEventIsAMistakeDoesNotDependOnRedaction() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { _ in "…" }))
             let collector = Collector { $0.kind == .abandonedWorkEnded }
@@ -65,7 +65,7 @@ struct SystemLogTests {
 
     // With the trait, swift-log writes the lines.
     #if !Logging
-    @Test func theLogHasTheLinesOfTheDocumentWithTheKindOfThread() async throws {
+    @Test(.oneProcessAtATime) func theLogHasTheLinesOfTheDocumentWithTheKindOfThread() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TaskDiagnostics.configure(.init(debugLogging: true))
             await MainActor.run {

@@ -53,7 +53,7 @@ struct TaskDiagnosticsTests {
 
     #if SUBPROCESSES
     // In a process of its own, since the tests that run beside it have events too.
-    @Test func theEventsAreASequence() async throws {
+    @Test(.oneProcessAtATime) func theEventsAreASequence() async throws {
         await #expect(processExitsWith: .success) {
             let events = TaskDiagnostics.events()
             let queue = FIFOQueue(name: "saves")
@@ -68,7 +68,7 @@ struct TaskDiagnosticsTests {
         }
     }
 
-    @Test func anUpdateLeavesTheOtherSettings() async throws {
+    @Test(.oneProcessAtATime) func anUpdateLeavesTheOtherSettings() async throws {
         await #expect(processExitsWith: .success) {
             TaskDiagnostics.update { $0.reportsMistakes = false }
             TaskDiagnostics.update { $0.redact = { _ in "…" } }
@@ -80,7 +80,7 @@ struct TaskDiagnosticsTests {
         }
     }
 
-    @Test func updatesOfManyThreadsAreAllKept() async throws {
+    @Test(.oneProcessAtATime) func updatesOfManyThreadsAreAllKept() async throws {
         await #expect(processExitsWith: .success) {
             await withTaskGroup { group in
                 for number in 0..<100 {

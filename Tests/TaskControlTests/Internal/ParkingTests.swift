@@ -31,7 +31,7 @@ struct ParkingTests {
     }
 
     #if SUBPROCESSES
-    @Test func aWaiterThatParksTwiceTraps() async {
+    @Test(.oneProcessAtATime) func aWaiterThatParksTwiceTraps() async {
         await #expect(processExitsWith: .failure) {
             var parking = Parking<Int, WaitOutcome>.expected
             _ = parking.park(1)

@@ -15,7 +15,7 @@ struct TicketTests {
     }
 
     #if SUBPROCESSES
-    @Test func aTableHasAnEnd() async {
+    @Test(.oneProcessAtATime) func aTableHasAnEnd() async {
         await #expect(processExitsWith: .failure) { _ = Ticket(serial: 1, slot: 1 << 26) }
     }
     #endif

@@ -48,7 +48,7 @@ struct AsyncLifetimeTests {
 
     #if SUBPROCESSES
     /// A million in an optimized build, 250,000 in a debug build.
-    @Test(.tags(.large, .unsanitized)) func aMillionTasksLeaveNothingBehind() async {
+    @Test(.oneProcessAtATime, .tags(.large, .unsanitized)) func aMillionTasksLeaveNothingBehind() async {
         // In a process of its own, so that only its own memory is measured.
         await #expect(processExitsWith: .success) {
             let lifetime = AsyncLifetime()

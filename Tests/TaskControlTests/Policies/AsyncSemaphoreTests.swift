@@ -160,7 +160,7 @@ struct AsyncSemaphoreTests {
     }
 
     #if SUBPROCESSES
-    @Test func badInputTraps() async {
+    @Test(.oneProcessAtATime) func badInputTraps() async {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = AsyncSemaphore(value: 0)
         }

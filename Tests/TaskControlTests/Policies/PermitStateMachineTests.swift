@@ -8,9 +8,9 @@ import Testing
 struct PermitStateMachineTests {
     /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
-        (size: 1, callers: 4, depth: fullSize(12, inDebug: 9)),
-        (size: 2, callers: 4, depth: fullSize(10, inDebug: 8)),
-        (size: 3, callers: 5, depth: fullSize(8, inDebug: 7)),
+        (size: 1, callers: 4, depth: fullSize(12, inDebug: 8)),
+        (size: 2, callers: 4, depth: fullSize(10, inDebug: 7)),
+        (size: 3, callers: 5, depth: fullSize(8, inDebug: 6)),
     ])
     func everyShortSequenceAgreesWithTheModel(size: Int, callers: Int, depth: Int) {
         let steps = PermitDriver(size: size).playEverySequence(upTo: depth) {

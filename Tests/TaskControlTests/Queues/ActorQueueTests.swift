@@ -164,7 +164,7 @@ struct ActorQueueTests {
     // MARK: Mistakes
 
     #if SUBPROCESSES
-    @Test func sendingBeforeAdoptionTraps() async {
+    @Test(.oneProcessAtATime) func sendingBeforeAdoptionTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Task(on: ActorQueue<Journal>(name: "mine")) { _ in }
         }
@@ -175,7 +175,7 @@ struct ActorQueueTests {
         )
     }
 
-    @Test func adoptingTwiceTraps() async {
+    @Test(.oneProcessAtATime) func adoptingTwiceTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let journal = Journal()
             journal.queue.adoptExecutionContext(of: journal)
@@ -183,7 +183,7 @@ struct ActorQueueTests {
         #expect(text(result).contains("\"journal\" has adopted an actor already. Make a queue for each actor."))
     }
 
-    @Test func aTaskThatCannotThrowTrapsIfTheActorIsGone() async {
+    @Test(.oneProcessAtATime) func aTaskThatCannotThrowTrapsIfTheActorIsGone() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = ActorQueue<Journal>()
             queue.adoptExecutionContext(of: Journal())

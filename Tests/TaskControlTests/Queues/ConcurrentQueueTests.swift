@@ -92,7 +92,7 @@ struct ConcurrentQueueTests {
     }
 
     #if SUBPROCESSES
-    @Test func aQueueThatWouldRunNoTaskTraps() async {
+    @Test(.oneProcessAtATime) func aQueueThatWouldRunNoTaskTraps() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ConcurrentQueue(maxConcurrentTasks: 0)
         }

@@ -254,7 +254,7 @@ struct FIFOQueueTests {
 
     #if SUBPROCESSES
     /// A million in an optimized build (`scripts/check-schedules`), a tenth of that in a debug build.
-    @Test(.tags(.large, .unsanitized)) func aMillionPendingTasksAreNoProblem() async {
+    @Test(.oneProcessAtATime, .tags(.large, .unsanitized)) func aMillionPendingTasksAreNoProblem() async {
         await #expect(processExitsWith: .success) {
             let tasks = fullSize(1_000_000, inDebug: 30_000)
             let (queue, gate, count) = (FIFOQueue(), Gate(), Locked(0))

@@ -40,7 +40,7 @@ struct HandlerTests {
     /// Work that ends only when it is cancelled occupies every thread that the pool has for its priority.
     ///
     /// In a process of its own: other tests use the same threads, and one that occupies a thread while it waits for another test would never end.
-    @Test func abandonedWorkIsCancelledWhileItKeepsThePoolBusy() async {
+    @Test(.oneProcessAtATime) func abandonedWorkIsCancelledWhileItKeepsThePoolBusy() async {
         await #expect(processExitsWith: .success) {
             let count = processorCount()
             let (flights, gate) = (SingleFlight<Int, Void>(), Gate())

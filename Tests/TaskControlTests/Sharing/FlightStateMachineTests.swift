@@ -10,11 +10,11 @@ struct FlightStateMachineTests {
     @Test(arguments: [
         (
             runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
-            depth: fullSize(12, inDebug: 9)
+            depth: fullSize(12, inDebug: 8)
         ),
         (
             runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
-            depth: fullSize(10, inDebug: 8)
+            depth: fullSize(10, inDebug: 7)
         ),
         (
             runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
@@ -45,8 +45,8 @@ struct FlightStateMachineTests {
 
     /// The same with flights that continue without callers, such as those of a cache.
     @Test(arguments: [
-        (runsToCompletion: false, keys: [1], callers: 2, kept: 2, depth: fullSize(9, inDebug: 7)),
-        (runsToCompletion: true, keys: [1], callers: 2, kept: 2, depth: fullSize(8, inDebug: 6)),
+        (runsToCompletion: false, keys: [1], callers: 2, kept: 2, depth: fullSize(9, inDebug: 6)),
+        (runsToCompletion: true, keys: [1], callers: 2, kept: 2, depth: fullSize(8, inDebug: 5)),
         (runsToCompletion: false, keys: [1, 2], callers: 2, kept: 3, depth: fullSize(6, inDebug: 5)),
     ])
     func everyShortSequenceWithKeptFlightsAgreesWithTheModel(

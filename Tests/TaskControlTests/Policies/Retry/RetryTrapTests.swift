@@ -6,14 +6,14 @@ import Testing
 /// Mistakes of a program's author, each with a message that says what to do.
 @Suite(.timeLimit(.minutes(15)))
 struct RetryTrapTests {
-    @Test func noAttempts() async {
+    @Test(.oneProcessAtATime) func noAttempts() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await retry(attempts: 0) {}
         }
         #expect(text(result).contains("retry(attempts: 0): the operation would never run. Allow 1 or more."))
     }
 
-    @Test func aNegativeNumberOfAttemptsInACallerThatIsCancelled() async {
+    @Test(.oneProcessAtATime) func aNegativeNumberOfAttemptsInACallerThatIsCancelled() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             withUnsafeCurrentTask { $0?.cancel() }
             try await retry(attempts: -1) { _ in
@@ -24,7 +24,7 @@ struct RetryTrapTests {
         #expect(text(result).contains("retry(attempts: -1)"))
     }
 
-    @Test(arguments: [0, 0.999, -2])
+    @Test(.oneProcessAtATime, arguments: [0, 0.999, -2])
     func aFactorThatDoesNotGrow(factor: Double) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [factor] in
             _ = RetryBackoff.exponential(base: .seconds(1), factor: factor)
@@ -34,7 +34,7 @@ struct RetryTrapTests {
     }
 
     /// As bits, since what is captured is sent as text, which has no infinity.
-    @Test(arguments: [Double.infinity.bitPattern, Double.nan.bitPattern])
+    @Test(.oneProcessAtATime, arguments: [Double.infinity.bitPattern, Double.nan.bitPattern])
     func aFactorThatIsNoNumber(bits: UInt64) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [bits] in
             _ = RetryBackoff.exponential(base: .seconds(1), factor: Double(bitPattern: bits))
@@ -42,21 +42,21 @@ struct RetryTrapTests {
         #expect(text(result).contains("RetryBackoff.exponential(factor: \(Double(bitPattern: bits)))"))
     }
 
-    @Test func aBudgetInDebt() async {
+    @Test(.oneProcessAtATime) func aBudgetInDebt() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RetryBudget(capacity: -1)
         }
         #expect(text(result).contains("RetryBudget(capacity: -1)"))
     }
 
-    @Test func aRetryThatCostsNothing() async {
+    @Test(.oneProcessAtATime) func aRetryThatCostsNothing() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RetryBudget(cost: 0)
         }
         #expect(text(result).contains("RetryBudget(cost: 0)"))
     }
 
-    @Test func aThrottledRetryThatCostsNothing() async {
+    @Test(.oneProcessAtATime) func aThrottledRetryThatCostsNothing() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RetryBudget(throttledCost: 0)
         }
