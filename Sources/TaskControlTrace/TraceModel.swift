@@ -118,9 +118,16 @@ struct TraceModel: Sendable {
 extension TraceModel.Bar {
     /// The label for people.
     var label: String {
-        // The name of a flight is that of its first caller.
-        let isFlight = [.withSingleFlight, .singleFlight, .cachedFlight].contains(primitive)
-        if let text = isFlight ? key ?? name : name ?? key ?? detail { return text }
+        // The name of a flight is that of its first caller, and the name of a request that of the task that sends it.
+        let own: String? =
+            if [.withSingleFlight, .singleFlight, .cachedFlight].contains(primitive) {
+                key
+            } else if primitive.rawValue == "HTTP" {
+                detail
+            } else {
+                nil
+            }
+        if let text = own ?? name ?? key ?? detail { return text }
         return switch first {
         case .draining: "drain"
         case let first? where first.isSecondary: "refresh"

@@ -8,7 +8,7 @@ enum TracePage {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-A6i2ooxpl2V2HUAzxRqOY6PeYMBlXx3jvBDIBe7h1TQ='; script-src 'sha256-JHNezgVWo3KpZjBnOEPbp2UBJQQwcLeXYehJ6UGlXJ8='; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-A6i2ooxpl2V2HUAzxRqOY6PeYMBlXx3jvBDIBe7h1TQ='; script-src 'sha256-Tfb6ODLpfOThX0aeXmroS2MVN/FyC/z2XbCC2BzCLE0='; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -298,7 +298,9 @@ function read(raw) {
                 task: text[task], key: text[key], error: text[error], detail: text[detail], first: text[first], last: text[last],
                 attempt, status, count, delay, age, segments, marks: marks ? marks.map(readMark) : [],
             };
-            bar.label = (noun(bar.primitive) === "flight" ? bar.key : "") || bar.task || bar.key || detailLabel(bar) || defaultLabel(bar);
+            // All calls in a task have the name of the task, and these texts distinguish them.
+            const own = { flight: bar.key, request: detailLabel(bar) }[noun(bar.primitive)];
+            bar.label = own || bar.task || bar.key || detailLabel(bar) || defaultLabel(bar);
             bars.push(bar);
             group.bars.push(bar);
         }

@@ -205,6 +205,22 @@ struct TraceModelTests {
         }
     }
 
+    @Test func aRequestIsLabelledByItsURLAlsoInATaskWithAName() throws {
+        let http = TaskEvent.Primitive(rawValue: "HTTP")
+        var recording = Recording()
+        recording.tell(
+            http,
+            .started,
+            .began(.running),
+            at: 0,
+            of: 1,
+            task: "keystroke",
+            detail: "GET https://a.example/b"
+        )
+        recording.tell(.taskBag, .added, .began(.waiting), at: 0, of: 2, task: "keystroke", detail: "what it does")
+        #expect(recording.model(now: 1).bars.map(\.label).sorted() == ["GET https://a.example/b", "keystroke"])
+    }
+
     @Test func aCancellationShowsItsCauseAndTheBarThatHasCancelled() async throws {
         let (bag, lifetime, gate) = (TaskBag(), AsyncLifetime(), Gate())
         try await EventLog.recording { recorder in

@@ -46,7 +46,7 @@ struct Tour: Sendable {
         _ play: @MainActor (Stage, API) async throws -> Result
     ) async throws -> Result {
         let (stage, address) = server.makeStage(rule: rule)
-        let api = API(address: address, policies: policies)
+        let api = API(name: name, address: address, policies: policies)
         let progress = Progress(chapter: chapter.name, act: name)
         let live = Task { await progress.follow(stage.visits) }
         defer {

@@ -37,8 +37,10 @@ struct TourCommand: AsyncParsableCommand {
     var trace: [TraceFile] = []
 
     func run() async throws {
-        for obstacle in trace.compactMap(\.obstacle) {
-            Terminal.complain("the trace cannot be written: \(obstacle)")
+        let files = trace.map { ("the trace", $0.path) } + (json.map { [("the file of results", $0)] } ?? [])
+        for (file, path) in files {
+            guard let obstacle = Obstacle(toWriting: path) else { continue }
+            Terminal.complain("\(file) cannot be written: \(obstacle)")
             throw ExitCode(EX_IOERR)
         }
         let seed = seed ?? UInt64.random(in: 1...999_999)

@@ -57,11 +57,17 @@ struct OutputTests {
         ("/nowhere/trace.html", "there is no folder /nowhere"),
         ("/dev/null/trace.html", "there is no folder /dev/null"),
     ])
-    func aTraceThatCannotBeWrittenIsFoundOutBeforeTheChapters(_ path: String, _ words: String) async throws {
-        let command = try TourCommand.parse(["--trace", path])
-        #expect(command.trace.map(\.obstacle) == [words])
-        await #expect(throws: ExitCode(EX_IOERR)) { try await command.run() }
-        #expect(try TourCommand.parse(["--trace", "trace.html"]).trace.map(\.obstacle) == [nil])
+    func aFileThatCannotBeWrittenIsAnErrorBeforeTheChapters(_ path: String, _ words: String) async throws {
+        #expect(Obstacle(toWriting: path)?.description == words)
+        for option in ["--trace", "--json"] {
+            let command = try TourCommand.parse([option, path])
+            await #expect(throws: ExitCode(EX_IOERR)) { try await command.run() }
+        }
+        #expect(Obstacle(toWriting: "trace.html") == nil)
+    }
+
+    @Test func aFolderIsNoFileToWriteTo() {
+        #expect(Obstacle(toWriting: "/dev")?.description == "/dev is a folder")
     }
 
     @Test func aTraceThatCannotBeWrittenSaysSo() throws {

@@ -18,7 +18,9 @@ function read(raw) {
                 task: text[task], key: text[key], error: text[error], detail: text[detail], first: text[first], last: text[last],
                 attempt, status, count, delay, age, segments, marks: marks ? marks.map(readMark) : [],
             };
-            bar.label = (noun(bar.primitive) === "flight" ? bar.key : "") || bar.task || bar.key || detailLabel(bar) || defaultLabel(bar);
+            // All calls in a task have the name of the task, and these texts distinguish them.
+            const own = { flight: bar.key, request: detailLabel(bar) }[noun(bar.primitive)];
+            bar.label = own || bar.task || bar.key || detailLabel(bar) || defaultLabel(bar);
             bars.push(bar);
             group.bars.push(bar);
         }

@@ -13,7 +13,7 @@ actor Errand {
         case interrupted(by: Int32)
     }
 
-    private let lifetime = AsyncLifetime()
+    private let lifetime = AsyncLifetime(name: "errand")
     private var signal = SIGINT
 
     /// - Parameters:

@@ -49,7 +49,7 @@ struct SearchCommand: AsyncParsableCommand {
         let (said, voice) = AsyncStream<String>.makeStream()
         let service = options.service { voice.yield($0) }
         let prompt = SearchPrompt(service: service, server: options.server, screen: .messages)
-        let lifetime = AsyncLifetime()
+        let lifetime = AsyncLifetime(name: "search prompt")
         lifetime.forEach(said, for: prompt) { prompt, line in prompt.say(line) }
         TerminalMode.takeKeys()
         defer { TerminalMode.restore() }

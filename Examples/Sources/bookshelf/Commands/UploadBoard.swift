@@ -23,7 +23,7 @@ actor UploadBoard {
     private var region = LiveRegion()
     /// The last progress that was printed of each upload, where lines can't be overwritten: a quarter at a time.
     private var quarters: [Int: Int] = [:]
-    private let queue = ActorQueue<UploadBoard>()
+    private let queue = ActorQueue<UploadBoard>(name: "board")
 
     init(_ uploads: [Upload], server: URL, screen: Screen) {
         self.uploads = uploads

@@ -37,7 +37,7 @@ struct WatchCommand: AsyncParsableCommand {
 
 /// Reports changes. Its feed ends with it.
 actor Watcher {
-    private let lifetime = AsyncLifetime()
+    private let lifetime = AsyncLifetime(name: "watch")
     private let screen: Screen
     private var remaining: Int?
     private(set) var last: Int?

@@ -11,7 +11,7 @@ final class BookAPI: Sendable {
     let shelf: Shelf
     let tokens: Tokens
     private let asked = Occurrences()
-    private let lifetime = AsyncLifetime()
+    private let lifetime = AsyncLifetime(name: "heartbeats")
 
     init(settings: ServerSettings, shelf: Shelf) {
         self.settings = settings

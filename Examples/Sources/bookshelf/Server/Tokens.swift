@@ -6,7 +6,7 @@ actor Tokens {
     private let lifetime: Duration
     private let clock: any Clock<Duration>
     private var valid: Set<String> = []
-    private let ends = TaskStore<String>()
+    private let ends = TaskStore<String>(name: "tokens")
 
     init(lifetime: Duration, clock: any Clock<Duration>) {
         self.lifetime = lifetime

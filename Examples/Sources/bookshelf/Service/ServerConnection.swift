@@ -33,6 +33,7 @@ struct ServerConnection: Sendable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = idleLimit / .seconds(1)
         return EndpointClient(
+            name: "bookshelf",
             baseURL: server,
             configuration: configuration,
             policies: policies,

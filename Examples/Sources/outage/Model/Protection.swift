@@ -7,14 +7,14 @@ import TaskControlTesting
 struct Protection: Sendable {
     let budget = RetryBudget()
     let throttle: ClientThrottle
-    let breaker = CircuitBreaker()
+    let breaker = CircuitBreaker(name: "breaker")
     let limiter: AdaptiveLimiter
 
     init(seed: UInt64) {
         let dice = Dice(seed: seed)
-        throttle = ClientThrottle(random: { dice.roll() })
+        throttle = ClientThrottle(name: "throttle", random: { dice.roll() })
         // A refusal says that the service has too much to do, as a time limit does elsewhere.
-        limiter = AdaptiveLimiter(isDrop: { $0 is Unavailable }, random: { dice.roll() })
+        limiter = AdaptiveLimiter(name: "limit", isDrop: { $0 is Unavailable }, random: { dice.roll() })
     }
 }
 

@@ -63,7 +63,7 @@ struct DeadlineChapter: Chapter {
         let b = try await ChildProcess(executable, arguments + ["--next", c.firstLine()])
         guard let address = try await URL(string: b.firstLine()) else { throw NoAddress() }
         let client = TripClient(address: address, policies: P.policies)
-        let permits = AsyncSemaphore(value: atOnce)
+        let permits = AsyncSemaphore(name: "requests", value: atOnce)
         let endings = try await withThrowingTaskGroup { group in
             for _ in 0..<requests {
                 group.addTask {

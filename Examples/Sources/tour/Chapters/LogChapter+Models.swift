@@ -37,7 +37,7 @@ actor NaiveLog: EventLog {
 /// With an `ActorQueue`: a line's place is that of the call. The lines before an urgent line become as urgent.
 actor OrderedLog: EventLog {
     private let file: FileHandle
-    private let queue = ActorQueue<OrderedLog>()
+    private let queue = ActorQueue<OrderedLog>(name: "log")
 
     init(file: URL) throws {
         self.file = try FileHandle(forWritingTo: file)

@@ -21,15 +21,21 @@ final class API: Sendable {
     private let client: EndpointClient
 
     /// - Parameters:
+    ///   - name: The name of the client in a trace, which is that of the act.
     ///   - address: Where a stage of the server is.
     ///   - policies: The policies of the client. By default there are none.
     ///   - observer: Receives each attempt.
-    init(address: URL, policies: ClientPolicies = ClientPolicies(), observer: ResponseObserver? = nil) {
+    init(
+        name: String = "tour",
+        address: URL,
+        policies: ClientPolicies = ClientPolicies(),
+        observer: ResponseObserver? = nil
+    ) {
         let configuration = URLSessionConfiguration.ephemeral
         // The default of 6 would keep most requests of a chapter from ever leaving the client.
         configuration.httpMaximumConnectionsPerHost = Self.connections
         client = EndpointClient(
-            name: "tour",
+            name: name,
             baseURL: address,
             configuration: configuration,
             policies: policies,

@@ -18,21 +18,6 @@ struct TraceFile: ExpressibleByArgument {
             return nil
         }
     }
-
-    /// The reason why it can't be written, if that can be known before; a tour takes minutes.
-    var obstacle: String? {
-        let files = FileManager.default
-        var isFolder: ObjCBool = false
-        if files.fileExists(atPath: path, isDirectory: &isFolder) {
-            if isFolder.boolValue { return "\(path) is a folder" }
-            return files.isWritableFile(atPath: path) ? nil : "\(path) may not be written to"
-        }
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        guard files.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            return "there is no folder \(folder)"
-        }
-        return files.isWritableFile(atPath: folder) ? nil : "the folder \(folder) may not be written to"
-    }
 }
 
 /// Records what happens from now on, for files that are written when it is over.
