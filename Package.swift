@@ -127,6 +127,7 @@ let package = Package(
                 ),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(
                     name: "NIOFoundationCompat",
                     package: "swift-nio",
@@ -278,6 +279,12 @@ let package = Package(
             dependencies: [
                 "TaskControl", "TaskControlFleet", "TaskControlHTTP", "TaskControlSupervision", "TaskControlTesting",
                 "TestSupport",
+                .product(
+                    name: "AsyncHTTPClient",
+                    package: "async-http-client",
+                    condition: .when(traits: ["AsyncHTTPClient"])
+                ),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ]
         ),
         .testTarget(

@@ -51,3 +51,30 @@ extension HTTPError: TransportFailure {
         }
     }
 }
+
+/// Returns whether a transport could not make a connection that it could trust, so that it has sent nothing. `false` if that is not certain.
+///
+/// A transport that reports the part of the body that it has sent (``HTTPTransportRequest/didSend``) must not have reported any: Foundation on
+/// Linux reports a refused connection also when another address of the host had accepted one, and broke it off.
+package func isRefusedConnection(_ error: any Error) -> Bool {
+    if let error = error as? URLError { return error.isRefusedConnection }
+    return (error as? any RefusedConnection)?.isRefusedConnection ?? false
+}
+
+/// An error of a transport that knows whether there was no connection.
+protocol RefusedConnection: Error {
+    var isRefusedConnection: Bool { get }
+}
+
+extension URLError: RefusedConnection {
+    var isRefusedConnection: Bool {
+        switch code {
+        case .badURL, .unsupportedURL, .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed,
+            .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRequired,
+            .appTransportSecurityRequiresSecureConnection:
+            true
+        default: false
+        }
+    }
+}

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 internal import AsyncHTTPClient
+internal import NIOPosix
 internal import NIOSSL
 
 extension HTTPClientError: TransportFailure {
@@ -40,4 +41,28 @@ extension HTTPClient.NWTLSError: TransportFailure {
     var isRetryable: Bool { status == -9806 || status == -9816 }
 }
 #endif
+
+extension HTTPClientError: RefusedConnection {
+    var isRefusedConnection: Bool {
+        switch self {
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout: true
+        default: false
+        }
+    }
+}
+
+/// No address of the host has accepted a connection, or the host has no address.
+extension NIOConnectionError: RefusedConnection {
+    var isRefusedConnection: Bool { true }
+}
+
+extension NIOSSLError: RefusedConnection {
+    var isRefusedConnection: Bool {
+        if case .handshakeFailed = self { true } else { false }
+    }
+}
+
+extension NIOSSLExtraError: RefusedConnection {
+    var isRefusedConnection: Bool { self == .failedToValidateHostname }
+}
 #endif

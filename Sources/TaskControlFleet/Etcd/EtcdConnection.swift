@@ -1,0 +1,287 @@
+import Foundation
+import TaskControl
+import TaskControlHTTP
+
+/// Sends requests to the members of a cluster: chooses endpoints, adds the token, and interprets failures.
+final class EtcdConnection: Sendable {
+    /// Whether a request may be executed twice.
+    enum Repetition: Sendable {
+        /// A failure is answered by the next endpoint.
+        case allowed
+        /// The request is sent again only if it was certainly not executed.
+        case refused
+    }
+
+    /// The largest response, in bytes: many times the limit of a request, 1.5 MiB.
+    static let maxResponse = 64 << 20
+
+    let endpoints: [URL]
+    private let credentials: EtcdCredentials?
+    private let transport: any HTTPTransport
+    private let attemptTimeout: Duration
+    let clock: any Clock<Duration>
+    let source: EventSource
+    private let rotation: Locked<EtcdEndpointRotation>
+    private let tokens = EtcdTokens()
+
+    init(
+        endpoints: [URL],
+        credentials: EtcdCredentials?,
+        transport: any HTTPTransport,
+        attemptTimeout: Duration,
+        clock: any Clock<Duration>,
+        name: String?
+    ) {
+        self.endpoints = endpoints
+        self.credentials = credentials
+        self.transport = transport
+        self.attemptTimeout = attemptTimeout
+        self.clock = clock
+        source = EventSource(.etcdStore, name: name)
+        rotation = Locked(EtcdEndpointRotation(count: endpoints.count))
+    }
+
+    // MARK: Requests
+
+    /// Sends a request to one endpoint after another until one has executed it.
+    ///
+    /// - Throws: `StoreError`; `CancellationError` if the caller is cancelled.
+    func send<Response: Decodable & Sendable>(
+        _ path: String,
+        _ message: some Encodable,
+        _ repetition: Repetition,
+        as type: Response.Type = Response.self
+    ) async throws -> Response {
+        let body = try Self.encode(message)
+        var unknown: EtcdFailure?
+        var last = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
+        var mayFetchToken = credentials != nil
+        for endpoint in rotation.withLock(\.order) {
+            attempts: while true {
+                let token = try await token(after: unknown)
+                do {
+                    return try await attempt(path, body, repetition, at: endpoint, token: token?.text)
+                } catch let failure as EtcdFailure {
+                    switch failure.kind {
+                    case .tokenRefused where mayFetchToken:
+                        mayFetchToken = false
+                        if let token { tokens.refuse(token) }
+                        continue attempts
+                    case .notExecuted: break
+                    case .unknown:
+                        unknown = failure
+                        if repetition == .refused {
+                            moveOn(from: endpoint, failure)
+                            throw failure.storeError
+                        }
+                    default: throw failure.storeError
+                    }
+                    moveOn(from: endpoint, failure)
+                    last = failure
+                    break attempts
+                }
+            }
+        }
+        throw (unknown ?? last).storeError
+    }
+
+    /// Sends a request to one endpoint.
+    ///
+    /// - Throws: `EtcdFailure`; `CancellationError` if the caller is cancelled.
+    private func attempt<Response: Decodable & Sendable>(
+        _ path: String,
+        _ body: Data,
+        _ repetition: Repetition,
+        at endpoint: Int,
+        token: String?
+    ) async throws -> Response {
+        let hasSent = Locked(false)
+        var request = HTTPTransportRequest(
+            request(path, at: endpoint, token: token),
+            body: repetition == .allowed ? .data(body) : .sentOnce(body),
+            credentialHeaders: ["Authorization"]
+        )
+        request.didSend = { sent, _ in if sent > 0 { hasSent.withLock { $0 = true } } }
+        let (status, answer) = try await limited(hasSent) { [request] in
+            try await self.transport.withResponse(to: request) { response in
+                var answer = Data()
+                for try await part in response.body {
+                    answer += part
+                    if answer.count > Self.maxResponse { throw EtcdFailure(.unknown, "the answer is too long") }
+                }
+                return (response.head.statusCode, answer)
+            }
+        }
+        guard status == 200 else { throw EtcdFailure(status: status, body: answer) }
+        do {
+            return try JSONDecoder().decode(Response.self, from: answer)
+        } catch {
+            // The error of the decoder can contain what was received.
+            throw EtcdFailure(.unknown, "the answer cannot be decoded")
+        }
+    }
+
+    /// Runs an attempt with its time limit.
+    private func limited<Value: Sendable>(
+        _ hasSent: Locked<Bool>,
+        _ operation: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await withTimeLimit(attemptTimeout, operation)
+        } catch {
+            try Task.checkCancellation()
+            switch error {
+            case let failure as EtcdFailure: throw failure
+            case is TimeoutError: throw EtcdFailure(.unknown, "no answer within \(attemptTimeout)")
+            default: throw EtcdFailure(transport: error, hasSent: hasSent.withLock(\.self))
+            }
+        }
+    }
+
+    private func request(_ path: String, at endpoint: Int, token: String?) -> URLRequest {
+        var request = URLRequest(url: endpoints[endpoint].appendingPathComponent("v3/" + path))
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        // A member without a leader answers with an error, and does not keep its callers waiting.
+        request.setValue("true", forHTTPHeaderField: "Grpc-Metadata-hasleader")
+        if let token { request.setValue(token, forHTTPHeaderField: "Authorization") }
+        return request
+    }
+
+    private static func encode(_ message: some Encodable) throws -> Data {
+        do {
+            return try JSONEncoder().encode(message)
+        } catch {
+            throw StoreError(.refused, "the request cannot be encoded")
+        }
+    }
+
+    private func moveOn(from endpoint: Int, _ failure: EtcdFailure) {
+        rotation.withLock { $0.failed(endpoint) }
+        emit(.endpointFailed, failure.storeError, at: endpoint)
+    }
+
+    func emit(_ kind: TaskEvent.Kind, _ error: StoreError?, at endpoint: Int?) {
+        Diagnostics.emit(source.event(kind, error: error, detail: endpoint.map { endpoints[$0].place }))
+    }
+
+    // MARK: Tokens
+
+    /// Returns the token for the next attempt; `nil`: there are no credentials.
+    ///
+    /// - Parameter unknown: A failure of an earlier attempt, which decides the kind of the error.
+    private func token(after unknown: EtcdFailure? = nil) async throws -> EtcdTokens.Token? {
+        guard let credentials else { return nil }
+        do {
+            return try await tokens.token { [self] in try await authenticate(credentials) }
+        } catch let error as StoreError where error.reason == .ambiguous && unknown == nil {
+            // The operation itself was not sent.
+            throw StoreError(.unavailable, "authentication: \(error.message)")
+        }
+    }
+
+    private func authenticate(_ credentials: EtcdCredentials) async throws -> String? {
+        let message = EtcdAuthenticateRequest(name: credentials.user, password: credentials.password)
+        let body = try Self.encode(message)
+        var last = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
+        for endpoint in rotation.withLock(\.order) {
+            do {
+                let response: EtcdAuthenticateResponse = try await attempt(
+                    "auth/authenticate",
+                    body,
+                    .allowed,
+                    at: endpoint,
+                    token: nil
+                )
+                emit(.authenticated, nil, at: endpoint)
+                return response.token
+            } catch let failure as EtcdFailure {
+                switch failure.kind {
+                case .authenticationNotEnabled: return nil
+                case .notExecuted, .unknown: moveOn(from: endpoint, failure)
+                default: throw failure.storeError
+                }
+                last = failure
+            }
+        }
+        throw last.storeError
+    }
+
+    // MARK: Streams
+
+    /// Sends a request to one endpoint, and passes on the messages of its stream as they arrive.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - receive: Receives a message.
+    /// - Throws: `EtcdFailure`, also at the end of the stream; the error of `receive`; `StoreError` if there is no token; `CancellationError`.
+    func stream<Message: Decodable & Sendable>(
+        _ path: String,
+        _ message: some Encodable,
+        at endpoint: Int,
+        token: EtcdTokens.Token?,
+        receive: nonisolated(nonsending) (Message) async throws -> Void
+    ) async throws {
+        var request = request(path, at: endpoint, token: token?.text)
+        // A year: a watch can be silent for as long as nothing changes.
+        request.timeoutInterval = 31_536_000
+        let body = try Self.encode(message)
+        do {
+            try await transport.withResponse(
+                to: HTTPTransportRequest(request, body: .data(body), credentialHeaders: ["Authorization"])
+            ) { response in
+                var lines = response.lines(limit: Self.maxResponse).makeAsyncIterator()
+                guard response.head.statusCode == 200 else {
+                    let answer = try await lines.next() ?? ""
+                    throw EtcdFailure(status: response.head.statusCode, body: Data(answer.utf8))
+                }
+                while let line = try await lines.next() {
+                    if line.isEmpty { continue }
+                    try await receive(Self.message(line))
+                }
+                throw EtcdFailure(.unknown, "the stream has ended")
+            }
+        } catch {
+            try Task.checkCancellation()
+            if error is EtcdFailure || error is StoreError { throw error }
+            throw EtcdFailure(transport: error, hasSent: true)
+        }
+    }
+
+    private static func message<Message: Decodable & Sendable>(_ line: String) throws -> Message {
+        guard let message = try? JSONDecoder().decode(EtcdStreamMessage<Message>.self, from: Data(line.utf8)) else {
+            throw EtcdFailure(.unknown, "a message cannot be decoded")
+        }
+        if let error = message.error { throw EtcdFailure(code: error.grpc_code ?? 2, message: error.message ?? "") }
+        guard let result = message.result else { throw EtcdFailure(.unknown, "a message is empty") }
+        return result
+    }
+
+    /// Returns the token for a stream; `nil`: there are no credentials.
+    func streamToken() async throws -> EtcdTokens.Token? { try await token() }
+
+    /// Forgets the token that a stream was refused with.
+    func refuse(_ token: EtcdTokens.Token) { tokens.refuse(token) }
+}
+
+extension URL {
+    /// The host and the port, without user and password.
+    fileprivate var place: String { (host ?? "") + (port.map { ":\($0)" } ?? "") }
+}
+
+extension UploadEndpointBody {
+    /// A body that is not sent again, also not by the layers below: URLSession repeats a POST when a connection that was kept turns out to be
+    /// closed, although the server can have executed the request.
+    fileprivate static func sentOnce(_ data: Data) -> UploadEndpointBody {
+        let isFirst = Locked(true)
+        return .stream(length: Int64(data.count)) {
+            guard
+                isFirst.withLock({ first in
+                    defer { first = false }
+                    return first
+                })
+            else { throw EtcdFailure(.unknown, "the connection was closed before the answer") }
+            return InputStream(data: data)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// A user of etcd, whose name and password an ``EtcdStore`` exchanges for a token.
+///
+/// The user needs the permission to read and write all keys of the store's namespace.
+///
+/// Its description shows neither the name nor the password.
+public struct EtcdCredentials: Sendable, CustomStringConvertible, CustomReflectable {
+    let user: String
+    let password: String
+
+    /// Creates credentials.
+    ///
+    /// - Parameters:
+    ///   - user: The name of the user.
+    ///   - password: The password of the user.
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+
+    /// A text without the name and the password.
+    public var description: String { "EtcdCredentials(…)" }
+
+    /// A mirror without children, so that `dump` does not show the password.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import TaskControlHTTP
+
+/// The failure of one attempt of a request.
+struct EtcdFailure: Error, Hashable, Sendable {
+    /// The kind of a failure, which decides what follows.
+    enum Kind: Hashable, Sendable {
+        /// The request was not executed: another endpoint may execute it.
+        case notExecuted
+        /// The request may have been executed.
+        case unknown
+        /// The token was refused, and nothing was executed: a new one may be accepted.
+        case tokenRefused
+        /// The server does not authenticate its clients.
+        case authenticationNotEnabled
+        /// No such lease exists.
+        case leaseNotFound
+        /// The user does not exist, has another password, or lacks a permission.
+        case unauthorized
+        /// The server refuses the request, and so would others.
+        case refused
+    }
+
+    let kind: Kind
+    let message: String
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// The error for the caller.
+    var storeError: StoreError {
+        switch kind {
+        case .notExecuted: StoreError(.unavailable, message)
+        case .unknown: StoreError(.ambiguous, message)
+        case .tokenRefused, .unauthorized: StoreError(.unauthorized, message)
+        case .leaseNotFound: StoreError(.leaseNotFound, message)
+        case .authenticationNotEnabled, .refused: StoreError(.refused, message)
+        }
+    }
+}
+
+// MARK: Errors of the server
+
+extension EtcdFailure {
+    /// Creates the failure that a response with the status of an error describes.
+    init(status: Int, body: Data) {
+        if let response = try? JSONDecoder().decode(EtcdErrorResponse.self, from: body), let code = response.code {
+            self.init(code: code, message: response.message ?? "")
+            return
+        }
+        // Not etcd's: a proxy's, or that of another server.
+        switch status {
+        case 401, 403, 407: self.init(.unauthorized, "status \(status)")
+        case 429: self.init(.notExecuted, "status \(status)")
+        case 300..<500: self.init(.refused, "status \(status): this is not the JSON gateway of etcd 3.4 or later")
+        default: self.init(.unknown, "status \(status)")
+        }
+    }
+
+    /// Creates the failure of an error of etcd.
+    ///
+    /// - Parameters:
+    ///   - code: The code of gRPC.
+    ///   - message: The message of the server.
+    init(code: Int, message: String) {
+        let shown = Self.shown(message)
+        let text = shown ?? "code \(code)"
+        if let shown, let kind = Self.kind(ofMessage: shown) {
+            self.init(kind, text)
+            return
+        }
+        switch code {
+        // INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED
+        case 3, 6, 9, 11, 12: self.init(.refused, text)
+        // NOT_FOUND
+        case 5: self.init(.refused, text)
+        // PERMISSION_DENIED
+        case 7: self.init(.unauthorized, text)
+        // RESOURCE_EXHAUSTED: no space, or too many requests. Checked before a proposal.
+        case 8: self.init(.refused, text)
+        // DATA_LOSS: the member has stopped to serve.
+        case 15: self.init(.refused, text)
+        // UNAUTHENTICATED
+        case 16: self.init(.tokenRefused, text)
+        // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE: all of them also occur after a proposal.
+        default: self.init(.unknown, text)
+        }
+    }
+
+    /// Creates the failure that a canceled watch gives as its reason.
+    init(cancelReason reason: String) {
+        // "rpc error: code = PermissionDenied desc = etcdserver: permission denied"
+        let code =
+            if reason.contains("code = Unauthenticated") {
+                16
+            } else if reason.contains("code = PermissionDenied") {
+                7
+            } else if reason.contains("code = InvalidArgument") {
+                3
+            } else {
+                2
+            }
+        self.init(code: code, message: reason)
+    }
+
+    /// The messages that say more than their code.
+    ///
+    /// Sources: etcd 3.4 and 3.5, `etcdserver/api/v3rpc/rpctypes/error.go`, `etcdserver/errors.go`, `raft/raft.go`, `auth/store.go`.
+    private static func kind(ofMessage message: String) -> Kind? {
+        switch message {
+        case "etcdserver: requested lease not found": .leaseNotFound
+        case "etcdserver: authentication is not enabled": .authenticationNotEnabled
+        // A request without a token, to a server that requires one since a moment ago.
+        case "etcdserver: user name is empty", "etcdserver: invalid auth token",
+            "etcdserver: revision of auth store is old",
+            "auth: revision in header is old":
+            .tokenRefused
+        case "etcdserver: authentication failed, invalid user ID or password", "etcdserver: user name not found",
+            "etcdserver: permission denied":
+            .unauthorized
+        // Checked before anything is proposed.
+        case "etcdserver: no leader", "etcdserver: too many requests", "etcdserver: not capable",
+            "etcdserver: rpc not supported for learner", "raft proposal dropped":
+            .notExecuted
+        default: nil
+        }
+    }
+
+    /// The part of a message that etcd itself has written, all of which are constants. Texts of other layers can repeat what was sent.
+    private static func shown(_ message: String) -> String? {
+        for beginning in ["etcdserver: ", "auth: ", "mvcc: ", "raft proposal "] {
+            if let range = message.range(of: beginning) { return String(message[range.lowerBound...].prefix(120)) }
+        }
+        return nil
+    }
+}
+
+// MARK: Errors of the network
+
+extension EtcdFailure {
+    /// Creates the failure of an error of the transport.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - hasBody: Whether the transport has passed on a part of the request's body.
+    init(transport error: any Error, hasSent: Bool) {
+        // An error of a transport can contain the URL and the headers of the request.
+        let text = (error as? URLError).map { "URLError \($0.errorCode)" } ?? "\(type(of: error))"
+        self.init(!hasSent && isRefusedConnection(error) ? .notExecuted : .unknown, "network: \(text)")
+    }
+}

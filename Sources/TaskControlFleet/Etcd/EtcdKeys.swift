@@ -1,0 +1,139 @@
+import Foundation
+
+/// The keys of a store in etcd: each has the namespace before it, and ranges are given by their first key and the key after their last.
+struct EtcdKeys: Hashable, Sendable {
+    private let namespace: String
+
+    init(namespace: String) { self.namespace = namespace }
+
+    /// Returns the key as etcd has it.
+    func data(_ key: String) -> Data { Data((namespace + key).utf8) }
+
+    /// Returns the key without the namespace. Bytes that are not UTF-8 are replaced.
+    func key(_ data: Data) -> String { String(decoding: data.dropFirst(namespace.utf8.count), as: UTF8.self) }
+
+    /// The keys of the namespace.
+    var all: (key: Data, end: Data?) { bounds(.prefix("")) }
+
+    /// Returns the first key of a range, and the key after its last; `nil`: it is one key.
+    func bounds(_ keys: StoreRange.Keys) -> (key: Data, end: Data?) {
+        switch keys {
+        case .key(let key): return (data(key), nil)
+        case .prefix(let prefix):
+            let first = data(prefix)
+            // Of all keys, both are a zero. UTF-8 has no byte 255.
+            guard let last = first.last else { return (Data([0]), Data([0])) }
+            return (first, first.dropLast() + [last + 1])
+        }
+    }
+
+    func entry(_ message: EtcdKeyValue) -> StoreEntry {
+        let lease = message.lease?.value ?? 0
+        return StoreEntry(
+            key: key(message.key ?? Data()),
+            value: message.value ?? Data(),
+            createRevision: message.create_revision?.value ?? 0,
+            modifyRevision: message.mod_revision?.value ?? 0,
+            lease: lease == 0 ? nil : LeaseID(rawValue: lease)
+        )
+    }
+
+    func change(_ event: EtcdWatchResponse.Event) -> StoreChanges.Change? {
+        guard let message = event.kv else { return nil }
+        return event.type == "DELETE"
+            ? .delete(key: key(message.key ?? Data()), revision: message.mod_revision?.value ?? 0)
+            : .put(entry(message))
+    }
+}
+
+// MARK: Ranges
+
+extension EtcdKeys {
+    func request(_ range: StoreRange) -> EtcdRangeRequest {
+        let (key, end) = bounds(range.keys)
+        return EtcdRangeRequest(
+            key: key,
+            range_end: end,
+            // To etcd, 0 is no limit.
+            limit: range.limit.map { EtcdInteger(Int64(max(1, $0))) },
+            sort_order: range.order == .creation ? .ascending : nil,
+            sort_target: range.order == .creation ? .creation : nil
+        )
+    }
+
+    func entries(_ response: EtcdRangeResponse?) -> [StoreEntry] { (response?.kvs ?? []).map(entry) }
+}
+
+// MARK: Transactions
+
+extension EtcdKeys {
+    /// - Throws: `StoreError` for an entry of a lease that cannot exist.
+    func request(_ transaction: StoreTransaction) throws -> EtcdTransactionRequest {
+        EtcdTransactionRequest(
+            compare: transaction.comparisons.map(compare),
+            success: try transaction.success.map(operation),
+            failure: try transaction.failure.map(operation)
+        )
+    }
+
+    private func compare(_ comparison: StoreTransaction.Comparison) -> EtcdTransactionRequest.Compare {
+        switch comparison {
+        case .absent(let key):
+            .init(key: data(key), target: .creation, result: .equal, create_revision: 0)
+        case .present(let key):
+            .init(key: data(key), target: .creation, result: .greater, create_revision: 0)
+        case .createRevision(let key, let revision):
+            .init(key: data(key), target: .creation, result: .equal, create_revision: EtcdInteger(revision))
+        case .modifyRevision(let key, let revision):
+            .init(key: data(key), target: .modification, result: .equal, mod_revision: EtcdInteger(revision))
+        case .value(let key, let value):
+            .init(key: data(key), target: .value, result: .equal, value: value)
+        }
+    }
+
+    private func operation(_ operation: StoreTransaction.Operation) throws -> EtcdTransactionRequest.Operation {
+        switch operation {
+        case .put(let key, let value, let lease):
+            // To etcd, the lease 0 is none: the entry would never be removed.
+            if lease?.rawValue == 0 { throw StoreError(.leaseNotFound, "no lease has the number 0") }
+            let lease = lease.map { EtcdInteger($0.rawValue) }
+            return .init(request_put: EtcdPutRequest(key: data(key), value: value, lease: lease))
+        case .delete(let keys):
+            let (key, end) = bounds(keys)
+            return .init(request_delete_range: EtcdDeleteRequest(key: key, range_end: end))
+        case .read(let range):
+            return .init(request_range: request(range))
+        }
+    }
+
+    /// - Throws: `StoreError` for an answer that does not fit the transaction.
+    func result(
+        _ response: EtcdTransactionResponse,
+        of transaction: StoreTransaction
+    ) throws -> StoreTransaction.Result {
+        let succeeded = response.succeeded ?? false
+        let operations = succeeded ? transaction.success : transaction.failure
+        let responses = response.responses ?? []
+        guard responses.count == operations.count, let revision = response.header?.revision?.value else {
+            throw StoreError(.ambiguous, "the answer does not fit the transaction")
+        }
+        let reads = zip(operations, responses).compactMap { operation, response in
+            if case .read = operation { entries(response.response_range) } else { nil }
+        }
+        return StoreTransaction.Result(
+            succeeded: succeeded,
+            reads: reads,
+            revision: revision,
+            term: response.header?.term ?? 0
+        )
+    }
+}
+
+extension StoreTransaction {
+    /// Whether the transaction changes nothing, so that it may be executed twice.
+    var isReading: Bool {
+        (success + failure).allSatisfy { operation in
+            if case .read = operation { true } else { false }
+        }
+    }
+}

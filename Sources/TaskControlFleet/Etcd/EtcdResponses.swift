@@ -1,0 +1,103 @@
+import Foundation
+
+// The messages that etcd's JSON gateway sends. A field that has the default value of its type, such as `false`, 0 or an empty list, is absent.
+
+struct EtcdHeader: Decodable, Hashable, Sendable {
+    var revision: EtcdInteger?
+    var raft_term: EtcdInteger?
+
+    /// The term of the leader that the answering member knew.
+    var term: UInt64 { UInt64(bitPattern: raft_term?.value ?? 0) }
+}
+
+struct EtcdKeyValue: Decodable, Hashable, Sendable {
+    var key: Data?
+    var value: Data?
+    var create_revision: EtcdInteger?
+    var mod_revision: EtcdInteger?
+    var lease: EtcdInteger?
+}
+
+struct EtcdAuthenticateResponse: Decodable, Hashable, Sendable {
+    var token: String?
+}
+
+struct EtcdGrantResponse: Decodable, Hashable, Sendable {
+    var header: EtcdHeader?
+    var ID: EtcdInteger?
+    var TTL: EtcdInteger?
+}
+
+struct EtcdKeepAliveResponse: Decodable, Hashable, Sendable {
+    var header: EtcdHeader?
+    var ID: EtcdInteger?
+    /// Absent: there is no such lease.
+    var TTL: EtcdInteger?
+}
+
+struct EtcdRevokeResponse: Decodable, Hashable, Sendable {
+    var header: EtcdHeader?
+}
+
+struct EtcdRangeResponse: Decodable, Hashable, Sendable {
+    var header: EtcdHeader?
+    var kvs: [EtcdKeyValue]?
+}
+
+struct EtcdTransactionResponse: Decodable, Hashable, Sendable {
+    struct Operation: Decodable, Hashable, Sendable {
+        var response_range: EtcdRangeResponse?
+    }
+
+    var header: EtcdHeader?
+    /// Absent: `false`.
+    var succeeded: Bool?
+    var responses: [Operation]?
+}
+
+struct EtcdWatchResponse: Decodable, Hashable, Sendable {
+    struct Event: Decodable, Hashable, Sendable {
+        /// Absent: `PUT`.
+        var type: String?
+        var kv: EtcdKeyValue?
+    }
+
+    var header: EtcdHeader?
+    var created: Bool?
+    var canceled: Bool?
+    var cancel_reason: String?
+    var compact_revision: EtcdInteger?
+    var events: [Event]?
+}
+
+/// A line of a stream: the answer to a renewal, or a message of a watch.
+struct EtcdStreamMessage<Message: Decodable & Sendable>: Decodable, Sendable {
+    var result: Message?
+    var error: EtcdErrorDetail?
+}
+
+/// The error within a stream.
+struct EtcdErrorDetail: Decodable, Hashable, Sendable {
+    var grpc_code: Int?
+    var message: String?
+}
+
+/// The body of a response with the status of an error.
+struct EtcdErrorResponse: Decodable, Hashable, Sendable {
+    let message: String?
+    /// The code of gRPC.
+    let code: Int?
+
+    private enum Key: String, CodingKey { case error, message, code }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        // A stream that fails at its beginning has the error of a stream, with the status of an error.
+        if let detail = try? container.decode(EtcdErrorDetail.self, forKey: .error) {
+            (message, code) = (detail.message, detail.grpc_code)
+        } else {
+            message = try container.decodeIfPresent(String.self, forKey: .message)
+            code = try container.decodeIfPresent(Int.self, forKey: .code)
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import TaskControl
+
+/// The watch of a namespace that all watchers of a store share: one connection, which is made when the first watcher comes, and made again
+/// until the last one has left.
+final class EtcdWatches: Sendable {
+    private typealias Machine = WatchStateMachine<UnsafeContinuation<Void, Never>>
+
+    private struct State {
+        var machine = Machine()
+        /// The task of the current run.
+        var task: Task<Void, Never>?
+        /// The endpoint of the watch. Requests have their own: a watch that moves on says nothing about them.
+        var rotation: EtcdEndpointRotation
+    }
+
+    private let connection: EtcdConnection
+    private let keys: EtcdKeys
+    private let openTimeout: Duration
+    private let silenceLimit: Duration
+    private let clock: any Clock<Duration>
+    private let state: Locked<State>
+
+    init(
+        _ connection: EtcdConnection,
+        _ keys: EtcdKeys,
+        openTimeout: Duration,
+        silenceLimit: Duration,
+        clock: any Clock<Duration>
+    ) {
+        self.connection = connection
+        self.keys = keys
+        self.openTimeout = openTimeout
+        self.silenceLimit = silenceLimit
+        self.clock = clock
+        state = Locked(State(rotation: EtcdEndpointRotation(count: connection.endpoints.count)))
+    }
+
+    // MARK: Watchers
+
+    nonisolated(nonsending) func watch(
+        _ range: StoreRange,
+        after revision: Int64,
+        receive: nonisolated(nonsending) (StoreChanges) async throws -> Void
+    ) async throws {
+        try Task.checkCancellation()
+        let id = add(range, after: revision)
+        defer { act { $0.remove(id) } }
+        while true {
+            switch state.withLock({ $0.machine.next(id) }) {
+            case .report(let changes): try await receive(changes)
+            case .failure(let error): throw error
+            case .left: throw CancellationError()
+            case .wait:
+                await suspend(
+                    parking: { waiter in state.withLock { $0.machine.park(id, waiter) } == nil ? nil : () },
+                    onCancel: { [state] in state.withLock { $0.machine.leave(id) }?.resume() }
+                )
+            }
+            try Task.checkCancellation()
+        }
+    }
+
+    private func add(_ range: StoreRange, after revision: Int64) -> Machine.ID {
+        let (id, action) = state.withLock { $0.machine.add(range, after: revision) }
+        carryOut(action)
+        return id
+    }
+
+    private func act(_ event: (inout Machine) -> Machine.Action) {
+        carryOut(state.withLock { event(&$0.machine) })
+    }
+
+    private func carryOut(_ action: Machine.Action) {
+        for waiter in action.wake { waiter.resume() }
+        switch action.command {
+        case .run(let run):
+            // Detached: the connection belongs to all watchers, and has no context of the first.
+            let task = Task.detached(name: "EtcdStore.watch") { [self] in await self.run(run) }
+            // A task of an earlier run has been cancelled.
+            let old = state.withLock { state in
+                defer { state.task = task }
+                return state.task
+            }
+            old?.cancel()
+        case .stop:
+            // The watchers of a new run can be here already: their task stays.
+            let task = state.withLock { $0.machine.count == 0 ? $0.task.take() : nil }
+            task?.cancel()
+        case nil: break
+        }
+    }
+
+    // MARK: Connections
+
+    /// Makes connections until the run is over.
+    private func run(_ run: Int) async {
+        var schedule = RetrySchedule(Self.backoff)
+        // A token that is refused twice in a row is not out of date.
+        var hasRefusedToken = false
+        while let next = state.withLock({ $0.machine.connect(run) }) {
+            let endpoint = state.withLock { $0.rotation.current }
+            let failure = await connect(next, at: endpoint, hasRefusedToken: &hasRefusedToken)
+            let (action, continuation) = state.withLock { $0.machine.ended(next.number, failure) }
+            carryOut(action)
+            guard !Task.isCancelled, case .again(let failures, let elsewhere) = continuation else { break }
+            if elsewhere { state.withLock { $0.rotation.failed(endpoint) } }
+            connection.emit(.watchInterrupted, failure, at: endpoint)
+            if failures == 1 { schedule = RetrySchedule(Self.backoff) }
+            guard failures > 0,
+                let delay = schedule.delay(afterAttempt: failures, error: CancellationError(), hint: nil)
+            else { continue }
+            do { try await clock.sleep(for: delay) } catch { break }
+        }
+    }
+
+    /// Delays between connections that fail: the first is shorter than a person notices, and the cap the time after which a cluster that is back
+    /// is found at the latest.
+    private static let backoff = RetryBackoff.exponential(base: .milliseconds(50)).capped(at: .seconds(2))
+
+    /// Makes one connection, and returns when it has ended.
+    private func connect(
+        _ next: Machine.Connection,
+        at endpoint: Int,
+        hasRefusedToken: inout Bool
+    ) async -> StoreError? {
+        let token: EtcdTokens.Token?
+        do {
+            token = try await connection.streamToken()
+        } catch {
+            return error as? StoreError
+        }
+        let failure = await withTaskGroup(of: EtcdFailure?.self) { group in
+            group.addTask { await self.read(next, at: endpoint, token: token) }
+            group.addTask {
+                await self.listen(next.number)
+                return nil
+            }
+            group.addTask {
+                await self.closing(next.number)
+                return nil
+            }
+            let first = await group.next()
+            group.cancelAll()
+            return first ?? nil
+        }
+        guard let failure, failure.kind == .tokenRefused, let token, !hasRefusedToken else {
+            if failure == nil || failure?.kind == .unknown || failure?.kind == .notExecuted { hasRefusedToken = false }
+            return failure?.storeError
+        }
+        hasRefusedToken = true
+        connection.refuse(token)
+        return StoreError(.unavailable, failure.message)
+    }
+
+    /// Reads the messages of a connection.
+    private func read(
+        _ next: Machine.Connection,
+        at endpoint: Int,
+        token: EtcdTokens.Token?
+    ) async -> EtcdFailure? {
+        let (key, end) = keys.all
+        let request = EtcdWatchRequest(
+            create_request: .init(key: key, range_end: end, start_revision: EtcdInteger(next.revision + 1))
+        )
+        do {
+            try await connection.stream("watch", request, at: endpoint, token: token) {
+                (message: EtcdWatchResponse) in
+                try self.receive(message, of: next.number)
+            }
+            return nil
+        } catch {
+            return error as? EtcdFailure
+        }
+    }
+
+    private func receive(_ message: EtcdWatchResponse, of number: Int) throws {
+        if message.canceled == true {
+            // After a compaction the stream stays open, and so it does after a refusal, which also says that the watch was created.
+            guard let revision = message.compact_revision?.value, revision > 0 else {
+                throw EtcdFailure(cancelReason: message.cancel_reason ?? "")
+            }
+            return act { $0.compacted(revision, of: number) }
+        }
+        if message.created == true { act { $0.opened(number) } }
+        let changes = (message.events ?? []).compactMap { keys.change($0).map(WatchHistory.Change.init) }
+        if changes.isEmpty {
+            state.withLock { $0.machine.receiveProgress(of: number) }
+        } else {
+            act { $0.receive(changes, of: number) }
+        }
+    }
+
+    /// Returns when a connection does not open in time, or when the clock fails; verifies a connection that is silent.
+    private func listen(_ number: Int) async {
+        var limit = openTimeout
+        while (try? await clock.sleep(for: limit)) != nil {
+            limit = silenceLimit
+            switch state.withLock({ $0.machine.tick(number) }) {
+            case .fine: break
+            case .end: return
+            case .verify:
+                // If no endpoint answers, the next tick verifies.
+                guard let revision = try? await revision() else { continue }
+                act { $0.verified(revision, of: number) }
+            }
+        }
+    }
+
+    /// Returns the revision of the store.
+    private func revision() async throws -> Int64? {
+        let (key, _) = keys.all
+        let request = EtcdRangeRequest(key: key, limit: 1, keys_only: true)
+        let response: EtcdRangeResponse = try await connection.send("kv/range", request, .allowed)
+        return response.header?.revision?.value
+    }
+
+    /// Returns when a connection must end.
+    private func closing(_ number: Int) async {
+        await suspend(
+            parking: { waiter in state.withLock { $0.machine.parkCloser(number, waiter) } == nil ? nil : () },
+            onCancel: { [state] in state.withLock { $0.machine.leaveCloser(number) }?.resume() }
+        )
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import TaskControl
+import TaskControlFleet
+import TaskControlHTTP
+import TaskControlTesting
+import TestSupport
+import Testing
+
+/// The contract of stores on a real cluster, and what only a real cluster shows.
+@Suite(
+    .timeLimit(.minutes(5)),
+    .enabled(if: EtcdServer.isThere, "scripts/check-fleet starts a cluster and sets TASKCONTROL_ETCD"),
+    .tags(.unsanitized)
+)
+struct EtcdServerTests {
+    /// One store for all of them: their watches share a connection.
+    private static let store = EtcdServer.store()
+
+    private func contract(_ store: EtcdStore) -> StoreContract {
+        StoreContract(store, prefix: "contract/\(UUID())/")
+    }
+
+    @Test(arguments: StoreContract.checks)
+    func keepsThePromisesOfAStore(_ check: StoreContract.Check) async throws {
+        try await check.run(contract(Self.store))
+    }
+
+    #if AsyncHTTPClient
+    @Test(arguments: StoreContract.checks)
+    func keepsThePromisesOverAsyncHTTPClient(_ check: StoreContract.Check) async throws {
+        try await check.run(contract(EtcdServer.store(transport: AsyncHTTPClientTransport.trusting)))
+    }
+    #endif
+
+    @Test func aWatchOverAStreamReportsAChangeWhileTheStreamGoesOn() async throws {
+        let (store, prefix) = (Self.store, "stream/\(UUID())/")
+        let revision = try await store.read(.prefix(prefix)).revision
+        let (begun, arrived) = (Gate(), Locked([Gate(), Gate(), Gate()]))
+        let watch = Task {
+            var count = 0
+            try await store.watch(.prefix(prefix), after: revision) { report in
+                begun.open()
+                for _ in report.changes {
+                    arrived.withLock(\.self)[count].open()
+                    count += 1
+                }
+            }
+        }
+        try await begun.wait()
+        // Each is put after the one before it has arrived: a transport that collects them would never pass them on.
+        for gate in arrived.withLock(\.self) {
+            _ = try await store.transact(StoreTransaction(success: [.put(prefix + "a", Data())]))
+            try await gate.wait()
+        }
+        watch.cancel()
+        await #expect(throws: CancellationError.self) { try await watch.value }
+    }
+
+    @Test func aTokenThatTheServerHasForgottenIsObtainedAgain() async throws {
+        guard EtcdServer.authenticates else { return }
+        let (store, key) = (EtcdServer.store(), "token/\(UUID())")
+        for value in 1...3 {
+            _ = try await store.transact(StoreTransaction(success: [.put(key, Data([UInt8(value)]))]))
+            try await EtcdServer.invalidateTokens()
+            #expect(try await store.read(.key(key)).entries.map(\.value) == [Data([UInt8(value)])])
+            try await EtcdServer.invalidateTokens()
+            let revision = try await store.read(.key(key)).revision
+            try await EtcdServer.invalidateTokens()
+            struct Enough: Error {}
+            await #expect(throws: Enough.self) {
+                try await store.watch(.key(key), after: revision) { _ in throw Enough() }
+            }
+        }
+    }
+
+    @Test func aWrongPasswordIsUnauthorized() async throws {
+        guard EtcdServer.authenticates else { return }
+        let store = EtcdStore(
+            endpoints: EtcdServer.endpoints,
+            credentials: EtcdCredentials(user: "root", password: "wrong-password")
+        )
+        let error = await #expect(throws: StoreError.self) { try await store.read(.prefix("")) }
+        #expect(error?.reason == .unauthorized)
+        #expect(error?.description.contains("wrong-password") == false)
+    }
+
+    @Test func aWatchWithoutPermissionThrows() async throws {
+        guard EtcdServer.authenticates else { return }
+        let store = EtcdStore(
+            endpoints: EtcdServer.endpoints,
+            credentials: EtcdServer.credentials,
+            namespace: "elsewhere/"
+        )
+        let error = await #expect(throws: StoreError.self) { try await store.watch(.prefix(""), after: 0) { _ in } }
+        #expect(error?.reason == .unauthorized)
+        let other = await #expect(throws: StoreError.self) {
+            try await store.transact(StoreTransaction(success: [.put("a", Data())]))
+        }
+        #expect(other?.reason == .unauthorized)
+    }
+}
+
+/// Compactions concern all watches of a cluster: by themselves.
+@Suite(
+    .timeLimit(.minutes(5)),
+    .serialized,
+    .enabled(
+        if: EtcdServer.isThere && !EtcdServer.authenticates,
+        "scripts/check-fleet starts a cluster and sets TASKCONTROL_ETCD"
+    ),
+    .tags(.unsanitized)
+)
+struct EtcdCompactionTests {
+    @Test(arguments: StoreContract.watchChecks)
+    func keepsThePromisesOfAWatch(_ check: StoreContract.Check) async throws {
+        guard check.name.contains("not kept any more") else { return }
+        var contract = StoreContract(EtcdServer.store(), prefix: "compaction/\(UUID())/")
+        contract.compact = { try await EtcdServer.compact() }
+        try await check.run(contract)
+    }
+}
+
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOSSL
+
+extension AsyncHTTPClientTransport {
+    /// A transport that trusts the authority of `scripts/check-fleet`.
+    fileprivate static var trusting: AsyncHTTPClientTransport {
+        var configuration = HTTPClient.Configuration.taskControl
+        if let file = ProcessInfo.processInfo.environment["URLSessionCertificateAuthorityInfoFile"] {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(file)
+            configuration.tlsConfiguration = tls
+        }
+        return AsyncHTTPClientTransport(configuration: configuration)
+    }
+}
+#endif
