@@ -22,18 +22,20 @@ enum RecordedCause: Sendable {
 /// the lock under which it knows that the task has its end before it, and before it cancels the task; the task forgets its cause at its end. The
 /// lock here is the innermost: nothing is called or released while it is held.
 package enum CancellationCauses {
-    struct Record: Sendable {
+    struct Record: Sendable, Keyed {
+        let key: TaskAddress
         /// `nil`: not cancelled by this library.
         var cause: RecordedCause?
         /// Causes are numbered in the order in which they are recorded.
         var order: UInt64 = .max
         /// The caller, of a child task of this library.
         var parent: TaskAddress?
+        var nextInBucket = Chain.none
     }
 
-    private static let parts = (0..<Int(tc_recordParts)).map { _ in Locked<[TaskAddress: Record]>([:]) }
+    private static let parts = (0..<Int(tc_recordParts)).map { _ in Locked(KeyTable<Record>()) }
 
-    private static func part(of task: TaskAddress) -> Locked<[TaskAddress: Record]> {
+    private static func part(of task: TaskAddress) -> Locked<KeyTable<Record>> {
         parts[Int(tc_recordPart(task.pointer))]
     }
 
@@ -43,12 +45,17 @@ package enum CancellationCauses {
     static func record(_ cause: RecordedCause, for task: TaskAddress, isFirst: Bool = false) {
         if case .known(.unknown) = cause { return }
         part(of: task).withLock { records in
-            if records[task]?.cause != nil { return }
+            let index = records.index(of: task)
+            if let index, records[index].cause != nil { return }
             // Other code has cancelled it before. That is looked at under the lock, so that a task that has read `unknown` reads nothing else later.
             if !isFirst, task.pointer.map(tc_isCancelled) == true { return }
-            if records[task] == nil { tc_countRecord(task.pointer, true) }
-            records[task, default: Record()].cause = cause
-            records[task]?.order = tc_nextNumber()
+            if let index {
+                records[index].cause = cause
+                records[index].order = tc_nextNumber()
+            } else {
+                _ = records.insert(Record(key: task, cause: cause, order: tc_nextNumber()))
+                tc_countRecord(task.pointer, true)
+            }
         }
     }
 
@@ -57,9 +64,15 @@ package enum CancellationCauses {
 
     /// Begins a child task of this library: it has the causes of its parent, which outlives it. The child forgets that at its end.
     package static func link(_ child: TaskAddress, to parent: TaskAddress) {
-        part(of: child).withLock { records in
-            if records.updateValue(Record(parent: parent), forKey: child) == nil { tc_countRecord(child.pointer, true) }
+        let stale = part(of: child).withLock { records in
+            // Of a task that had this address.
+            let stale = records.index(of: child).map { records.remove($0) }
+            if stale == nil { tc_countRecord(child.pointer, true) }
+            _ = records.insert(Record(key: child, parent: parent))
+            return stale
         }
+        // Perhaps the last reference to a key: released here, where the lock is free.
+        withExtendedLifetime(stale) {}
     }
 
     /// Removes the record of a task that is about to end.
@@ -71,10 +84,9 @@ package enum CancellationCauses {
     @inline(never)
     private static func remove(_ task: TaskAddress) {
         let record = part(of: task).withLock { records in
-            let record = records.removeValue(forKey: task)
-            if record != nil { tc_countRecord(task.pointer, false) }
-            records.shrinkIfMostlyEmpty()
-            return record
+            guard let index = records.index(of: task) else { return Record?.none }
+            tc_countRecord(task.pointer, false)
+            return records.remove(index)
         }
         // Perhaps the last reference to a key: released here, where the lock is free.
         withExtendedLifetime(record) {}
@@ -86,7 +98,7 @@ package enum CancellationCauses {
         var next: TaskAddress? = task
         // Each part is looked at under its lock, since the count alone may be out of date.
         while let task = next {
-            let record = part(of: task).withLock { $0[task] }
+            let record = part(of: task).withLock { records in records.index(of: task).map { records[$0] } }
             if let record, record.cause != nil, record.order < first?.order ?? .max { first = record }
             next = record?.parent
         }
