@@ -12,8 +12,8 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A renewal of a lease has failed, or was not proven. It is repeated while the lease is valid.
-    public static var renewalFailed: Self { Self("renewalFailed") }
+    /// A call of the store has failed: to enter a line, to renew a lease, or to leave. It is repeated as long as it can matter.
+    public static var storeCallFailed: Self { Self("storeCallFailed") }
     /// A lease is no longer valid, and its body is cancelled.
     public static var leaseLost: Self { Self("leaseLost") }
     /// A waiter has lost its place in the line, for example because its process was paused, and enters the line again.

@@ -32,7 +32,7 @@ extension LeaseSession {
             }
             return true
         } catch {
-            events?.emit(.renewalFailed, error: error, isInside: false)
+            events?.emit(.storeCallFailed, error: error, isInside: false)
             return false
         }
     }
@@ -54,7 +54,7 @@ extension LeaseSession {
             if isPublished, result.succeeded { events?.emit(.resultPublished, isInside: false) }
         } catch let error as StoreError where isPublished && error.reason == .refused {
             // The value is too large, for example. The next waiter runs the operation itself.
-            events?.emit(.renewalFailed, error: error, isInside: false)
+            events?.emit(.storeCallFailed, error: error, isInside: false)
             return try await delete(lease, token, nil)
         }
         events?.emit(.entryDeleted, isInside: false)

@@ -68,7 +68,6 @@ extension LeaseSession {
             let now = time.now
             update { $0.renewed(renewed, sent: sent, at: now) }
         } catch {
-            events?.emit(.renewalFailed, error: error, isInside: false)
             failed(error) { $0.renewalFailed($1, at: $2) }
         }
     }
@@ -88,7 +87,6 @@ extension LeaseSession {
             update { $0.verified(sight, sent: sent, at: now) }
             emitTurn()
         } catch {
-            events?.emit(.renewalFailed, error: error, isInside: false)
             failed(error) { $0.verificationFailed($1, at: $2) }
         }
     }
@@ -134,6 +132,7 @@ extension LeaseSession {
     /// Reports the failure of a call, unless the call was cancelled with its task.
     private func failed(_ error: any Error, _ report: (inout Machine, Machine.Failure, Duration) -> Void) {
         if Task.isCancelled { return }
+        events?.emit(.storeCallFailed, error: error, isInside: false)
         keep(error)
         let (failure, now) = (Machine.Failure(error), time.now)
         update { report(&$0, failure, now) }

@@ -278,9 +278,13 @@ struct LeaseAdversaryTests {
 
     @Test func theEventsOfALeaseArePaired() async throws {
         let events = try await EventLog.events {
-            let store = MemoryStore()
-            try await withLease("paired", in: store) { _ in }
-            _ = await failure { try await withLease("paired", in: store) { _ in throw MarkedError("body") } }
+            // No time passes, however busy the machine is: there is no renewal.
+            let clock = TestClock()
+            let store = MemoryStore(clock: clock)
+            try await withLease("paired", in: store, clock: clock) { _ in }
+            _ = await failure {
+                try await withLease("paired", in: store, clock: clock) { _ in throw MarkedError("body") }
+            }
         }
         #expect(events.unpaired.isEmpty)
         let own = events.filter { $0.primitive == .withLease }

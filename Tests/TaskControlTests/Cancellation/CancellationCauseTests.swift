@@ -83,7 +83,6 @@ import Testing
         }
         try await started.wait()
         bag.cancelAll(because: "signed out")
-        try await bag.drain()
         var causes = stream.makeAsyncIterator()
         #expect(await causes.next() == .requested(reason: "signed out"))
     }
