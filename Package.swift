@@ -277,7 +277,11 @@ let package = Package(
         .testTarget(
             name: "TaskControlFleetTests",
             dependencies: [
-                "TaskControl", "TaskControlFleet", "TaskControlHTTP", "TaskControlSupervision", "TaskControlTesting",
+                "TaskControl",
+                "TaskControlFleet",
+                "TaskControlHTTP",
+                "TaskControlSupervision",
+                "TaskControlTesting",
                 "TestSupport",
                 .product(
                     name: "AsyncHTTPClient",
@@ -285,6 +289,7 @@ let package = Package(
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
             ]
         ),
         .testTarget(

@@ -1,0 +1,126 @@
+#if SQLite
+internal import Dispatch
+internal import Foundation
+internal import GRDB
+internal import TaskControl
+
+/// The one connection of a ``SQLiteStore`` to its file. The first call opens it.
+///
+/// All calls run on a queue of their own: a call that waits for another process, or for the disk, blocks no thread on which Swift runs tasks.
+final class SQLiteConnection: Sendable {
+    private let file: SQLiteFile
+    private let queue = DispatchQueue(label: "TaskControl.SQLiteStore")
+    /// Only used on the queue, so that the lock is always free.
+    private let database = Locked<DatabaseQueue?>(nil)
+
+    init(_ file: SQLiteFile) {
+        self.file = file
+    }
+
+    /// Changes the content in one transaction.
+    ///
+    /// - Parameter body: Throws ``StoreError`` only before it changes something.
+    nonisolated(nonsending) func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
+    ) async throws -> Value {
+        try await onQueue { try self.writing(body) }
+    }
+
+    /// Reads the content in one transaction, which does not wait for processes that write.
+    ///
+    /// If a lease has expired, this is a transaction that writes: the lease ends first, so that its entries are not read.
+    nonisolated(nonsending) func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
+    ) async throws -> Value {
+        try await onQueue {
+            let value: Value? = try self.transaction(.deferred) { content in
+                content.hasExpiredLeases ? nil : try body(&content)
+            }
+            return try value ?? self.writing(body)
+        }
+    }
+
+    // MARK: On the queue
+
+    /// Calls a function on the queue. A caller that is cancelled leaves at once; a call that has not begun by then has no effect.
+    private nonisolated(nonsending) func onQueue<Value: Sendable>(
+        _ call: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let isCancelled = Locked(false)
+        return try await withCancellableContinuation { continuation in
+            queue.async {
+                if isCancelled.withLock({ $0 }) {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    continuation.resume(with: Result(catching: call))
+                }
+            }
+            return { isCancelled.withLock { $0 = true } }
+        }
+    }
+
+    private func writing<Value>(_ body: (inout SQLiteContent) throws -> Value) throws -> Value {
+        try transaction(.immediate) { content -> Result<Value, StoreError> in
+            try content.endExpiredLeases()
+            let value: Result<Value, StoreError>
+            do {
+                value = .success(try body(&content))
+            } catch let error as StoreError {
+                // Nothing was changed, except that leases have expired.
+                value = .failure(error)
+            }
+            try content.save()
+            return value
+        }.get()
+    }
+
+    private func transaction<Value>(
+        _ kind: Database.TransactionKind,
+        _ body: (inout SQLiteContent) throws -> Value
+    ) throws -> Value {
+        let database = try opened()
+        var isBroken = false
+        defer {
+            // The next call opens the file again. A transaction that could not be rolled back ends with its connection.
+            if isBroken { _ = self.database.withLock { $0.take() } }
+        }
+        return try database.inDatabase { connection in
+            let value: Value
+            do {
+                try connection.beginTransaction(kind)
+                var content = try file.content(connection)
+                value = try body(&content)
+            } catch {
+                isBroken = !StoreError.leavesConnectionUsable(error)
+                throw rollBack(connection, error, in: .beforeCommit, &isBroken)
+            }
+            do {
+                try connection.commit()
+            } catch {
+                isBroken = !StoreError.leavesConnectionUsable(error)
+                let step: StoreError.SQLiteStep = connection.isInsideTransaction ? .beforeCommit : .commit
+                throw rollBack(connection, error, in: step, &isBroken)
+            }
+            return value
+        }
+    }
+
+    private func rollBack(
+        _ connection: Database,
+        _ error: any Error,
+        in step: StoreError.SQLiteStep,
+        _ isBroken: inout Bool
+    ) -> StoreError {
+        do { try connection.rollback() } catch { isBroken = true }
+        return StoreError(error, in: step)
+    }
+
+    private func opened() throws -> DatabaseQueue {
+        if let database = database.withLock({ $0 }) { return database }
+        let database: DatabaseQueue
+        do { database = try file.open() } catch { throw StoreError(error, in: .beforeCommit) }
+        self.database.withLock { $0 = database }
+        return database
+    }
+}
+#endif

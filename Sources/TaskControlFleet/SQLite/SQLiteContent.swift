@@ -1,0 +1,269 @@
+#if SQLite
+internal import Foundation
+internal import GRDB
+
+/// The leases, entries and changes of a ``SQLiteStore`` in one transaction of SQLite.
+///
+/// The rules are those of `MemoryStoreStateMachine`.
+struct SQLiteContent {
+    let database: Database
+    /// The time of the transaction, read after the transaction has its lock or its snapshot.
+    let now: Int64
+    /// The start of the machine that the file knows.
+    private(set) var boot: String?
+    private(set) var revision: Int64
+    /// The last revision whose changes were dropped.
+    private(set) var compacted: Int64
+    private var lastLease: Int64
+    private let ownBoot: String?
+    private let historyLimit: Int
+    private let firstExpiry: Int64
+    private var isChanged = false
+
+    init(_ database: Database, clock: BootClock, boot: String?, historyLimit: Int) throws {
+        self.database = database
+        ownBoot = boot
+        self.historyLimit = historyLimit
+        let sql = "SELECT revision, compacted, lease, boot, (SELECT min(expiry) FROM lease) FROM meta"
+        guard let row = try Row.fetchOne(database.cachedStatement(sql: sql)) else { throw StoreError.damagedFile }
+        revision = try row.integer(0)
+        compacted = try row.integer(1)
+        lastLease = try row.integer(2)
+        self.boot = String.fromDatabaseValue(row[3])
+        firstExpiry = Int64.fromDatabaseValue(row[4]) ?? .max
+        now = clock.now()
+    }
+
+    var hasExpiredLeases: Bool { firstExpiry <= now }
+
+    /// Writes the numbers of the file, if they have changed.
+    mutating func save() throws {
+        guard isChanged else { return }
+        isChanged = false
+        try run(
+            "UPDATE meta SET revision = ?, compacted = ?, lease = ?, boot = ?",
+            [revision, compacted, lastLease, boot]
+        )
+    }
+
+    // MARK: Leases
+
+    mutating func grant(_ timeToLive: Int64) throws -> LeaseID {
+        lastLease += 1
+        isChanged = true
+        try run(
+            "INSERT INTO lease (id, duration, renewed, expiry, boot) VALUES (?, ?, ?, ?, ?)",
+            [lastLease, timeToLive, now, now + timeToLive, ownBoot]
+        )
+        return LeaseID(rawValue: lastLease)
+    }
+
+    /// Returns the duration of the lease, in nanoseconds.
+    mutating func renew(_ id: LeaseID) throws -> Int64 {
+        guard let row = try rows("SELECT duration FROM lease WHERE id = ?", [id.rawValue]).first else {
+            throw StoreError.noLease(id)
+        }
+        let timeToLive = try row.integer(0)
+        try run("UPDATE lease SET renewed = ?, expiry = ? WHERE id = ?", [now, now + timeToLive, id.rawValue])
+        return timeToLive
+    }
+
+    /// Ends a lease and removes its entries, in one revision. Does nothing if there is no such lease.
+    mutating func revoke(_ id: LeaseID) throws {
+        try run("DELETE FROM lease WHERE id = ?", [id.rawValue])
+        let keys = try rows("SELECT key FROM entry WHERE lease = ? ORDER BY key", [id.rawValue])
+        try run("DELETE FROM entry WHERE lease = ?", [id.rawValue])
+        try commit(keys.map { .delete(key: $0.text(0), revision: revision + 1) })
+    }
+
+    /// Ends the leases that have expired, in the order of their expiry.
+    mutating func endExpiredLeases() throws {
+        guard hasExpiredLeases else { return }
+        try end("SELECT id FROM lease WHERE expiry <= ? ORDER BY expiry, id", [now])
+    }
+
+    /// Ends the leases of another start of the machine: of one that has another identity, or whose clock was later than the clock is now.
+    mutating func endLeasesOfEarlierBoots() throws {
+        try end("SELECT id FROM lease WHERE renewed > ? OR boot <> ? ORDER BY id", [now, ownBoot])
+    }
+
+    private mutating func end(_ sql: String, _ arguments: StatementArguments) throws {
+        for row in try rows(sql, arguments) { try revoke(LeaseID(rawValue: row.integer(0))) }
+    }
+
+    /// Begins another start of the machine: the numbers go on after all that may have been given.
+    mutating func begin(boot: String, step: Int64) throws {
+        self.boot = boot
+        isChanged = true
+        guard step > 0 else { return }
+        revision += step
+        lastLease += step
+        try dropChanges(upTo: revision)
+    }
+
+    // MARK: Entries
+
+    mutating func transact(_ transaction: StoreTransaction) throws -> StoreTransaction.Result {
+        let succeeded = try transaction.comparisons.allSatisfy { try $0.holds(for: entry($0.key)) }
+        // Both, so that a mistake is an error regardless of the entries.
+        guard
+            StoreTransaction.changeNoKeyTwice(transaction.success),
+            StoreTransaction.changeNoKeyTwice(transaction.failure)
+        else { throw StoreError(.refused, "a transaction changes a key twice") }
+        let operations = succeeded ? transaction.success : transaction.failure
+        for case .put(_, _, let lease?) in operations
+        where try rows("SELECT 1 FROM lease WHERE id = ?", [lease.rawValue]).isEmpty {
+            throw StoreError.noLease(lease)
+        }
+        var (changes, reads) = ([StoreChanges.Change](), [[StoreEntry]]())
+        for operation in operations {
+            switch operation {
+            case .put(let key, let value, let lease): changes.append(.put(try put(key, value, lease)))
+            case .delete(let keys): changes += try remove(keys)
+            case .read(let range): reads.append(try read(range))
+            }
+        }
+        try commit(changes)
+        return StoreTransaction.Result(succeeded: succeeded, reads: reads, revision: revision)
+    }
+
+    func read(_ range: StoreRange) throws -> [StoreEntry] {
+        let bounds = Bounds(range.keys)
+        let order = range.order == .key ? "key" : "created, key"
+        return try rows(
+            "SELECT key, value, created, modified, lease FROM entry WHERE key >= ? AND key \(bounds.comparison) ? ORDER BY \(order) LIMIT ?",
+            [bounds.first, bounds.last, range.limit.map { Int64(max(1, $0)) } ?? -1]
+        ).map { try StoreEntry($0) }
+    }
+
+    private func entry(_ key: String) throws -> StoreEntry? { try read(.key(key)).first }
+
+    private func put(_ key: String, _ value: Data, _ lease: LeaseID?) throws -> StoreEntry {
+        let next = revision + 1
+        let entry = StoreEntry(
+            key: key,
+            value: value,
+            createRevision: try self.entry(key)?.createRevision ?? next,
+            modifyRevision: next,
+            lease: lease
+        )
+        try run(
+            "INSERT OR REPLACE INTO entry (key, value, created, modified, lease) VALUES (?, ?, ?, ?, ?)",
+            [Data(key.utf8), value, entry.createRevision, next, lease?.rawValue]
+        )
+        return entry
+    }
+
+    private func remove(_ keys: StoreRange.Keys) throws -> [StoreChanges.Change] {
+        let bounds = Bounds(keys)
+        let condition = "WHERE key >= ? AND key \(bounds.comparison) ?"
+        let removed = try rows("SELECT key FROM entry \(condition) ORDER BY key", [bounds.first, bounds.last])
+        try run("DELETE FROM entry \(condition)", [bounds.first, bounds.last])
+        return removed.map { .delete(key: $0.text(0), revision: revision + 1) }
+    }
+
+    // MARK: Changes
+
+    /// Returns the changes of a range after a revision. All of them must be there: see ``compacted``.
+    func changes(in keys: StoreRange.Keys, after revision: Int64) throws -> [StoreChanges.Change] {
+        let bounds = Bounds(keys)
+        return try rows(
+            "SELECT key, value, created, revision, lease FROM change WHERE revision > ? AND key >= ? AND key \(bounds.comparison) ? ORDER BY id",
+            [revision, bounds.first, bounds.last]
+        ).map { row in
+            (row[1] as DatabaseValue).isNull
+                ? .delete(key: row.text(0), revision: try row.integer(3)) : .put(try StoreEntry(row))
+        }
+    }
+
+    /// Takes the next revision for changes, and keeps them for watches.
+    private mutating func commit(_ changes: [StoreChanges.Change]) throws {
+        guard !changes.isEmpty else { return }
+        revision += 1
+        isChanged = true
+        let sql = "INSERT INTO change (revision, key, value, created, lease) VALUES (?, ?, ?, ?, ?)"
+        for change in changes {
+            switch change {
+            case .put(let entry):
+                try run(
+                    sql,
+                    [revision, Data(entry.key.utf8), entry.value, entry.createRevision, entry.lease?.rawValue]
+                )
+            case .delete(let key, _):
+                try run(sql, [revision, Data(key.utf8), nil as Data?, nil as Int64?, nil as Int64?])
+            }
+        }
+        // The numbers of the changes have no gaps. The changes of one revision are kept or dropped together.
+        let beyond = "SELECT revision FROM change WHERE id <= (SELECT max(id) FROM change) - ? ORDER BY id DESC LIMIT 1"
+        if let row = try rows(beyond, [historyLimit]).first { try dropChanges(upTo: row.integer(0)) }
+    }
+
+    private mutating func dropChanges(upTo revision: Int64) throws {
+        try run("DELETE FROM change WHERE revision <= ?", [revision])
+        compacted = revision
+        isChanged = true
+    }
+
+    // MARK: SQL
+
+    private func run(_ sql: String, _ arguments: StatementArguments) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    private func rows(_ sql: String, _ arguments: StatementArguments) throws -> [Row] {
+        try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// The first key of a range, and its last key or the first one after it.
+    private struct Bounds {
+        let first: Data
+        let last: Data
+        let comparison: String
+
+        init(_ keys: StoreRange.Keys) {
+            switch keys {
+            case .key(let key):
+                first = Data(key.utf8)
+                last = first
+                comparison = "<="
+            case .prefix(let prefix):
+                first = Data(prefix.utf8)
+                // No UTF-8 has this byte.
+                last = first + [0xFF]
+                comparison = "<"
+            }
+        }
+    }
+}
+
+extension StoreEntry {
+    /// Creates an entry from the columns `key`, `value`, `created`, `modified` and `lease`.
+    fileprivate init(_ row: Row) throws {
+        self.init(
+            key: row.text(0),
+            value: Data.fromDatabaseValue(row[1]) ?? Data(),
+            createRevision: try row.integer(2),
+            modifyRevision: try row.integer(3),
+            lease: Int64.fromDatabaseValue(row[4]).map(LeaseID.init)
+        )
+    }
+}
+
+extension Row {
+    // The subscripts that convert end the process if a column has another type.
+
+    fileprivate func integer(_ index: Int) throws -> Int64 {
+        guard let number = Int64.fromDatabaseValue(self[index]) else { throw StoreError.damagedFile }
+        return number
+    }
+
+    fileprivate func text(_ index: Int) -> String {
+        String(decoding: Data.fromDatabaseValue(self[index]) ?? Data(), as: UTF8.self)
+    }
+}
+
+extension StoreError {
+    fileprivate static var damagedFile: Self { Self(.refused, "the file does not have the content of a store") }
+    fileprivate static func noLease(_ id: LeaseID) -> Self { Self(.leaseNotFound, "no lease has the ID \(id)") }
+}
+#endif

@@ -1,0 +1,129 @@
+#if SQLite
+internal import Foundation
+internal import GRDB
+internal import TaskControl
+
+/// The file of a ``SQLiteStore``: where it is, and how it is opened.
+struct SQLiteFile: Sendable {
+    let path: String
+    /// How long a call waits for other processes.
+    let busyTimeout: Duration
+    let historyLimit: Int
+    let clock: BootClock
+    /// The identity of the start of the machine, which does not change while the process lives.
+    let boot: String?
+
+    /// "TCFl" in ASCII: `PRAGMA application_id` of each file of a store.
+    private static let applicationID: Int64 = 0x5443_466C
+    private static let version: Int64 = 1
+    /// Added to the numbers of the file after each start of the machine. Without `fullfsync`, which takes a hundred times as long, a power failure can
+    /// take back the last commits: so many that no number of theirs is given twice.
+    private static let step: Int64 = 1 << 32
+
+    init(path: String, busyTimeout: Duration, historyLimit: Int, clock: BootClock) {
+        self.path = path
+        // The limit of SQLite is 24 days, in milliseconds of 32 bits.
+        self.busyTimeout = min(max(.zero, busyTimeout), .seconds(3_600))
+        self.historyLimit = max(0, historyLimit)
+        self.clock = clock
+        boot = clock.boot()
+    }
+
+    /// Returns the content in a transaction that has begun.
+    ///
+    /// - Throws: ``StoreError`` if the file belongs to another machine.
+    func content(_ database: Database) throws -> SQLiteContent {
+        let content = try SQLiteContent(database, clock: clock, boot: boot, historyLimit: historyLimit)
+        if let boot, let other = content.boot, other != boot {
+            throw StoreError(
+                .refused,
+                "processes of two machines use the file: its locks and its clock are those of one machine"
+            )
+        }
+        return content
+    }
+
+    // MARK: Opening
+
+    /// Opens the file, which is created if there is none.
+    func open() throws -> DatabaseQueue {
+        let seconds = Double(busyTimeout.wholeNanoseconds) / 1e9
+        var configuration = Configuration()
+        configuration.label = "TaskControl.SQLiteStore"
+        configuration.busyMode = .timeout(seconds)
+        configuration.journalMode = .wal
+        // Instead of ending the process when a transaction could not be rolled back: the connection is closed then.
+        configuration.allowsUnsafeTransactions = true
+        configuration.observesSuspensionNotifications = true
+        let deadline = continuousTime() + busyTimeout
+        while true {
+            do {
+                let database = try DatabaseQueue(path: path, configuration: configuration)
+                try database.inDatabase(prepare)
+                return database
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && continuousTime() < deadline {
+                // SQLite does not always wait itself while another process sets up the same file.
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    private func prepare(_ database: Database) throws {
+        if boot == nil {
+            // No step can be added to the numbers, so that no commit may be lost.
+            try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
+        }
+        try database.inTransaction(.immediate) {
+            try createTables(database)
+            try beginBoot(database)
+            return .commit
+        }
+    }
+
+    private func createTables(_ database: Database) throws {
+        let application = try Int64.fetchOne(database, sql: "PRAGMA application_id")
+        let version = try Int64.fetchOne(database, sql: "PRAGMA user_version")
+        if application == Self.applicationID, version == Self.version { return }
+        let tables = try Int64.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
+        guard application == 0, version == 0, tables == 0 else {
+            throw StoreError(.refused, "the file is a database of another kind, or of a newer version of this library")
+        }
+        try database.execute(sql: Self.tables)
+        try database.execute(
+            sql: "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)"
+        )
+    }
+
+    /// Ends the leases of an earlier start of the machine.
+    private func beginBoot(_ database: Database) throws {
+        var content = try SQLiteContent(database, clock: clock, boot: boot, historyLimit: historyLimit)
+        if let boot, content.boot != boot {
+            let isAnother = content.boot != nil
+            try content.begin(boot: boot, step: isAnother ? Self.step : 0)
+        }
+        try content.endLeasesOfEarlierBoots()
+        try content.save()
+    }
+
+    /// Times are nanoseconds of ``BootClock``. Keys are UTF-8, so that they are compared byte by byte.
+    private static let tables = """
+        CREATE TABLE meta (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            revision INTEGER NOT NULL, compacted INTEGER NOT NULL, lease INTEGER NOT NULL, boot TEXT
+        );
+        INSERT INTO meta VALUES (1, 1, 0, 0, NULL);
+        CREATE TABLE lease (
+            id INTEGER PRIMARY KEY, duration INTEGER NOT NULL, renewed INTEGER NOT NULL, expiry INTEGER NOT NULL, boot TEXT
+        );
+        CREATE INDEX lease_expiry ON lease (expiry);
+        CREATE TABLE entry (
+            key BLOB PRIMARY KEY, value BLOB NOT NULL, created INTEGER NOT NULL, modified INTEGER NOT NULL, lease INTEGER
+        ) WITHOUT ROWID;
+        CREATE INDEX entry_lease ON entry (lease, key) WHERE lease IS NOT NULL;
+        CREATE TABLE change (
+            id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, key BLOB NOT NULL, value BLOB, created INTEGER, lease INTEGER
+        );
+        CREATE INDEX change_revision ON change (revision);
+        """
+}
+#endif

@@ -1,0 +1,36 @@
+#if SQLite
+/// How far a watch of a ``SQLiteStore`` has come.
+struct SQLiteWatch: Sendable {
+    let keys: StoreRange.Keys
+    /// The revision up to which everything was reported, or is in ``report``.
+    var revision: Int64
+    var hasBegun = false
+    /// The next report; `nil`: there is nothing to report.
+    var report: StoreChanges?
+
+    /// - Parameter revision: The revision after which changes are reported.
+    init(_ keys: StoreRange.Keys, after revision: Int64) {
+        self.keys = keys
+        self.revision = revision
+    }
+}
+
+extension SQLiteContent {
+    /// Returns the watch with its next report.
+    func advance(_ watch: SQLiteWatch) throws -> SQLiteWatch {
+        var watch = watch
+        if watch.revision < compacted {
+            watch.revision = revision
+            watch.report = StoreChanges([], revision: revision, isComplete: false)
+        } else if !watch.hasBegun {
+            watch.report = StoreChanges([], revision: watch.revision)
+        } else if watch.revision < revision {
+            let changes = try changes(in: watch.keys, after: watch.revision)
+            watch.revision = revision
+            if !changes.isEmpty { watch.report = StoreChanges(changes, revision: revision) }
+        }
+        watch.hasBegun = true
+        return watch
+    }
+}
+#endif

@@ -1,0 +1,53 @@
+#if SQLite
+internal import GRDB
+
+extension StoreError {
+    /// The step of a transaction in which SQLite has failed.
+    enum SQLiteStep: Hashable, Sendable {
+        /// Before the commit, or in a commit that has left the transaction open: nothing was changed.
+        case beforeCommit
+        /// In a commit that has ended the transaction: its changes may be in the file.
+        case commit
+    }
+
+    /// Creates the error of a store for an error in a transaction.
+    init(_ error: any Error, in step: SQLiteStep) {
+        if let error = error as? StoreError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(step == .commit ? .ambiguous : .refused, "\(type(of: error))")
+            return
+        }
+        // The message of SQLite names tables and columns, and has no keys or values.
+        let message = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
+        self.init(step == .commit ? .ambiguous : Self.reason(of: error.resultCode), message)
+    }
+
+    /// The reason for an error of SQLite that has changed nothing.
+    private static func reason(of code: ResultCode) -> Reason {
+        switch code {
+        // Another process has the lock, the database is suspended (INTERRUPT, ABORT), or the file cannot be read or written at this time.
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_CANTOPEN,
+            .SQLITE_IOERR,
+            .SQLITE_NOMEM, .SQLITE_SCHEMA:
+            .unavailable
+        case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: .unauthorized
+        // Among them: the disk is full, the file is damaged or is not a database, a value is too large.
+        default: .refused
+        }
+    }
+
+    /// Returns whether the connection that an error comes from can be used again.
+    static func leavesConnectionUsable(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return error is StoreError }
+        return switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_FULL, .SQLITE_TOOBIG,
+            .SQLITE_NOMEM:
+            true
+        default: false
+        }
+    }
+}
+#endif
