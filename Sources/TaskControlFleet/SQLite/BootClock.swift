@@ -8,7 +8,7 @@ internal import Darwin
 
 /// The time since this machine was started, which all of its processes share, and the identity of that start.
 ///
-/// The clock counts the time that the machine sleeps, and nobody can set it: the end of a lease means the same to all processes, until the machine is
+/// The clock counts the time that the machine sleeps, and cannot be set: the end of a lease means the same to all processes, until the machine is
 /// started again.
 struct BootClock: Sendable {
     /// Returns the nanoseconds since the machine was started.

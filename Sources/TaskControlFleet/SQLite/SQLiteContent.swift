@@ -91,7 +91,7 @@ struct SQLiteContent {
         for row in try rows(sql, arguments) { try revoke(LeaseID(rawValue: row.integer(0))) }
     }
 
-    /// Begins another start of the machine: the numbers go on after all that may have been given.
+    /// Begins another start of the machine: the numbers continue after all that may have been given.
     mutating func begin(boot: String, step: Int64) throws {
         self.boot = boot
         isChanged = true

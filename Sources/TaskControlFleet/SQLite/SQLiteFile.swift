@@ -16,8 +16,8 @@ struct SQLiteFile: Sendable {
     /// "TCFl" in ASCII: `PRAGMA application_id` of each file of a store.
     private static let applicationID: Int64 = 0x5443_466C
     private static let version: Int64 = 1
-    /// Added to the numbers of the file after each start of the machine. Without `fullfsync`, which takes a hundred times as long, a power failure can
-    /// take back the last commits: so many that no number of theirs is given twice.
+    /// The number that is added to the revision and to the IDs of leases after each start of the machine. The disk is not synchronized at each commit,
+    /// so that a power failure can take back the last commits; their numbers are not given twice.
     private static let step: Int64 = 1 << 32
 
     init(path: String, busyTimeout: Duration, historyLimit: Int, clock: BootClock) {

@@ -50,7 +50,7 @@ internal import TaskControl
 ///   changes a key twice.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves at once. An operation that has begun goes on; one that has not begun has no effect.
+/// A caller that is cancelled leaves at once. An operation that has begun continues, and an operation that has not begun has no effect.
 public final class SQLiteStore: CoordinationStore {
     /// The shortest lease: several times as long as a transaction takes that waits for the disk.
     static let shortestLease = Duration.milliseconds(100)
@@ -71,9 +71,9 @@ public final class SQLiteStore: CoordinationStore {
     ///
     /// - Parameters:
     ///   - path: The path of the file. SQLite adds two files, whose names end in "-wal" and "-shm".
-    ///   - pollInterval: How often a watch reads the revision of the file. By default 100 ms: a waiter learns within 50 ms on average that it is
+    ///   - pollInterval: The time between two looks of a watch at the revision of the file. By default 100 ms: a waiter learns within 50 ms on average that it is
     ///     its turn, and ten reads per second take less than a thousandth of a processor. At least 1 ms.
-    ///   - busyTimeout: How long an operation waits for other processes. By default 1 s, in which hundreds of transactions of other processes end, and
+    ///   - busyTimeout: The longest wait of an operation for other processes. By default 1 s, in which hundreds of transactions of other processes end, and
     ///     which is less than the time between two renewals of a lease of 15 s. From zero to an hour.
     ///   - historyLimit: The number of changes that are kept for watches. By default 1,000: as many as all processes together can make
     ///     within the poll interval. A watch that misses changes reports that it is incomplete.
@@ -102,23 +102,42 @@ public final class SQLiteStore: CoordinationStore {
 
     // MARK: Operations
 
+    /// Grants a new lease.
+    ///
+    /// - Parameter timeToLive: The duration. Less than 100 ms counts as 100 ms, more than 100 years as 100 years.
+    /// - Returns: The lease with that duration.
     public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
-        let granted = max(Self.shortestLease, timeToLive).saturated
+        let wanted = max(Self.shortestLease, timeToLive).saturated
+        // Rounded up.
+        let nanoseconds = wanted.wholeNanoseconds + (.nanoseconds(wanted.wholeNanoseconds) < wanted ? 1 : 0)
         return try await connection.write { content in
-            StoreLease(id: try content.grant(granted.wholeNanoseconds), timeToLive: granted)
+            StoreLease(id: try content.grant(nanoseconds), timeToLive: .nanoseconds(nanoseconds))
         }
     }
 
+    /// Renews a lease: its whole duration begins again.
+    ///
+    /// - Parameter id: The lease.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked, or if the machine was
+    ///   started again.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try await connection.write { content in
             StoreLease(id: id, timeToLive: .nanoseconds(try content.renew(id)))
         }
     }
 
+    /// Ends a lease and removes the entries that are attached to it. Does nothing if there is no such lease.
+    ///
+    /// - Parameter id: The lease.
     public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
         try await connection.write { try $0.revoke(id) }
     }
 
+    /// Compares, and then changes and reads, in one transaction of SQLite.
+    ///
+    /// A transaction that changes nothing does not wait for processes that write.
+    ///
+    /// - Parameter transaction: The comparisons and the operations. No key may be put or deleted twice.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
     {
@@ -127,10 +146,23 @@ public final class SQLiteStore: CoordinationStore {
             ? connection.read { try $0.transact(transaction) } : connection.write { try $0.transact(transaction) }
     }
 
+    /// Reads the entries of a range, as they are after the last transaction of any process. Does not wait for processes that write.
+    ///
+    /// - Parameter range: The entries to read. A limit of less than 1 counts as 1.
     public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
         try await connection.read { StoreSnapshot(entries: try $0.read(range), revision: $0.revision) }
     }
 
+    /// Reports the changes of a range, which it looks for at each poll interval.
+    ///
+    /// The watch continues while the file is locked or cannot be read. While it runs, leases that expire are ended within the poll interval, also
+    /// if no process calls the store.
+    ///
+    /// - Parameters:
+    ///   - range: The entries to watch. Its order and limit do not matter.
+    ///   - revision: The revision after which changes are reported.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes.
+    /// - Throws: The error of `receive`; `CancellationError`; ``StoreError`` with a reason that time does not resolve.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,

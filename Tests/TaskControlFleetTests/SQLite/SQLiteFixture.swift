@@ -1,0 +1,65 @@
+#if SQLite
+import Foundation
+import GRDB
+import TaskControl
+@testable import TaskControlFleet
+
+/// A folder with the file of a store, and a machine whose clock and start a test sets. The folder is removed with the fixture, which its stores retain.
+final class SQLiteFixture: Sendable {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "SQLiteStoreTests-\(UUID())")
+    private let machine = Locked<(now: Int64, boot: String?)>((1_000_000_000, "first"))
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    var path: String { folder.appending(path: "fleet.sqlite").path }
+
+    /// The store of another process.
+    func store(
+        busyTimeout: Duration = .seconds(30),
+        historyLimit: Int = 1_000,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> SQLiteStore {
+        let boot = machine.withLock(\.boot)
+        let clocks = BootClock(now: { self.machine.withLock(\.now) }, boot: { boot })
+        let file = SQLiteFile(path: path, busyTimeout: busyTimeout, historyLimit: historyLimit, clock: clocks)
+        return SQLiteStore(file, pollInterval: .milliseconds(100), clock: clock)
+    }
+
+    func advance(by duration: Duration) { machine.withLock { $0.now += duration.wholeNanoseconds } }
+
+    /// Starts the machine again.
+    func restart(as boot: String?, now: Duration) { machine.withLock { $0 = (now.wholeNanoseconds, boot) } }
+
+    /// Another connection to the file, of GRDB.
+    func connection() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+}
+
+extension CoordinationStore {
+    @discardableResult
+    nonisolated(nonsending) func put(_ key: String, _ value: String = "", lease: LeaseID? = nil) async throws -> Int64 {
+        try await transact(StoreTransaction(success: [.put(key, Data(value.utf8), lease: lease)])).revision
+    }
+
+    nonisolated(nonsending) func keys() async throws -> [String] {
+        try await read(.prefix("")).entries.map(\.key)
+    }
+}
+
+/// Returns the reason of the error of an operation.
+nonisolated(nonsending) func reason(
+    _ operation: nonisolated(nonsending) () async throws -> Void
+) async -> StoreError.Reason? {
+    do {
+        try await operation()
+        return nil
+    } catch {
+        return (error as? StoreError)?.reason
+    }
+}
+#endif
