@@ -144,6 +144,8 @@ class SDK:
         (self.root / "usr/lib/swift").mkdir(parents=True)
         (self.root / "usr/lib/swift/shims").symlink_to(self.swift / "shims")
         shutil.copytree(HERE / "stubs/include", self.headers, dirs_exist_ok=True)
+        # That of Apple's SDK has the same declarations, for the trait SQLite.
+        shutil.copy(sqlite_header(), self.headers)
         # For visionOS the compiler defines that there is Objective-C.
         objects = self.headers / "os/object.h"
         objects.write_text("#undef OS_OBJECT_HAVE_OBJC_SUPPORT\n" + objects.read_text())
@@ -223,6 +225,14 @@ class SDK:
         declaration = re.search(r"^public enum POSIXErrorCode .*?^}", interface, flags=re.M | re.S)[0]
         cases = re.findall(r"^  case (\w+)", declaration, flags=re.M)
         return "public enum POSIXErrorCode: Int32, Sendable {\n" + "".join(f"  case {case}\n" for case in cases) + "}\n"
+
+
+def sqlite_header():
+    """The header of SQLite, as the compiler of this machine finds it."""
+    command = ["clang", "-M", "-x", "c", "-"]
+    result = subprocess.run(command, input="#include <sqlite3.h>\n", capture_output=True, text=True)
+    header = re.search(r"\S*/sqlite3\.h", result.stdout)
+    return header[0] if header else sys.exit("the headers of SQLite are missing: scripts/require-sqlite says what to install")
 
 
 def renamed(code):
