@@ -53,6 +53,27 @@ nonisolated func forEachByFanOut(_ count: Int) async throws {
     try await (0..<count).concurrentForEach(limit: 8) { _ = try await fetch($0) }
 }
 
+nonisolated func runTurns(_ count: Int) async throws {
+    let queue = FIFOQueue()
+    for _ in 0..<count { try await queue.run {} }
+}
+
+nonisolated func takePermits(_ count: Int) async throws {
+    let semaphore = AsyncSemaphore(value: 1)
+    for _ in 0..<count { try await semaphore.withPermit {} }
+}
+
+/// Sends hundreds of tasks behind a turn that is held until all of them are there.
+nonisolated func sendInHundreds(_ count: Int, _ send: @Sendable (FIFOQueue) -> Task<Void, Never>) async throws {
+    let queue = FIFOQueue()
+    for _ in 0..<count / 100 {
+        let last = try await queue.run {
+            (0..<100).map { _ in send(queue) }.last
+        }
+        await last?.value
+    }
+}
+
 let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
     (
         "Task { }, awaited by hundreds",
@@ -164,6 +185,16 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
             let semaphore = AsyncSemaphore(value: 1)
             for _ in 0..<count { try await semaphore.withPermit {} }
         }
+    ),
+    ("FIFOQueue.run, free, nonisolated", { count in try await runTurns(count) }),
+    ("withPermit, free, nonisolated", { count in try await takePermits(count) }),
+    (
+        "Task { }, nonisolated, in hundreds",
+        { count in try await sendInHundreds(count) { _ in Task { @concurrent in } } }
+    ),
+    (
+        "Task(on: FIFOQueue), waiting hundreds",
+        { count in try await sendInHundreds(count) { queue in Task(on: queue) { @concurrent in } } }
     ),
     (
         "withPermit, contended",
