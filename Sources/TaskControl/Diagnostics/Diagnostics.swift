@@ -54,6 +54,10 @@ package enum Diagnostics {
     @inline(__always)
     package static var moment: EventMoment? { isOn ? EventMoment() : nil }
 
+    /// Whether no observer is registered, so that a call may take a path without events: one relaxed load.
+    @inline(__always)
+    package static var isUnobserved: Bool { !isOn }
+
     /// Returns a value that only observers need; `nil` while no observer is registered.
     @inline(__always)
     package static func whileObserved<Value>(_ value: @autoclosure () -> Value) -> Value? { isOn ? value() : nil }

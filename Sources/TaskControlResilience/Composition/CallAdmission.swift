@@ -25,7 +25,7 @@ extension ResiliencePolicy {
         if _isTaskCancelled { throw CancellationError() }
         var reading = ClockReading()
         if let concurrency = parts.concurrency {
-            guard try concurrency.with({ try $0._acquireAtOnce(1, &call.holding) }) else { return false }
+            guard concurrency.with({ $0._acquireAtOnce(1, &call.holding) }) else { return false }
             call.hasPermit = true
         }
         if let rate = parts.rate, !rate.with({ $0.takeAtOnce(1, &reading) }) { return false }

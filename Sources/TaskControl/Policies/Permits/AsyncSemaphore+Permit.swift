@@ -39,7 +39,7 @@ extension AsyncSemaphore {
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {
         var holding = _PermitHolding.scoped
-        if !(try _acquireAtOnce(count, &holding)) { try await _acquireInLine(count, holding) }
+        if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
         return Permit(self, count: count, holding)
     }
 }

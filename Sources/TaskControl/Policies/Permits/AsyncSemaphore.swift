@@ -85,7 +85,7 @@ public final class AsyncSemaphore: Sendable {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         var holding = _PermitHolding.scoped
-        if !(try _acquireAtOnce(count, &holding)) { try await _acquireInLine(count, holding) }
+        if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
         defer { _release(count, holding) }
         return try await body()
     }
@@ -104,32 +104,38 @@ public final class AsyncSemaphore: Sendable {
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ count: Int = 1) async throws(CancellationError) {
         var holding = _PermitHolding.open
-        if !(try _acquireAtOnce(count, &holding)) { try await _acquireInLine(count, holding) }
+        if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
     }
 
-    /// Takes the permits, or a place in line for them.
+    /// Takes the permits, or a place in line for them, or nothing if the caller is cancelled. Does not throw, since that takes longer than a free permit.
     ///
     /// - Parameter holding: Receives the place, and if an observer is registered, a number.
     /// - Returns: Whether the permits are taken; if not, the caller must continue with `_acquireInLine`.
     @usableFromInline
-    package func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) throws(CancellationError) -> Bool {
+    package func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) -> Bool {
         check(count)
-        if Task.isCancelled { throw CancellationError() }
+        if _isTaskCancelled { return false }
         // An event is numbered with the decision, so that takes the lock.
-        if Diagnostics.moment == nil, permits.take(count) { return true }
+        if Diagnostics.isUnobserved, permits.take(count) { return true }
+        return acquireFromMachine(count, &holding)
+    }
+
+    @inline(never)
+    private func acquireFromMachine(_ count: Int, _ holding: inout _PermitHolding) -> Bool {
         let (id, moment) = permits.withMachine { ($0.acquire(count), Diagnostics.moment) }
         holding.id = id
         if let moment { emitRequest(count, &holding, isAcquired: id == nil, at: moment) }
         return id == nil
     }
 
+    /// Waits for the permits that the caller has a place in line for.
+    ///
+    /// - Throws: `CancellationError` if the caller was cancelled, before it had a place or in line.
     @usableFromInline
     package nonisolated(nonsending) func _acquireInLine(_ count: Int, _ holding: _PermitHolding)
         async throws(CancellationError)
     {
-        guard let id = holding.id else {
-            preconditionFailure("A caller waits in line for what it did not get at once.")
-        }
+        guard let id = holding.id else { throw CancellationError() }
         let outcome = await suspend { waiter in
             permits.withMachine { $0.park(id, waiter) }
         } onCancel: {
@@ -181,6 +187,7 @@ public final class AsyncSemaphore: Sendable {
         emitReleased(count, holding, at: moment)
     }
 
+    @inline(__always)
     private func giveBack(_ count: Int) {
         if !permits.putBack(count) { giveBackInLine(count) }
     }
@@ -197,6 +204,7 @@ public final class AsyncSemaphore: Sendable {
         }
     }
 
+    @inline(__always)
     private func check(_ count: Int) {
         insist(
             count >= 1 && count <= value,
