@@ -1,6 +1,7 @@
 // The C part of the core: words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -35,13 +36,24 @@ bool tc_isMainThread(void);
 /// The task that asks, to be compared and nothing else; null outside tasks. (`withUnsafeCurrentTask` takes a multiple.)
 const void *tc_runningTask(void);
 
+// Functions of the Swift runtime, as old as that: compiled code calls them. Declared where they are called, since Swift would import them with the
+// convention of C.
+#define TC_SWIFT __attribute__((swiftcall))
+
 /// Whether the running task was cancelled; false outside tasks. (`Task.isCancelled` takes a multiple: it retains the task.)
 static inline bool tc_isTaskCancelled(void) {
-    // Functions of the Swift runtime, as old as that: compiled code calls them.
-    extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
-    extern __attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
+    extern TC_SWIFT void *swift_task_getCurrent(void);
+    extern TC_SWIFT bool swift_task_isCancelled(void *task);
     void *task = swift_task_getCurrent();
     return task && swift_task_isCancelled(task);
+}
+
+/// The base priority of the running task; 0 outside tasks. (`Task.basePriority` takes a multiple: it retains the task.)
+static inline uint8_t tc_basePriority(void) {
+    extern TC_SWIFT void *swift_task_getCurrent(void);
+    extern TC_SWIFT size_t swift_task_basePriority(void *task);
+    void *task = swift_task_getCurrent();
+    return task ? (uint8_t)swift_task_basePriority(task) : 0;
 }
 
 /// The nanoseconds of the clock that `ContinuousClock` reads. (Its `Instant` is resilient, so arithmetic with instants takes several times as long.)

@@ -80,19 +80,17 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// Takes the last place in the queue for a task that is about to be made.
     ///
     /// - Returns: `nil` if the actor has been deallocated.
-    public func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)? {
-        turn(name: name, priority: priority, group: nil)
-    }
+    public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }
 
     /// - Returns: `nil` if the actor has been deallocated.
-    func turn(name: String?, priority: TaskPriority?, group: TaskRegistry?) -> (turn: _Turn, actor: ActorType)? {
+    func turn(level: UInt8, group: TaskRegistry?) -> (turn: _Turn, actor: ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
         insist(
             hasHappened,
             "\(label) was sent a task before it adopted an actor. Call adoptExecutionContext(of: self) in the actor's init."
         )
         guard let actor else { return nil }
-        return (_Turn(in: _turns, name: name, priority: priority, group: group), actor)
+        return (_Turn(in: _turns, level: level, group: group), actor)
     }
 
     /// The actor was deallocated before a task was sent that cannot throw.

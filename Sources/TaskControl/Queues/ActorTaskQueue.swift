@@ -8,8 +8,9 @@ public protocol ActorTaskQueue<ActorType>: Sendable {
     /// The queue that has adopted the actor.
     var _queue: ActorQueue<ActorType> { get }
 
-    /// Takes the last place in the queue for a task that is about to be made.
+    /// Takes the last place in the queue for a task that is about to be created.
     ///
+    /// - Parameter level: Its raw priority; 0 for that of the caller.
     /// - Returns: `nil` if the actor has been deallocated.
-    func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)?
+    func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)?
 }

@@ -58,14 +58,12 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
 }
 
 extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
-    /// The priority of the tasks that are sent without one; `nil`: that of their caller.
-    @inlinable public var _priority: TaskPriority? { _underlyingQueue._priority }
+    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
+    @inlinable public var _level: UInt8 { _underlyingQueue._level }
 
     /// Takes the last place in the queue for a task that is about to be made.
     @inlinable
-    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
-        _grouped(_underlyingQueue._turn(name: name, priority: priority))
-    }
+    public func _turn(level: UInt8) -> _Turn { _grouped(_underlyingQueue._turn(level: level)) }
 }
 
 extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue {
@@ -79,9 +77,7 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     ///
     /// - Returns: `nil` if the actor has been deallocated.
     @inlinable
-    public func _turn(name: String?, priority: TaskPriority?) -> (turn: _Turn, actor: ActorType)? {
-        _turn(in: _queue, name: name, priority: priority)
-    }
+    public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { _turn(in: _queue, level: level) }
 }
 
 extension CancellableQueue {
@@ -91,11 +87,7 @@ extension CancellableQueue {
 
     // The type of the queue is known: a client is specialized down to this call.
     @usableFromInline
-    func _turn<A: Actor>(
-        in queue: ActorQueue<A>,
-        name: String?,
-        priority: TaskPriority?
-    ) -> (turn: _Turn, actor: A)? {
-        queue.turn(name: name, priority: priority, group: registry)
+    func _turn<A: Actor>(in queue: ActorQueue<A>, level: UInt8) -> (turn: _Turn, actor: A)? {
+        queue.turn(level: level, group: registry)
     }
 }

@@ -37,8 +37,8 @@ public final class ConcurrentQueue: TaskQueue {
     public let maxConcurrentTasks: Int
 
     @usableFromInline let _turns: _TurnStorage
-    /// The priority of the tasks that are added without one; `nil` for that of their caller.
-    public let _priority: TaskPriority?
+    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
+    public let _level: UInt8
 
     /// Creates a queue without tasks.
     ///
@@ -53,7 +53,7 @@ public final class ConcurrentQueue: TaskQueue {
         )
         self.name = name
         self.maxConcurrentTasks = maxConcurrentTasks
-        _priority = priority
+        _level = priority?.rawValue ?? 0
         _turns = _TurnStorage(.concurrentQueue, name: name, capacity: maxConcurrentTasks)
     }
 
@@ -104,7 +104,5 @@ public final class ConcurrentQueue: TaskQueue {
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be created.
-    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
-        _Turn(in: _turns, name: name, priority: priority)
-    }
+    public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
 }

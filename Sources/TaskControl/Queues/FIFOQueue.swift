@@ -44,8 +44,8 @@ public final class FIFOQueue: TaskQueue {
     public let name: String?
 
     @usableFromInline let _turns: _TurnStorage
-    /// The priority of the tasks that are sent without one; `nil` for that of their caller.
-    public let _priority: TaskPriority?
+    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
+    public let _level: UInt8
 
     /// Creates a queue without tasks.
     ///
@@ -54,7 +54,7 @@ public final class FIFOQueue: TaskQueue {
     ///   - priority: The priority of the tasks that are added without one; `nil` for that of their caller.
     public init(name: String? = nil, priority: TaskPriority? = nil) {
         self.name = name
-        _priority = priority
+        _level = priority?.rawValue ?? 0
         _turns = _TurnStorage(.fifoQueue, name: name, capacity: 1)
     }
 
@@ -108,7 +108,5 @@ public final class FIFOQueue: TaskQueue {
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be made.
-    public func _turn(name: String?, priority: TaskPriority?) -> _Turn {
-        _Turn(in: _turns, name: name, priority: priority)
-    }
+    public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
 }

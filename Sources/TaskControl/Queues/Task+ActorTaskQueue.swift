@@ -20,8 +20,9 @@ extension Task where Failure == Never {
         on queue: some ActorTaskQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
-        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
-        self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, priority: priority)
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = queue._turn(level: level) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, level: level)
     }
 
     /// Creates a task that runs an operation on the main actor, in the order of its queue.
@@ -44,8 +45,9 @@ extension Task where Failure == Never {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async -> Success
     ) {
         let work = _PlainWork(received(operation))
-        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
-        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = queue._turn(level: level) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 }
 
@@ -70,12 +72,13 @@ extension Task where Failure == any Error {
         on queue: some ActorTaskQueue<ActorType>,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
-        guard let (turn, actor) = queue._turn(name: name, priority: priority) else {
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = queue._turn(level: level) else {
             self = Task(name: name, priority: priority) { throw _Concurrency.CancellationError() }
             return
         }
         let work = _ActorThrowingWork(actor, operation)
-        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 
     /// Creates a task that runs an operation that may throw on the main actor, in the order of its queue.
@@ -98,7 +101,8 @@ extension Task where Failure == any Error {
         @_implicitSelfCapture operation: sending @escaping @MainActor () async throws -> Success
     ) {
         let work = _PlainThrowingWork(received(operation))
-        guard let (turn, actor) = queue._turn(name: name, priority: priority) else { queue._queue._trapWithoutActor() }
-        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, priority: priority)
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = queue._turn(level: level) else { queue._queue._trapWithoutActor() }
+        self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 }

@@ -19,13 +19,13 @@ extension Task where Failure == Never {
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Success
     ) {
         let work = _PlainWork(received(operation))
-        let priority = priority ?? queue._priority
+        let level = queue._level(of: priority)
         self = _TurnBody.start(
-            queue._turn(name: name, priority: priority),
+            queue._turn(level: level),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
-            priority: priority
+            level: level
         )
     }
 
@@ -51,13 +51,13 @@ extension Task where Failure == Never {
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
         let work = _ActorWork(isolatedActor, operation)
-        let priority = priority ?? queue._priority
+        let level = queue._level(of: priority)
         self = _TurnBody.start(
-            queue._turn(name: name, priority: priority),
+            queue._turn(level: level),
             work,
             isolatedTo: isolatedActor,
             name: name,
-            priority: priority
+            level: level
         )
     }
 }
@@ -84,13 +84,13 @@ extension Task where Failure == any Error {
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
         let work = _PlainThrowingWork(received(operation))
-        let priority = priority ?? queue._priority
+        let level = queue._level(of: priority)
         self = _TurnBody.start(
-            queue._turn(name: name, priority: priority),
+            queue._turn(level: level),
             work,
             isolatedTo: work.operation.isolation,
             name: name,
-            priority: priority
+            level: level
         )
     }
 
@@ -116,13 +116,13 @@ extension Task where Failure == any Error {
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
         let work = _ActorThrowingWork(isolatedActor, operation)
-        let priority = priority ?? queue._priority
+        let level = queue._level(of: priority)
         self = _TurnBody.start(
-            queue._turn(name: name, priority: priority),
+            queue._turn(level: level),
             work,
             isolatedTo: isolatedActor,
             name: name,
-            priority: priority
+            level: level
         )
     }
 }

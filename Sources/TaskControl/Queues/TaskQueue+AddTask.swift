@@ -45,12 +45,12 @@ extension TaskQueue {
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) -> Task<Void, Never> {
         let work = _PlainWork(received(operation))
-        let (isolation, priority) = (work.operation.isolation, priority ?? _priority)
-        let turn = _turn(name: name, priority: priority)
+        let (isolation, level) = (work.operation.isolation, _level(of: priority))
+        let turn = _turn(level: level)
         return switch behavior {
-        case .run: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
+        case .run: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, level: level)
         case .skip:
-            _TurnBody.start(turn, _SkippableWork(work), isolatedTo: isolation, name: name, priority: priority)
+            _TurnBody.start(turn, _SkippableWork(work), isolatedTo: isolation, name: name, level: level)
         }
     }
 
@@ -76,11 +76,11 @@ extension TaskQueue {
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Value
     ) -> Task<Value, any Error> {
         let work = _PlainThrowingWork(received(operation))
-        let (isolation, priority) = (work.operation.isolation, priority ?? _priority)
-        let turn = _turn(name: name, priority: priority)
+        let (isolation, level) = (work.operation.isolation, _level(of: priority))
+        let turn = _turn(level: level)
         return switch behavior {
-        case .skip: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, priority: priority)
-        case .run: _TurnBody.start(turn, _ObligedWork(work), isolatedTo: isolation, name: name, priority: priority)
+        case .skip: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, level: level)
+        case .run: _TurnBody.start(turn, _ObligedWork(work), isolatedTo: isolation, name: name, level: level)
         }
     }
 }

@@ -3,9 +3,18 @@
 ///
 /// The protocol is for functions that accept either. Its requirements are not for use: only the queues of this library can conform.
 public protocol TaskQueue: Sendable {
-    /// The priority of the tasks that are sent without one; `nil`: that of their caller.
-    var _priority: TaskPriority? { get }
+    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
+    var _level: UInt8 { get }
 
-    /// Takes the last place in the queue for a task that is about to be made.
-    func _turn(name: String?, priority: TaskPriority?) -> _Turn
+    /// Takes the last place in the queue for a task that is about to be created.
+    ///
+    /// - Parameter level: Its raw priority; 0 for that of the caller.
+    func _turn(level: UInt8) -> _Turn
+}
+
+extension TaskQueue {
+    /// The raw priority of a task that is added with a priority, or without one.
+    @inlinable
+    @inline(__always)
+    func _level(of priority: TaskPriority?) -> UInt8 { priority?.rawValue ?? _level }
 }

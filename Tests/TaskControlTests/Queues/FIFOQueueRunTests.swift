@@ -200,7 +200,7 @@ struct QueueRaisingTests {
     @Test(arguments: [9, 17, 21, 25, 33] as [UInt8])
     func theInheritedPriorityIsTheOneThatATaskHas(priority: UInt8) async {
         let (expected, actual) = await Task(priority: TaskPriority(rawValue: priority)) {
-            (inheritedPriority, await Task { Task.basePriority }.value)
+            (inheritedLevel, await Task { Task.basePriority?.rawValue }.value)
         }.value
         #expect(actual == expected)
     }
@@ -270,7 +270,8 @@ struct QueueRaisingTests {
         let (turns, begun, gate) = (_TurnStorage(.fifoQueue, name: nil, capacity: 1), Gate(), Gate())
         let raised = OrderRecorder<TaskPriority>()
         let (turn, next) = (
-            _Turn(in: turns, name: nil, priority: .background), _Turn(in: turns, name: nil, priority: .high)
+            _Turn(in: turns, level: TaskPriority.background.rawValue),
+            _Turn(in: turns, level: TaskPriority.high.rawValue)
         )
         let task = Task(priority: .background) { await raised.recordRises(of: begun, until: gate) }
         await begun.waitIgnoringCancellation()

@@ -1,3 +1,5 @@
+internal import CTaskControl
+
 /// Waits, and escalates whatever the wait is for to the priority of the waiting task, at the start and whenever that rises.
 ///
 /// Before macOS 26 and its siblings the system offers no way to escalate a task except to await it.
@@ -37,8 +39,12 @@ func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
     for job in jobs { job.escalatePriority(to: priority) }
 }
 
-/// The priority of a task that is created here without one: the base priority of the task that makes it, whatever that has been raised to, and
-/// not that of the user interface, which is not passed on.
-var inheritedPriority: TaskPriority {
-    min(Task.basePriority ?? Task.currentPriority, .userInitiated)
+/// The raw priority of a task that is created here without one: the base priority of the task that makes it, whatever that has been raised to, and
+/// not that of the user interface, which is not passed on. (A `TaskPriority` is of a size that clients of the standard library look up.)
+var inheritedLevel: UInt8 {
+    let base = tc_basePriority()
+    return min(base != 0 ? base : Task.currentPriority.rawValue, highestInheritedLevel)
 }
+
+/// That of `TaskPriority.userInitiated`.
+private var highestInheritedLevel: UInt8 { 25 }

@@ -34,6 +34,37 @@ func spawn<Body: _TaskBody>(
     _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
+/// Creates a task with a raw priority, or with that of the caller if `level` is 0.
+///
+/// A task with neither a name nor a priority takes a path of its own: an optional priority is of a size that clients of the standard library
+/// look up, each time that it is passed on.
+@inlinable
+@inline(__always)
+func spawn<Body: _TaskBody>(
+    name: String?,
+    level: UInt8,
+    isolatedTo isolation: (any Actor)?,
+    _ body: consuming Body
+) -> Task<Body.Success, Never> where Body.Failure == Never {
+    if name == nil, level == 0 { return spawn(name: nil, priority: nil, isolatedTo: isolation, body) }
+    let priority = level == 0 ? nil : TaskPriority(rawValue: level)
+    return spawn(name: name, priority: priority, isolatedTo: isolation, body)
+}
+
+/// Creates a task that may fail, in the same way.
+@inlinable
+@inline(__always)
+func spawn<Body: _TaskBody>(
+    name: String?,
+    level: UInt8,
+    isolatedTo isolation: (any Actor)?,
+    _ body: consuming Body
+) -> Task<Body.Success, any Error> where Body.Failure == any Error {
+    if name == nil, level == 0 { return spawn(name: nil, priority: nil, isolatedTo: isolation, body) }
+    let priority = level == 0 ? nil : TaskPriority(rawValue: level)
+    return spawn(name: name, priority: priority, isolatedTo: isolation, body)
+}
+
 /// Creates a task that inherits nothing.
 func spawnDetached<Body: _TaskBody>(
     name: String?,

@@ -7,10 +7,12 @@ public struct _Turn: Sendable {
     let membership: Membership?
 
     /// Takes the last place in a queue: the order of these calls is the order of the queue.
+    ///
+    /// - Parameter level: The raw priority of its task; 0 for that of the caller.
     @inline(__always)
-    init(in turns: _TurnStorage, name: String?, priority: TaskPriority?, group: TaskRegistry? = nil) {
+    init(in turns: _TurnStorage, level: UInt8, group: TaskRegistry? = nil) {
         self.turns = turns
-        id = turns.enqueue(priority: priority)
+        id = turns.enqueue(level: level)
         membership = group.map { [id] in Membership($0, of: id, in: turns) }
     }
 

@@ -73,15 +73,17 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
 
 extension _TurnBody {
     /// Makes the task of a turn.
+    ///
+    /// - Parameter level: Its raw priority; 0 for that of the caller.
     @inlinable
     static func start(
         _ turn: _Turn,
         _ work: Work,
         isolatedTo isolation: (any Actor)?,
         name: String?,
-        priority: TaskPriority?
+        level: UInt8
     ) -> Task<Work.Success, Never> where Work.Failure == Never {
-        let task = spawn(name: name, priority: priority, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
+        let task = spawn(name: name, level: level, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
         turn.attach(task.handle, name: name)
         return task
     }
@@ -93,9 +95,9 @@ extension _TurnBody {
         _ work: Work,
         isolatedTo isolation: (any Actor)?,
         name: String?,
-        priority: TaskPriority?
+        level: UInt8
     ) -> Task<Work.Success, any Error> where Work.Failure == any Error {
-        let task = spawn(name: name, priority: priority, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
+        let task = spawn(name: name, level: level, isolatedTo: isolation, _TurnBody(turn: turn, work: work))
         turn.attach(task.handle, name: name)
         return task
     }

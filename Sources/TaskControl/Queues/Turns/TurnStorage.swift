@@ -33,9 +33,11 @@ final class _TurnStorage: Sendable {
     // MARK: Coming
 
     /// Gives a task that is about to be made its place: the order of these calls is the order of the queue.
+    ///
+    /// - Parameter level: Its raw priority; 0 for that of the caller.
     @inline(__always)
-    func enqueue(priority: TaskPriority?) -> ID {
-        let level = priority?.rawValue ?? inheritedPriority.rawValue
+    func enqueue(level: UInt8) -> ID {
+        let level = level == 0 ? inheritedLevel : level
         let place = state.withLock { machine in
             let place = machine.enqueue(level: level)
             Diagnostics.open(subject(place.id))

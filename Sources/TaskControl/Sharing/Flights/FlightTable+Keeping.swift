@@ -8,7 +8,7 @@ extension _FlightTable {
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) {
         let flight = _TypedFlight<Value>(self, key, inside: [])
-        let level = inheritedPriority.rawValue
+        let level = inheritedLevel
         let hasBegun = state.withLock { machine in
             guard let id = machine.launch(key, level: level, flight) else { return false }
             flight.id = id

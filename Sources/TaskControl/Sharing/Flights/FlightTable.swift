@@ -117,7 +117,7 @@ final class _FlightTable: Sendable {
     @usableFromInline
     func join(_ key: _ErasedKey?, inside held: [_FlightPlace], _ fresh: _Flight?) -> Joining {
         let origins = held.isEmpty ? [] : held.filter { $0.table === self }.map(\.id)
-        let level = inheritedPriority.rawValue
+        let level = inheritedLevel
         let (joining, moment) = state.withLock { machine in
             let joining = machine.join(key, inside: origins, level: level, fresh)
             if case .begun(_, let id) = joining {
