@@ -31,6 +31,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         /// The calls of a window, as in failsafe-go; fewer when they leave no doubt.
         var enoughCalls = 50
         var fewestCalls = 10
+        /// The number of running calls, on average, from which on a queue is looked for though the limit stops no call.
+        var fewestRunning = 4.0
         /// A window lasts this long if its calls take times that differ much.
         var patience = Duration.seconds(5)
         /// The shares of calls in a queue below which the limit grows, and above which it falls.
@@ -80,6 +82,10 @@ struct AdaptiveLimitStateMachine: Sendable {
     private var recovery: Double?
     private var lastCut = Duration.zero
     private var hasGrown = false
+    /// Whether the window has begun again because the service has become slower.
+    private var hasRestarted = false
+    /// The time at which the latest call returned a value.
+    private var latestEnd = Duration.zero
     private var pause = 0
     private var pauseLength = 0
     private var probeInterval: Int
@@ -97,6 +103,9 @@ struct AdaptiveLimitStateMachine: Sendable {
     /// The number of calls that may run at the same time.
     var limit: Int { experiment?.limit ?? Int(estimate.rounded()) }
 
+    /// The longest time without a value during which a window continues: ten calls, one after another.
+    private var idleLimit: Duration { max(configuration.shortestWindow, .seconds(10 * (latestMean ?? 0))) }
+
     /// A call has returned a value.
     ///
     /// - Parameters:
@@ -105,6 +114,9 @@ struct AdaptiveLimitStateMachine: Sendable {
     /// - Complexity: O(1).
     mutating func record(_ duration: Duration, running: Int, at now: Duration) {
         let (begun, seconds) = (now - duration, duration / .seconds(1))
+        // Of the calls that begin together after a pause, the short ones end first: they must not end an old window.
+        if begun > latestEnd + idleLimit { beginWindow(at: begun, hasChanged: true) }
+        latestEnd = now
         if begun >= changed {
             if isSettling {
                 isSettling = false
@@ -112,7 +124,11 @@ struct AdaptiveLimitStateMachine: Sendable {
                 start = now + duration
                 end = start + configuration.shortestWindow
             }
-            if now >= start { window.add(seconds, running: running, isFull: running >= limit) }
+            if now >= start {
+                let reference = 1.3 * (experiment?.mean ?? latestMean ?? .infinity)
+                window.add(seconds, running: running, isFull: running >= limit, reference: reference)
+                restartIfSlower(at: now)
+            }
         }
         recover(seconds, begun: begun, at: now)
         endWindow(at: now)
@@ -127,13 +143,22 @@ struct AdaptiveLimitStateMachine: Sendable {
         endWindow(at: now)
     }
 
+    /// The calls before a service has become slower are no part of the window: their mean would hide the change for seconds. Once per window, since
+    /// the calls afterwards are all slower.
+    private mutating func restartIfSlower(at now: Duration) {
+        guard !hasRestarted, window.isSlowerNow else { return }
+        hasRestarted = true
+        beginWindow(at: now, hasChanged: false)
+    }
+
     private mutating func recover(_ seconds: Double, begun: Duration, at now: Duration) {
         guard let target = recovery, begun >= lastCut, seconds <= 2 * (baseline ?? seconds) else { return }
         estimate = min(target, estimate + 1)
         guard estimate >= target else { return }
         recovery = nil
-        // Callers have waited for the service: it works without an experiment at first.
+        // Callers have waited for the service: it works without an experiment at first, and grows back at once.
         windowsUntilProbe = configuration.longestProbeInterval
+        (pause, pauseLength) = (0, 0)
         beginWindow(at: now, hasChanged: true)
     }
 
@@ -162,6 +187,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         guard isLast || isClear(summary, at: now) else { return }
         latestMean = summary.mean
         recovery = nil
+        hasRestarted = false
         if let experiment { judge(experiment, summary) } else { adjust(summary, dropped) }
         keepEstimateInRange()
         beginWindow(at: now, hasChanged: limit != before)
@@ -201,7 +227,8 @@ struct AdaptiveLimitStateMachine: Sendable {
 
     private mutating func adjust(_ summary: DurationWindow.Summary, _ dropped: Double) {
         guard let known = baseline else {
-            // A queue may stand already.
+            // A queue may stand already, and with little load no limit is needed yet.
+            guard hasLoad(summary) else { return }
             experiment = next(to: summary.running / 2, after: summary)
             if experiment == nil { baseline = summary.mean }
             return
@@ -214,7 +241,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         let hadGrown = hasGrown
         hasGrown = false
         let working = summary.running * baseline / summary.mean
-        if summary.low > 0, 1 - baseline / summary.low > configuration.longQueue {
+        if hasLoad(summary), summary.low > 0, 1 - baseline / summary.low > configuration.longQueue {
             if hadGrown {
                 pauseLength = min(configuration.longestPause, max(2, 2 * pauseLength))
                 pause = pauseLength
@@ -228,6 +255,11 @@ struct AdaptiveLimitStateMachine: Sendable {
         } else if 1 - baseline / summary.mean < configuration.shortQueue, window.isFull, dropped <= 0.05 {
             grow(again: hadGrown)
         }
+    }
+
+    /// Whether a lower limit can be worth its cost. With fewer calls, it would refuse callers that the service can serve.
+    private func hasLoad(_ summary: DurationWindow.Summary) -> Bool {
+        window.isOftenFull || summary.running >= configuration.fewestRunning
     }
 
     private mutating func grow(again: Bool) {

@@ -30,6 +30,8 @@ struct DurationWindow: Sendable {
     private(set) var drops = 0
     private var full = 0
     private var running = 0
+    /// Of each of the latest 16 calls, whether it took longer than the reference: the latest call is the lowest bit.
+    private var slower: UInt16 = 0
     private var buckets = [Bucket](repeating: Bucket(), count: Self.octaves.count * Self.perOctave)
 
     /// From a nanosecond to more than an hour.
@@ -39,11 +41,16 @@ struct DurationWindow: Sendable {
     /// Whether nearly all calls began when no other call was admitted. A window with less load says little about a higher limit.
     var isFull: Bool { 10 * full >= 9 * (count + drops) }
 
+    /// Whether half of the calls began when no other call was admitted.
+    var isOftenFull: Bool { 2 * full >= count + drops }
+
     /// - Parameters:
     ///   - seconds: The duration of the call.
     ///   - running: The number of calls that ran when it began, including itself.
     ///   - isFull: Whether no other call was admitted at that time.
-    mutating func add(_ seconds: Double, running: Int, isFull: Bool) {
+    ///   - reference: The duration in seconds above which the call is one of the slower ones.
+    mutating func add(_ seconds: Double, running: Int, isFull: Bool, reference: Double = .infinity) {
+        slower = slower << 1 | (seconds > reference ? 1 : 0)
         let seconds = max(seconds, Self.lowerBound(of: 0))
         let index = Self.index(of: seconds)
         buckets[index].count += 1
@@ -62,7 +69,11 @@ struct DurationWindow: Sendable {
     mutating func removeAll() {
         for index in buckets.indices { buckets[index] = Bucket() }
         (count, drops, full, running) = (0, 0, 0, 0)
+        slower = 0
     }
+
+    /// Whether nearly all of the latest 16 calls took longer than the reference: a few slow calls among them, or chance, do not suffice.
+    var isSlowerNow: Bool { slower.nonzeroBitCount >= 15 }
 
     private static func index(of seconds: Double) -> Int {
         let octave = min(Int(seconds.exponent), octaves.upperBound - 1)

@@ -121,6 +121,39 @@ struct AdaptiveLimitStateMachineTests {
         #expect(machine.limit == 20)
     }
 
+    /// A queue that chance shows, where the limit stops no call, must not lower it: the next calls would be refused.
+    @Test func theLimitStaysWithLittleLoadWhateverTheCallsTake() {
+        for seed in Schedules.seeds(1_000, inDebug: 20) {
+            var random = SeededGenerator(seed: seed)
+            var machine = AdaptiveLimitStateMachine(.init())
+            for number in 0..<2_000 {
+                let isSlow = Int.random(in: 0..<5, using: &random) == 0
+                let duration = Duration.milliseconds(Int.random(in: 40..<60, using: &random) * (isSlow ? 9 : 1))
+                machine.record(duration, running: Int.random(in: 1...4, using: &random), at: .milliseconds(number * 50))
+                guard machine.limit == 20 else {
+                    Issue.record("seed \(seed), call \(number): the limit is \(machine.limit)")
+                    return
+                }
+            }
+        }
+    }
+
+    /// Calls that begin together after an outage end in the order of their durations: the first of them say that calls take less time than they do.
+    @Test func theFirstCallsAfterAPauseDoNotEndAnOldWindow() throws {
+        var machine = AdaptiveLimitStateMachine(.init())
+        var end = Duration.zero
+        for number in 0..<4_000 {
+            end = .milliseconds(250 + number * 12)
+            machine.record(.milliseconds(200 + number * 37 % 100), running: machine.limit, at: end)
+        }
+        let before = try #require(machine.baseline)
+        for number in 0..<20 {
+            let duration = Duration.milliseconds(200 + number * 5)
+            machine.record(duration, running: machine.limit, at: end + .seconds(60) + duration)
+        }
+        #expect(machine.baseline == before)
+    }
+
     /// Whatever the durations and the drops are, and in whatever order they come.
     @Test(arguments: Schedules.seeds(200, inDebug: 20))
     func theInvariantsHold(seed: UInt64) {

@@ -32,6 +32,17 @@ struct DurationWindowTests {
         #expect(window.summary.low < 1 && window.summary.high > 1)
     }
 
+    @Test func aWindowIsSlowerWhenNearlyAllOfTheLatestCallsAre() {
+        var window = DurationWindow()
+        for _ in 0..<100 { window.add(1, running: 1, isFull: true, reference: 1.3) }
+        for _ in 0..<14 { window.add(2, running: 1, isFull: true, reference: 1.3) }
+        #expect(!window.isSlowerNow)
+        window.add(2, running: 1, isFull: true, reference: 1.3)
+        #expect(window.isSlowerNow)
+        for _ in 0..<2 { window.add(1, running: 1, isFull: true, reference: 1.3) }
+        #expect(!window.isSlowerNow)
+    }
+
     /// Clocks that stand still or jump give such durations.
     @Test func everyDurationHasABucket() {
         for seconds in [-1, 0, 1e-30, 1e-9, 1e9, .greatestFiniteMagnitude] {

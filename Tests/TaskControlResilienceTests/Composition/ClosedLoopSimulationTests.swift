@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskControlResilience
 
-/// A policy with a throttle, a breaker, hedging and a time limit, its callers, and a model of a service, in virtual time.
+/// A policy with an adaptive limit, a throttle, a breaker, hedging and a time limit, its callers, and a model of a service, in virtual time.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct ClosedLoopSimulationTests {
     /// Answers in about 50 ms. Beyond its capacity each call takes longer in proportion.
@@ -55,7 +55,9 @@ struct ClosedLoopSimulationTests {
             random: { draws.withLock { Double.random(in: 0..<1, using: &$0) } }
         )
         let history = DurationHistory(capacity: 200, minimumSamples: 20)
+        let limiter = AdaptiveLimiter(random: { draws.withLock { Double.random(in: 0..<1, using: &$0) } })
         let policy = ResiliencePolicy(
+            adaptiveLimit: limiter,
             throttle: throttle,
             breaker: breaker,
             hedging: ResiliencePolicy.Hedging(after: .quantile(of: history)),
@@ -113,7 +115,7 @@ struct ClosedLoopSimulationTests {
             let answered = result.answered.values.reduce(0, +)
             sim.expect(answered >= result.begun.values.reduce(0, +) * 9 / 10, "\(scenario): \(answered) answers")
         }
-        sim.expect(breaker.state != .halfOpen, "no call is running")
+        sim.expect(breaker.state != .halfOpen && limiter.running == 0 && limiter.waiterCount == 0, "no call is running")
     }
 
     @Test(arguments: LoadScenario.allCases)
