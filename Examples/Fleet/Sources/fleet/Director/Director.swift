@@ -23,6 +23,8 @@ struct Director {
     }
 
     private func play(_ workers: [WorkerProcess]) async throws -> Night {
+        // Writing to a worker that has ended is an error then, and does not end this process.
+        _ = signal(SIGPIPE, SIG_IGN)
         let start = ProcessInfo.processInfo.systemUptime
         let (events, continuation) = AsyncStream<(WorkerProcess, WorkerProcess.Event)>.makeStream()
         for worker in workers { try worker.start { continuation.yield((worker, $0)) } }
@@ -31,7 +33,7 @@ struct Director {
         for await (worker, event) in events {
             switch event {
             case .line(let line):
-                let report = try Lines.decode(Report.self, line)
+                let report = try Lines.decode(line, as: Report.self)
                 let time = Duration.seconds(report.time - start)
                 switch night.receive(report.message, from: worker.name, at: time) {
                 case .reply(let reply, _): worker.send(reply)

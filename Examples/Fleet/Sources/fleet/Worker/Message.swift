@@ -44,7 +44,7 @@ enum Reply: Hashable, Codable {
 enum Lines {
     static func encode(_ value: some Encodable) throws -> Data { try JSONEncoder().encode(value) + Data("\n".utf8) }
 
-    static func decode<Value: Decodable>(_ type: Value.Type = Value.self, _ line: String) throws -> Value {
+    static func decode<Value: Decodable>(_ line: String, as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(line.utf8))
     }
 }
