@@ -6,6 +6,7 @@ import TaskControlHTTP
 ///
 /// - `TASKCONTROL_ETCD`: the client URLs of its members, separated by commas.
 /// - `TASKCONTROL_ETCD_USER`, `TASKCONTROL_ETCD_PASSWORD`: a user of the cluster, if it authenticates; `TASKCONTROL_ETCD_ROOT_PASSWORD`: that of its administrator.
+/// - `TASKCONTROL_ETCD_AUTHORITY`: a file with the certificate of its authority, for AsyncHTTPClient.
 enum EtcdServer {
     static let endpoints = (variable("TASKCONTROL_ETCD") ?? "").split(separator: ",").compactMap {
         URL(string: String($0))
@@ -21,6 +22,8 @@ enum EtcdServer {
         }
         return EtcdCredentials(user: user, password: password)
     }
+
+    static var authority: String? { variable("TASKCONTROL_ETCD_AUTHORITY") }
 
     private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 

@@ -128,7 +128,7 @@ extension AsyncHTTPClientTransport {
     /// A transport that trusts the authority of `scripts/check-fleet`.
     fileprivate static var trusting: AsyncHTTPClientTransport {
         var configuration = HTTPClient.Configuration.taskControl
-        if let file = ProcessInfo.processInfo.environment["URLSessionCertificateAuthorityInfoFile"] {
+        if let file = EtcdServer.authority {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.trustRoots = .file(file)
             configuration.tlsConfiguration = tls

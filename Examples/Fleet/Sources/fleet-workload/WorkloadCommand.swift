@@ -1,9 +1,12 @@
 import ArgumentParser
 
-/// Runs a workload against a store, and checks what it has left.
+/// Processes that compete for leases while processes and members fail, and a check of what they have left behind.
 @main
 struct WorkloadCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "fleet-workload")
-
-    func run() async throws {}
+    static let configuration = CommandConfiguration(
+        commandName: "fleet-workload",
+        abstract: "Checks leases while processes and members of a cluster fail.",
+        subcommands: [RunCommand.self, WorkerCommand.self],
+        defaultSubcommand: RunCommand.self
+    )
 }

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Finds the process at the other end of a connection within this machine, in the tables of Linux.
+enum SocketOwner {
+    /// Returns which of the processes has the socket of a connection.
+    ///
+    /// - Parameters:
+    ///   - port: The port of the socket.
+    ///   - remote: The port that it is connected to.
+    ///   - processes: The numbers of the processes.
+    static func index(ofOwnerOf port: UInt16, to remote: UInt16, among processes: [Int32]) -> Int? {
+        guard let inode = inode(port, remote) else { return nil }
+        return processes.firstIndex { has($0, "socket:[\(inode)]") }
+    }
+
+    private static func inode(_ port: UInt16, _ remote: UInt16) -> Substring? {
+        guard let table = try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8) else { return nil }
+        let (local, other) = (hexadecimal(port), hexadecimal(remote))
+        for line in table.split(separator: "\n").dropFirst() {
+            // sl, local address, remote address, state, queues, timer, retransmissions, user, timeout, inode
+            let columns = line.split(separator: " ")
+            if columns.count > 9, columns[1].hasSuffix(local), columns[2].hasSuffix(other) { return columns[9] }
+        }
+        return nil
+    }
+
+    private static func hexadecimal(_ port: UInt16) -> String {
+        let digits = String(port, radix: 16, uppercase: true)
+        return ":" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
+    private static func has(_ process: Int32, _ link: String) -> Bool {
+        let folder = "/proc/\(process)/fd"
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return files.contains {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == link
+        }
+    }
+}
