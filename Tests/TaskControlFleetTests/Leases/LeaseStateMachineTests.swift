@@ -32,7 +32,7 @@ import Testing
 
     @Test func everySequenceOfEventsKeepsTheInvariants() {
         var failures: Set<String> = []
-        let steps = LeaseDriver().playEverySequence(upTo: fullSize(10, inDebug: 7)) { driver in
+        let steps = LeaseDriver().playEverySequence(upTo: fullSize(9, inDebug: 7)) { driver in
             failures.formUnion(driver.failures)
             return driver.events
         }
