@@ -15,7 +15,7 @@ struct WriteNumber: SimulatedNetwork.Request {
     let name: String
     let token: FencingToken
     let number: Int
-    /// Identifies the request: one that the network has delivered twice is executed once.
+    /// Identifies the request: a request that the network has delivered twice is executed once.
     let id: Int
 }
 

@@ -3,7 +3,7 @@ import TaskControl
 import TaskControlFleet
 import TaskControlTesting
 
-/// A simulated network with a cluster, a resource and processes that use leases, and the record of who has held them.
+/// A simulated network with a cluster, a resource and processes that use leases, and the record of their holders.
 final class FleetWorld: Sendable {
     /// A lease that the body of a process has received.
     struct Tenure: Sendable {
@@ -53,7 +53,7 @@ final class FleetWorld: Sendable {
         cluster = SimulatedCluster(members: program.members, isSilent: program.isSilent)
         let record = record
         resource = FleetResource { name, token in
-            // With clocks within the bound, a resource refuses nobody whose lease is valid.
+            // With clocks within the bound, a resource refuses no process whose lease is valid.
             guard program.clocks != .wild else { return }
             let refused = record.withLock { $0.tenures.first { $0.lease.name == name && $0.lease.token == token } }
             guard let refused else { return }
