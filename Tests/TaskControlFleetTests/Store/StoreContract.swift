@@ -52,7 +52,7 @@ struct StoreContract: Sendable {
     /// The shortest duration of a lease that the store grants as asked: for etcd and SQLite 2 s.
     var timeToLive = Duration.seconds(2)
     /// How long a check waits for what must come. The store may take that long to end a lease.
-    var patience = Duration.seconds(30)
+    var patience = Duration.seconds(300)
     /// The clock of the store.
     var clock: any Clock<Duration> = ContinuousClock()
     /// Makes the store drop the history of its watches; `nil`: the store cannot be made to.
