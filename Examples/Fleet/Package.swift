@@ -2,12 +2,13 @@
 
 import PackageDescription
 
-// A package of its own, because the trait SQLite needs the headers of SQLite, which are not on every machine that has Swift.
+// A package of its own, because the trait SQLite needs the headers of SQLite, which are not on every machine that has Swift. The trait
+// AsyncHTTPClient is the transport to etcd on Linux.
 let package = Package(
     name: "Fleet",
     platforms: [.macOS(.v13)],
     dependencies: [
-        .package(name: "swift-task-control", path: "../..", traits: ["SQLite"]),
+        .package(name: "swift-task-control", path: "../..", traits: ["AsyncHTTPClient", "SQLite"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [

@@ -270,8 +270,8 @@ extension URL {
 }
 
 extension UploadEndpointBody {
-    /// A body that is not sent again, also not by the layers below: URLSession repeats a POST when a connection that was kept turns out to be
-    /// closed, although the server can have executed the request.
+    /// A body that is not sent again, also not by the layers below: libcurl repeats a POST when a connection that was kept turns out to be closed,
+    /// although the server can have executed the request.
     fileprivate static func sentOnce(_ data: Data) -> UploadEndpointBody {
         let isFirst = Locked(true)
         return .stream(length: Int64(data.count)) {

@@ -17,7 +17,7 @@ public import TaskControlHTTP
 /// - Reads, renewals, revocations and grants are repeated after every failure of the network. (A grant that is executed twice leaves a lease without
 ///   entries, which expires.)
 /// - A transaction that writes is repeated only if it was certainly not executed: the connection was refused, or the member had no leader. In all other
-///   cases the error has the reason ``StoreError/Reason/ambiguous``. The request is also protected from `URLSession`, which repeats a POST.
+///   cases the error has the reason ``StoreError/Reason/ambiguous``. Its body can be read once, so that the layers below do not repeat it either.
 ///
 /// An answer of etcd such as "permission denied" is final.
 ///
@@ -31,6 +31,11 @@ public import TaskControlHTTP
 /// token of etcd expires 5 minutes after its last use). The user needs the permission to read and write the keys that begin with the namespace:
 /// `etcdctl role grant-permission jobs --prefix readwrite taskcontrol/`.
 ///
+/// ## On Linux
+/// The store needs the package trait `AsyncHTTPClient` on Linux, or a transport of your own. `URLSession` on Linux ends the process when a response has
+/// trailers after a body in chunks (Swift 6.3), and the gateway of etcd 3.4 and 3.5 sends such a response for every error, for example for a lease that has
+/// expired: the initializers trap if they are passed a `URLSessionTransport` there. Without the trait, there is no default for the transport.
+///
 /// ## TLS
 /// TLS is the transport's: give endpoints of the scheme `https`. Certificates of your own authority, and certificates of clients, are in the
 /// configuration of `URLSession` or AsyncHTTPClient. etcd does not accept the name in a client's certificate as its user through the gateway: use
@@ -43,15 +48,15 @@ public final class EtcdStore: CoordinationStore {
     private let connection: EtcdConnection
     private let watches: EtcdWatches
 
-    /// Creates a store. Nothing is sent before the first operation.
+    /// Creates a store that uses a transport. Nothing is sent before the first operation.
     ///
     /// - Parameters:
     ///   - endpoints: The client URLs of the members, such as `http://10.0.0.1:2379`, in the order in which they are tried first. Without any, every
     ///     operation throws. Shuffle them to distribute many clients. A user and a password in a URL are the transport's.
     ///   - credentials: A user of etcd; `nil`: the cluster does not authenticate.
     ///   - namespace: The beginning of all keys in etcd. Stores with different namespaces do not see each other's entries.
-    ///   - transport: The transport. By default a `URLSession` without cookies and caches; `AsyncHTTPClientTransport` is recommended for servers on
-    ///     Linux. A time limit of the transport on silent responses ends the watch's connection, which is then made again.
+    ///   - transport: The transport. A time limit of the transport on silent responses ends the watch's connection, which is then made again. On
+    ///     Linux, it must not be a `URLSessionTransport`: the initializer traps.
     ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice the election timeout of etcd's defaults, and
     ///     short enough for several attempts within a lease of 15 seconds.
     ///   - silenceLimit: The time without a message after which a watch is verified by a read. By default 10 seconds.
@@ -61,12 +66,18 @@ public final class EtcdStore: CoordinationStore {
         endpoints: [URL],
         credentials: EtcdCredentials? = nil,
         namespace: String = "taskcontrol/",
-        transport: any HTTPTransport = URLSessionTransport(configuration: .ephemeral),
+        transport: any HTTPTransport,
         attemptTimeout: Duration = .seconds(2),
         silenceLimit: Duration = .seconds(10),
         name: String? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
+        #if canImport(FoundationNetworking)
+        insist(
+            !(transport is URLSessionTransport),
+            "EtcdStore: URLSession on Linux ends the process when etcd answers with an error. Use AsyncHTTPClientTransport, with the package trait AsyncHTTPClient."
+        )
+        #endif
         keys = EtcdKeys(namespace: namespace)
         connection = EtcdConnection(
             endpoints: endpoints,
@@ -85,6 +96,49 @@ public final class EtcdStore: CoordinationStore {
             clock: clock
         )
     }
+
+    #if AsyncHTTPClient || !canImport(FoundationNetworking)
+    /// Creates a store over the usual transport. Nothing is sent before the first operation.
+    ///
+    /// The transport is `AsyncHTTPClientTransport` on Linux, where this initializer needs the package trait `AsyncHTTPClient`, and elsewhere a `URLSession`
+    /// without cookies and caches.
+    ///
+    /// - Parameters:
+    ///   - endpoints: The client URLs of the members, such as `http://10.0.0.1:2379`, in the order in which they are tried first. Without any, every
+    ///     operation throws. Shuffle them to distribute many clients. A user and a password in a URL are the transport's.
+    ///   - credentials: A user of etcd; `nil`: the cluster does not authenticate.
+    ///   - namespace: The beginning of all keys in etcd. Stores with different namespaces do not see each other's entries.
+    ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice the election timeout of etcd's defaults, and
+    ///     short enough for several attempts within a lease of 15 seconds.
+    ///   - silenceLimit: The time without a message after which a watch is verified by a read. By default 10 seconds.
+    ///   - name: The name shown in diagnostics.
+    ///   - clock: The clock that measures these times.
+    public convenience init(
+        endpoints: [URL],
+        credentials: EtcdCredentials? = nil,
+        namespace: String = "taskcontrol/",
+        attemptTimeout: Duration = .seconds(2),
+        silenceLimit: Duration = .seconds(10),
+        name: String? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        #if canImport(FoundationNetworking)
+        let transport = AsyncHTTPClientTransport()
+        #else
+        let transport = URLSessionTransport(configuration: .ephemeral)
+        #endif
+        self.init(
+            endpoints: endpoints,
+            credentials: credentials,
+            namespace: namespace,
+            transport: transport,
+            attemptTimeout: attemptTimeout,
+            silenceLimit: silenceLimit,
+            name: name,
+            clock: clock
+        )
+    }
+    #endif
 
     /// Grants a new lease.
     ///

@@ -4,15 +4,21 @@ import TaskControlHTTP
 import TestSupport
 import Testing
 
-/// URLSession repeats a POST when a connection that was kept is closed before the answer, although the server can have executed the request.
+/// A layer below the store can repeat a POST when a connection that was kept is closed before the answer, as libcurl does, although the server can
+/// have executed the request.
 @Suite(.timeLimit(.minutes(5)))
 struct EtcdResendTests {
     private static let answer = #"{"header": {"revision": "5", "raft_term": "2"}}"#
 
-    private func transactionIsSentOnce(over transport: any HTTPTransport) async throws {
+    @Test(arguments: EtcdServer.transports)
+    func aTransactionIsSentOnce(_ transport: EtcdServer.Transport) async throws {
         let server = try ClosingServer(closingAt: "txn", answer: Self.answer)
         defer { server.stop() }
-        let store = EtcdStore(endpoints: [server.url, server.url], transport: transport, attemptTimeout: .seconds(30))
+        let store = EtcdStore(
+            endpoints: [server.url, server.url],
+            transport: transport.make(),
+            attemptTimeout: .seconds(30)
+        )
         for _ in 0..<3 {
             // A connection is there, and is kept.
             _ = try await store.read(.key("a"))
@@ -24,23 +30,22 @@ struct EtcdResendTests {
         #expect(server.paths == ["range", "txn", "range", "txn", "range", "txn"])
     }
 
-    @Test func aTransactionIsSentOnceOverURLSession() async throws {
-        try await transactionIsSentOnce(over: URLSessionTransport(configuration: .ephemeral))
-    }
-
-    #if AsyncHTTPClient
-    @Test func aTransactionIsSentOnceOverAsyncHTTPClient() async throws {
-        try await transactionIsSentOnce(over: AsyncHTTPClientTransport())
-    }
-    #endif
-
-    @Test func aRefusedConnectionIsUnavailable() async throws {
+    @Test(arguments: EtcdServer.transports)
+    func aRefusedConnectionIsUnavailable(_ transport: EtcdServer.Transport) async throws {
         let server = try ClosingServer(closingAt: "", answer: Self.answer)
         server.stop()
-        let store = EtcdStore(endpoints: [server.url], attemptTimeout: .seconds(30))
+        let store = EtcdStore(endpoints: [server.url], transport: transport.make(), attemptTimeout: .seconds(30))
         let error = await #expect(throws: StoreError.self) {
             try await store.transact(StoreTransaction(success: [.put("a", Data())]))
         }
         #expect(error?.reason == .unavailable)
     }
+
+    #if SUBPROCESSES && canImport(FoundationNetworking)
+    @Test func urlSessionOnLinuxIsRefused() async {
+        await #expect(processExitsWith: .failure) {
+            _ = EtcdStore(endpoints: [], transport: URLSessionTransport(configuration: .ephemeral))
+        }
+    }
+    #endif
 }

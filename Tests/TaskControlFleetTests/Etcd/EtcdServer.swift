@@ -2,6 +2,11 @@ import Foundation
 import TaskControlFleet
 import TaskControlHTTP
 
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOSSL
+#endif
+
 /// The cluster that `scripts/check-fleet` has started, as environment variables describe it:
 ///
 /// - `TASKCONTROL_ETCD`: the client URLs of its members, separated by commas.
@@ -12,7 +17,8 @@ enum EtcdServer {
         URL(string: String($0))
     }
 
-    static var isThere: Bool { !endpoints.isEmpty }
+    /// Whether there is a cluster, and a transport for it: on Linux, one with the trait `AsyncHTTPClient`.
+    static var isThere: Bool { !endpoints.isEmpty && !transports.isEmpty }
 
     static var authenticates: Bool { credentials != nil }
 
@@ -27,19 +33,41 @@ enum EtcdServer {
 
     private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 
-    /// Returns a store in a namespace of its own, or in the one that the user may use.
+    /// The transports of this platform, and of the traits of this build.
+    static var transports: [Transport] {
+        var transports: [Transport] = []
+        #if !canImport(FoundationNetworking)
+        transports.append(.urlSession)
+        #endif
+        #if AsyncHTTPClient
+        transports.append(.asyncHTTPClient)
+        #endif
+        return transports
+    }
+
+    enum Transport: Sendable {
+        case urlSession, asyncHTTPClient
+
+        func make() -> any HTTPTransport {
+            switch self {
+            case .urlSession: return URLSessionTransport(configuration: .ephemeral)
+            case .asyncHTTPClient:
+                #if AsyncHTTPClient
+                return AsyncHTTPClientTransport.trusting(EtcdServer.authority)
+                #else
+                return URLSessionTransport(configuration: .ephemeral)
+                #endif
+            }
+        }
+    }
+
+    /// Returns a store for the user of the cluster.
     static func store(
-        transport: any HTTPTransport = URLSessionTransport(configuration: .ephemeral),
-        attemptTimeout: Duration = .seconds(2),
-        silenceLimit: Duration = .seconds(10)
+        _ transport: Transport,
+        credentials: EtcdCredentials? = credentials,
+        namespace: String = "taskcontrol/"
     ) -> EtcdStore {
-        EtcdStore(
-            endpoints: endpoints,
-            credentials: credentials,
-            transport: transport,
-            attemptTimeout: attemptTimeout,
-            silenceLimit: silenceLimit
-        )
+        EtcdStore(endpoints: endpoints, credentials: credentials, namespace: namespace, transport: transport.make())
     }
 
     /// Lets the cluster forget the history before the present.
@@ -66,8 +94,7 @@ enum EtcdServer {
         request.httpMethod = "POST"
         request.httpBody = Data(body.utf8)
         if let token { request.setValue(token, forHTTPHeaderField: "Authorization") }
-        let transport = URLSessionTransport(configuration: .ephemeral)
-        return try await transport.withResponse(to: HTTPTransportRequest(request)) { response in
+        return try await transports[0].make().withResponse(to: HTTPTransportRequest(request)) { response in
             var answer = Data()
             for try await part in response.body { answer += part }
             if response.head.statusCode != 200 { throw URLError(.badServerResponse) }
@@ -75,3 +102,20 @@ enum EtcdServer {
         }
     }
 }
+
+#if AsyncHTTPClient
+extension AsyncHTTPClientTransport {
+    /// Returns a transport that trusts an authority.
+    ///
+    /// - Parameter authority: The file of its certificate; `nil`: the authorities of the machine.
+    fileprivate static func trusting(_ authority: String?) -> AsyncHTTPClientTransport {
+        var configuration = HTTPClient.Configuration.taskControl
+        if let authority {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(authority)
+            configuration.tlsConfiguration = tls
+        }
+        return AsyncHTTPClientTransport(configuration: configuration)
+    }
+}
+#endif

@@ -13,27 +13,17 @@ import Testing
     .tags(.unsanitized)
 )
 struct EtcdServerTests {
-    /// One store for all of them: their watches share a connection.
-    private static let store = EtcdServer.store()
+    /// One store per transport for all of them: their watches share a connection.
+    private static let stores = EtcdServer.transports.map { EtcdServer.store($0) }
 
-    private func contract(_ store: EtcdStore) -> StoreContract {
-        StoreContract(store, prefix: "contract/\(UUID())/")
+    @Test(arguments: stores.indices, StoreContract.checks)
+    func keepsThePromisesOfAStore(_ store: Int, _ check: StoreContract.Check) async throws {
+        try await check.run(StoreContract(Self.stores[store], prefix: "contract/\(UUID())/"))
     }
 
-    @Test(arguments: StoreContract.checks)
-    func keepsThePromisesOfAStore(_ check: StoreContract.Check) async throws {
-        try await check.run(contract(Self.store))
-    }
-
-    #if AsyncHTTPClient
-    @Test(arguments: StoreContract.checks)
-    func keepsThePromisesOverAsyncHTTPClient(_ check: StoreContract.Check) async throws {
-        try await check.run(contract(EtcdServer.store(transport: AsyncHTTPClientTransport.trusting)))
-    }
-    #endif
-
-    @Test func aWatchOverAStreamReportsAChangeWhileTheStreamGoesOn() async throws {
-        let (store, prefix) = (Self.store, "stream/\(UUID())/")
+    @Test(arguments: stores.indices)
+    func aWatchReportsEachChangeWhileItsResponseIsOpen(_ store: Int) async throws {
+        let (store, prefix) = (Self.stores[store], "stream/\(UUID())/")
         let revision = try await store.read(.prefix(prefix)).revision
         let (begun, arrived) = (Gate(), Locked([Gate(), Gate(), Gate()]))
         let watch = Task {
@@ -58,7 +48,7 @@ struct EtcdServerTests {
 
     @Test func aTokenThatTheServerHasForgottenIsObtainedAgain() async throws {
         guard EtcdServer.authenticates else { return }
-        let (store, key) = (EtcdServer.store(), "token/\(UUID())")
+        let (store, key) = (EtcdServer.store(EtcdServer.transports[0]), "token/\(UUID())")
         for value in 1...3 {
             _ = try await store.transact(StoreTransaction(success: [.put(key, Data([UInt8(value)]))]))
             try await EtcdServer.invalidateTokens()
@@ -75,8 +65,8 @@ struct EtcdServerTests {
 
     @Test func aWrongPasswordIsUnauthorized() async throws {
         guard EtcdServer.authenticates else { return }
-        let store = EtcdStore(
-            endpoints: EtcdServer.endpoints,
+        let store = EtcdServer.store(
+            EtcdServer.transports[0],
             credentials: EtcdCredentials(user: "root", password: "wrong-password")
         )
         let error = await #expect(throws: StoreError.self) { try await store.read(.prefix("")) }
@@ -86,11 +76,7 @@ struct EtcdServerTests {
 
     @Test func aWatchWithoutPermissionThrows() async throws {
         guard EtcdServer.authenticates else { return }
-        let store = EtcdStore(
-            endpoints: EtcdServer.endpoints,
-            credentials: EtcdServer.credentials,
-            namespace: "elsewhere/"
-        )
+        let store = EtcdServer.store(EtcdServer.transports[0], namespace: "elsewhere/")
         let error = await #expect(throws: StoreError.self) { try await store.watch(.prefix(""), after: 0) { _ in } }
         #expect(error?.reason == .unauthorized)
         let other = await #expect(throws: StoreError.self) {
@@ -114,26 +100,8 @@ struct EtcdCompactionTests {
     @Test(arguments: StoreContract.watchChecks)
     func keepsThePromisesOfAWatch(_ check: StoreContract.Check) async throws {
         guard check.name.contains("not kept any more") else { return }
-        var contract = StoreContract(EtcdServer.store(), prefix: "compaction/\(UUID())/")
+        var contract = StoreContract(EtcdServer.store(EtcdServer.transports[0]), prefix: "compaction/\(UUID())/")
         contract.compact = { try await EtcdServer.compact() }
         try await check.run(contract)
     }
 }
-
-#if AsyncHTTPClient
-import AsyncHTTPClient
-import NIOSSL
-
-extension AsyncHTTPClientTransport {
-    /// A transport that trusts the authority of `scripts/check-fleet`.
-    fileprivate static var trusting: AsyncHTTPClientTransport {
-        var configuration = HTTPClient.Configuration.taskControl
-        if let file = EtcdServer.authority {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(file)
-            configuration.tlsConfiguration = tls
-        }
-        return AsyncHTTPClientTransport(configuration: configuration)
-    }
-}
-#endif

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import TaskControlFleet
-import TaskControlHTTP
 
 /// The store in which the workers meet.
 struct StoreArguments: ParsableArguments {

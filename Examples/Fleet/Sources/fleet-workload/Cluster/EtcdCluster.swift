@@ -6,7 +6,8 @@ final class EtcdCluster {
     private let folder: URL
     private let clientPorts: [UInt16]
     private let peerPorts: [UInt16]
-    private let transport = URLSessionTransport(configuration: .ephemeral)
+    // URLSession on Linux ends the process when etcd answers with an error.
+    private let transport = AsyncHTTPClientTransport()
     private var members: [ChildProcess?]
     let proxy: PeerProxy
 
