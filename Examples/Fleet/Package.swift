@@ -31,6 +31,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        .testTarget(name: "WorkloadTests", dependencies: ["fleet-workload"]),
         .testTarget(
             name: "FleetTests",
             dependencies: [

@@ -14,6 +14,7 @@ final class Run {
     private var workers: [Int: ChildProcess] = [:]
     private var nextWorker = 0
     private var counts: [String: Int] = [:]
+    private var crashed: [Int] = []
 
     init(store: StoreArguments, workers: Int, seconds: Int, seed: UInt64, folder: URL, checksTokens: Bool) throws {
         (self.store, workerCount, self.seconds, self.folder) = (store, workers, seconds, folder)
@@ -33,17 +34,19 @@ final class Run {
         while Record.now < end {
             if line.isEmpty { line = faults.shuffled(using: &random) }
             try await cause(line.removeLast())
+            for _ in removeCrashed() { try startWorker() }
             try await pause(.random(in: 500...2_500, using: &random))
         }
         // Without faults, the workloads continue.
         try await cluster?.waitForLeader(seconds: 30)
         try await pause(4_000)
+        removeCrashed()
         endWorkers()
         // Requests that were on their way.
         try await pause(1_000)
         say("faults: " + counts.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", "))
         if let unknown = cluster?.proxy.unknown, unknown > 0 { say("connections of unknown members: \(unknown)") }
-        return Verdict(history.records, file: fileElements(), store: try await storeElements())
+        return Verdict(history.records, crashed: crashed, file: fileElements(), store: try await storeElements())
     }
 
     /// Ends all processes.
@@ -68,6 +71,18 @@ final class Run {
             if let record = try? decoder.decode(Record.self, from: line) { history.add(record) }
         }
         try writeProcesses()
+    }
+
+    /// Removes the workers that have ended by themselves.
+    @discardableResult
+    private func removeCrashed() -> [Int] {
+        let ended = workers.filter { !$0.value.isRunning }.keys.sorted()
+        for number in ended {
+            workers[number] = nil
+            history.forget(number)
+        }
+        crashed += ended
+        return ended
     }
 
     private func endWorkers() {

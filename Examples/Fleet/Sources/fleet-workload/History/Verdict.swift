@@ -22,12 +22,16 @@ struct Verdict: Hashable, Sendable {
     var repeatedTokens: [Int64] = []
     var file = Elements()
     var store = Elements()
+    /// The workers that have ended by themselves.
+    var crashed: [Int] = []
 
     /// - Parameters:
+    ///   - crashed: The workers that have ended by themselves.
     ///   - records: The records of all workers.
     ///   - file: The set in the file at the end.
     ///   - store: The set in the store at the end.
-    init(_ records: [Record], file: [String], store: [String]) {
+    init(_ records: [Record], crashed: [Int], file: [String], store: [String]) {
+        self.crashed = crashed
         for workload in Record.Workload.allCases {
             let records = records.filter { $0.workload == workload }
             let tenures = Self.tenures(records)
@@ -109,6 +113,7 @@ struct Verdict: Hashable, Sendable {
         }
         if !store.unexpected.isEmpty { violations.append("elements without an attempt: \(store.unexpected.prefix(5))") }
         if !repeatedTokens.isEmpty { violations.append("tokens of two leases: \(repeatedTokens)") }
+        if !crashed.isEmpty { violations.append("workers that have ended by themselves: \(crashed)") }
         for workload in Record.Workload.allCases where leases[workload, default: 0] < 3 {
             violations.append("the workload \(workload.rawValue) has not run: \(leases[workload, default: 0]) leases")
         }
