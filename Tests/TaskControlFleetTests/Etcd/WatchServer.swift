@@ -78,7 +78,8 @@ final class WatchServer: HTTPTransport {
             )
         )
         let head = HTTPURLResponse(url: request.request.url!, statusCode: 200, httpVersion: nil, headerFields: nil)!
-        var iterator = messages.makeAsyncIterator()
+        // One reader, which reads inside `receive`.
+        nonisolated(unsafe) var iterator = messages.makeAsyncIterator()
         return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody { await iterator.next() }))
     }
 }
