@@ -14,6 +14,7 @@ final class EtcdConnection: Sendable {
 
     /// The largest response, in bytes: many times the limit of a request, 1.5 MiB.
     static let maxResponse = 64 << 20
+    static let noEndpoints = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
 
     let endpoints: [URL]
     private let credentials: EtcdCredentials?
@@ -35,7 +36,8 @@ final class EtcdConnection: Sendable {
         self.endpoints = endpoints
         self.credentials = credentials
         self.transport = transport
-        self.attemptTimeout = attemptTimeout
+        // Without time, no attempt would begin.
+        self.attemptTimeout = max(.milliseconds(1), attemptTimeout)
         self.clock = clock
         source = EventSource(.etcdStore, name: name)
         rotation = Locked(EtcdEndpointRotation(count: endpoints.count))
@@ -54,7 +56,7 @@ final class EtcdConnection: Sendable {
     ) async throws -> Response {
         let body = try Self.encode(message)
         var unknown: EtcdFailure?
-        var last = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
+        var last = Self.noEndpoints
         var mayFetchToken = credentials != nil
         for endpoint in rotation.withLock(\.order) {
             attempts: while true {
@@ -183,7 +185,7 @@ final class EtcdConnection: Sendable {
     private func authenticate(_ credentials: EtcdCredentials) async throws -> String? {
         let message = EtcdAuthenticateRequest(name: credentials.user, password: credentials.password)
         let body = try Self.encode(message)
-        var last = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
+        var last = Self.noEndpoints
         for endpoint in rotation.withLock(\.order) {
             do {
                 let response: EtcdAuthenticateResponse = try await attempt(

@@ -91,7 +91,7 @@ public final class EtcdStore: CoordinationStore {
         watches = EtcdWatches(
             connection,
             keys,
-            openTimeout: attemptTimeout.saturated,
+            openTimeout: max(.milliseconds(1), attemptTimeout).saturated,
             silenceLimit: max(.milliseconds(1), silenceLimit).saturated,
             clock: clock
         )

@@ -7,8 +7,9 @@ final class EtcdWatches: Sendable {
 
     private struct State {
         var machine = Machine()
-        /// The task of the current run.
+        /// The task of the last run, and the number of the run.
         var task: Task<Void, Never>?
+        var run = 0
         /// The endpoint of the watch. Requests have their own: a watch that moves on says nothing about them.
         var rotation: EtcdEndpointRotation
     }
@@ -76,15 +77,15 @@ final class EtcdWatches: Sendable {
         case .run(let run):
             // Detached: the connection belongs to all watchers, and has no context of the first.
             let task = Task.detached(name: "EtcdStore.watch") { [self] in await self.run(run) }
-            // A task of an earlier run has been cancelled.
+            // The task of a later run can be here already.
             let old = state.withLock { state in
-                defer { state.task = task }
+                guard run > state.run else { return task as Task<Void, Never>? }
+                defer { (state.task, state.run) = (task, run) }
                 return state.task
             }
             old?.cancel()
-        case .stop:
-            // The watchers of a new run can be here already: their task stays.
-            let task = state.withLock { $0.machine.count == 0 ? $0.task.take() : nil }
+        case .stop(let run):
+            let task = state.withLock { $0.run == run ? $0.task.take() : nil }
             task?.cancel()
         case nil: break
         }
@@ -103,8 +104,10 @@ final class EtcdWatches: Sendable {
             let (action, continuation) = state.withLock { $0.machine.ended(next.number, failure) }
             carryOut(action)
             guard !Task.isCancelled, case .again(let failures, let elsewhere) = continuation else { break }
-            if elsewhere { state.withLock { $0.rotation.failed(endpoint) } }
-            connection.emit(.watchInterrupted, failure, at: endpoint)
+            if elsewhere {
+                state.withLock { $0.rotation.failed(endpoint) }
+                connection.emit(.watchInterrupted, failure, at: endpoint)
+            }
             if failures == 1 { schedule = RetrySchedule(Self.backoff) }
             guard failures > 0,
                 let delay = schedule.delay(afterAttempt: failures, error: CancellationError(), hint: nil)
@@ -123,6 +126,7 @@ final class EtcdWatches: Sendable {
         at endpoint: Int,
         hasRefusedToken: inout Bool
     ) async -> StoreError? {
+        if connection.endpoints.isEmpty { return EtcdConnection.noEndpoints.storeError }
         let token: EtcdTokens.Token?
         do {
             token = try await connection.streamToken()
@@ -143,8 +147,9 @@ final class EtcdWatches: Sendable {
             group.cancelAll()
             return first ?? nil
         }
+        // The token was accepted.
+        if state.withLock({ $0.machine.isOpen(next.number) }) { hasRefusedToken = false }
         guard let failure, failure.kind == .tokenRefused, let token, !hasRefusedToken else {
-            if failure == nil || failure?.kind == .unknown || failure?.kind == .notExecuted { hasRefusedToken = false }
             return failure?.storeError
         }
         hasRefusedToken = true

@@ -22,8 +22,8 @@ struct WatchStateMachine<Waiter> {
     enum Command: Hashable {
         /// Begin a run: call `connect` with its number until it returns `nil`.
         case run(Int)
-        /// End the current run.
-        case stop
+        /// End a run.
+        case stop(Int)
     }
 
     /// The actions after an event.
@@ -172,7 +172,7 @@ struct WatchStateMachine<Waiter> {
     mutating func remove(_ id: ID) -> Action {
         watchers[id] = nil
         guard phase != .idle, watchers.values.allSatisfy({ $0.failure != nil }) else { return Action() }
-        return Action(wake: endRun(), command: .stop)
+        return Action(wake: endRun(), command: .stop(run))
     }
 
     private mutating func endRun() -> [Waiter] {
@@ -223,6 +223,9 @@ struct WatchStateMachine<Waiter> {
         if watchers.values.contains(where: \.isCatchingUp) { action.wake += close(.forOlder).wake }
         return action
     }
+
+    /// Whether the server has created the watch of a connection.
+    func isOpen(_ number: Int) -> Bool { number == connection && phase == .open }
 
     /// Receives changes, all those of one or more revisions.
     mutating func receive(_ changes: [WatchHistory.Change], of number: Int) -> Action {

@@ -124,6 +124,8 @@ struct EtcdFailoverTests {
         let error = await #expect(throws: StoreError.self) { try await store.read(.key("a")) }
         #expect(error?.reason == .refused)
         #expect(error?.message.contains("endpoints") == true)
+        let other = await #expect(throws: StoreError.self) { try await store.watch(.prefix(""), after: 0) { _ in } }
+        #expect(other?.reason == .refused)
     }
 
     @Test func aMemberThatDoesNotAnswerIsLeftAtTheTimeLimit() async throws {

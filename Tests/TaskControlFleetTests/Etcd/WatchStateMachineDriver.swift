@@ -168,8 +168,8 @@ struct WatchStateMachineDriver: MachineDriver {
         case .run(let run):
             self.run = run
             (connection, isOpen, mustClose, isCloserParked) = (nil, false, false, false)
-        case .stop:
-            run = nil
+        case .stop(let ended):
+            if self.run == ended { run = nil }
             (connection, isOpen, mustClose, isCloserParked) = (nil, false, false, false)
         case nil: break
         }

@@ -63,7 +63,7 @@ struct WatchStateMachineTests {
         check(other.command == nil)
         check(machine.connect(1) == .init(number: 1, revision: 7))
         check(machine.remove(first).command == nil)
-        check(machine.remove(second).command == .stop)
+        check(machine.remove(second).command == .stop(1))
         check(machine.connect(1) == nil)
         check(machine.count == 0)
         let (_, again) = machine.add(.prefix(""), after: 9)
@@ -172,7 +172,7 @@ struct WatchStateMachineTests {
         let (second, next) = machine.add(.prefix(""), after: 7)
         check(next.command == .run(2))
         check(machine.remove(first).command == nil)
-        check(machine.remove(second).command == .stop)
+        check(machine.remove(second).command == .stop(2))
     }
 
     @Test func aSlowWatcherIsToldThatSomethingIsMissing() {
