@@ -71,8 +71,8 @@ public final class SQLiteStore: CoordinationStore {
     ///
     /// - Parameters:
     ///   - path: The path of the file. SQLite adds two files, whose names end in "-wal" and "-shm".
-    ///   - pollInterval: The time between two looks of a watch at the revision of the file. By default 100 ms: a waiter learns within 50 ms on average that it is
-    ///     its turn, and ten reads per second take less than a thousandth of a processor. At least 1 ms.
+    ///   - pollInterval: The time between two looks of a watch at the revision of the file. By default 100 ms: a waiter learns within 50 ms on average
+    ///     that it is its turn, and ten looks per second take less than a hundredth of a processor. At least 1 ms.
     ///   - busyTimeout: The longest wait of an operation for other processes. By default 1 s, in which hundreds of transactions of other processes end, and
     ///     which is less than the time between two renewals of a lease of 15 s. From zero to an hour.
     ///   - historyLimit: The number of changes that are kept for watches. By default 1,000: as many as all processes together can make
