@@ -80,8 +80,10 @@ struct WatchStateMachineDriver: MachineDriver {
         guard connection != nil else { return events }
         if !isOpen { events.append(.opened) }
         if isOpen, delivered < revision { events.append(.deliver(again: false)) }
-        if isOpen, delivered > 1 { events.append(.deliver(again: true)) }
-        return events + [.break_, .refuse, .tick, .verify]
+        if isOpen, delivered > 0 { events.append(.deliver(again: true)) }
+        // A refusal ends everything: not before there is something to end.
+        if watchers.count == 3 { events.append(.refuse) }
+        return events + [.break_, .tick, .verify]
     }
 
     mutating func play(_ event: Event) {
