@@ -14,7 +14,7 @@ enum SocketOwner {
     }
 
     private static func inode(_ port: UInt16, _ remote: UInt16) -> Substring? {
-        guard let table = try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8) else { return nil }
+        let table = contents(ofFile: "/proc/net/tcp")
         let (local, other) = (hexadecimal(port), hexadecimal(remote))
         for line in table.split(separator: "\n").dropFirst() {
             // sl, local address, remote address, state, queues, timer, retransmissions, user, timeout, inode
@@ -22,6 +22,16 @@ enum SocketOwner {
             if columns.count > 9, columns[1].hasSuffix(local), columns[2].hasSuffix(other) { return columns[9] }
         }
         return nil
+    }
+
+    /// Reads a file of the kernel to its end. Foundation reads one page of it, since its size is said to be 0.
+    private static func contents(ofFile path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while case let count = read(file, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func hexadecimal(_ port: UInt16) -> String {
