@@ -41,12 +41,25 @@ struct EtcdFailoverTests {
     private func store(_ members: Member..., calls: Locked<[String]>) -> EtcdStore {
         EtcdStore(
             endpoints: members.indices.map { URL(string: "http://m\($0)")! },
-            transport: MockTransport { request in
-                let host = request.url!.host!
-                calls.withLock { $0.append(host) }
-                return try members[Int(host.dropFirst())!].answer(request)
-            }
+            transport: MemberTransport(members: members, calls: calls)
         )
+    }
+
+    /// Sends nothing to a member that refuses connections; `MockTransport` reports every body as sent.
+    private struct MemberTransport: HTTPTransport {
+        let members: [Member]
+        let calls: Locked<[String]>
+
+        nonisolated(nonsending) func withResponse<Value>(
+            to request: HTTPTransportRequest,
+            _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
+        ) async throws -> Value {
+            let host = request.request.url!.host!
+            let member = members[Int(host.dropFirst())!]
+            calls.withLock { $0.append(host) }
+            if case .refusesConnections = member { _ = try member.answer(request.request) }
+            return try await MockTransport { try member.answer($0) }.withResponse(to: request, receive)
+        }
     }
 
     private static let write = StoreTransaction(success: [.put("a", Data())])

@@ -143,7 +143,7 @@ struct EtcdWatchTests {
             sim.expect(second.start == 31, "\(second)")
             second.create()
             second.put("a", 31)
-            try await Task.sleep(for: .milliseconds(10))
+            try await keys.waitForEvents(count: 3)
             sim.expect(keys.events == ["begun", "?", "a31"], "\(keys.events)")
             watch.cancel()
             _ = await watch.result

@@ -243,7 +243,8 @@ struct LeaseAdversaryTests {
             var value = 0
         }
         let box = Box()
-        let same = try await withLease("a name/with % of everything/", in: MemoryStore()) { lease in
+        let same = try await withLease("a name/with % of everything/", in: MemoryStore(), timeToLive: .seconds(3_600)) {
+            lease in
             MainActor.assertIsolated()
             box.value += 1
             #expect(lease.name == "a name/with % of everything/")
