@@ -22,7 +22,7 @@ extension TaskEvent.Kind {
     public static var entryDeleted: Self { Self("entryDeleted") }
     /// A holder or waiter has revoked its lease in the store, which deletes its entry.
     public static var leaseRevoked: Self { Self("leaseRevoked") }
-    /// A holder or waiter could neither delete its entry nor revoke its lease: the store deletes it when the lease has expired.
+    /// A holder or waiter could not revoke its lease: the store ends it, with its entry unless that was deleted, when the duration is over.
     public static var leaseLeftToExpire: Self { Self("leaseLeftToExpire") }
     /// A caller has received the result that another process has published.
     public static var resultAdopted: Self { Self("resultAdopted") }

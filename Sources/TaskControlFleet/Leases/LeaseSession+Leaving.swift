@@ -8,31 +8,35 @@ extension LeaseSession {
         let value: Data
     }
 
-    /// Leaves the line, so that the next waiter does not wait until the lease has expired: deletes the own entry, or else revokes the lease, or else lets it
-    /// expire. Each attempt has a time limit.
+    /// Leaves the line, so that the next waiter does not wait until the lease has expired: deletes the own entry, and revokes the lease, or else lets it expire.
+    /// Each attempt has a time limit.
     ///
     /// - Parameter publication: The value to publish in the transaction that deletes the entry.
     func leave(_ publication: Publication?) async {
         var step = update { $0.leave() }
+        var isDeleted = false
         while step != .nothing {
-            let isDone = await perform(step, publication)
+            let isDone = await perform(step, publication, &isDeleted)
             step = update { $0.left(isDone) }
         }
     }
 
-    private func perform(_ step: Machine.Leaving, _ publication: Publication?) async -> Bool {
+    private func perform(_ step: Machine.Leaving, _ publication: Publication?, _ isDeleted: inout Bool) async -> Bool {
         do {
             switch step {
-            case .delete(let lease, let token): try await delete(lease, token, publication)
+            case .delete(let lease, let token):
+                try await delete(lease, token, publication)
+                isDeleted = true
             case .revoke(let lease):
                 try await call { try await self.store.revokeLease(lease) }
-                events?.emit(.leaseRevoked, isInside: false)
+                // A lease without an entry delays no other caller.
+                if !isDeleted { events?.emit(.leaseRevoked, isInside: false) }
             case .expire: events?.emit(.leaseLeftToExpire, isInside: false)
             case .nothing: break
             }
             return true
         } catch {
-            events?.emit(.storeCallFailed, error: error, isInside: false)
+            if !isDeleted { events?.emit(.storeCallFailed, error: error, isInside: false) }
             return false
         }
     }

@@ -34,10 +34,6 @@ struct LeaseStateMachine: Hashable {
     private var isHinted = false
     /// Whether the line was entered before, and is watched since then.
     private var isWatched = false
-    /// Whether the own entry may be put by a transaction that was not answered.
-    private var mayAppear = false
-    /// Whether a transaction that puts the own entry has begun, and has no answer yet.
-    private var isEntering = false
     /// The older entries, as far as they are known.
     private var ahead: Set<String> = []
     /// The lease of a place that is lost.
@@ -108,9 +104,7 @@ struct LeaseStateMachine: Hashable {
         case .entering:
             if let abandoned { return .abandon(abandoned) }
             if now < nextAttempt { return .wait(until: nextAttempt) }
-            guard let lease else { return .grant }
-            isEntering = true
-            return .enter(lease)
+            return lease.map(Action.enter) ?? .grant
         case .waiting, .holding:
             guard let lease, let token else { return .stop }
             // A renewal is worth nothing until it is proven.
@@ -149,8 +143,6 @@ struct LeaseStateMachine: Hashable {
     /// A lease was not granted, or the own entry was not put.
     mutating func entryFailed(_ failure: Failure, at now: Duration) {
         guard phase == .entering else { return }
-        if isEntering, failure == .ambiguous { mayAppear = true }
-        isEntering = false
         switch failure {
         case .final: phase = .failed
         case .leaseNotFound:
@@ -168,7 +160,6 @@ struct LeaseStateMachine: Hashable {
     /// The own entry is in the line.
     mutating func entered(_ token: FencingToken, _ sight: Sight, sent: Duration, at now: Duration) {
         guard phase == .entering, lease != nil else { return }
-        isEntering = false
         self.token = token
         revision = sight.revision
         ahead = sight.ahead
@@ -182,7 +173,6 @@ struct LeaseStateMachine: Hashable {
     /// The key of the own entry belongs to another lease: it cannot be used.
     mutating func entryWasForeign(at now: Duration) {
         guard phase == .entering else { return }
-        isEntering = false
         abandon()
         retry(at: now)
     }
@@ -194,7 +184,7 @@ struct LeaseStateMachine: Hashable {
 
     private mutating func forget() {
         (lease, token, renewal, validUntil, revision) = (nil, nil, nil, nil, nil)
-        (isHinted, mayAppear, ahead) = (false, false, [])
+        (isHinted, ahead) = (false, [])
     }
 
     /// A lease was revoked, or could not be.
@@ -347,8 +337,8 @@ struct LeaseStateMachine: Hashable {
     mutating func left(_ isDone: Bool) -> Leaving {
         switch leavingStep {
         case .delete(let lease, _):
-            // A transaction that was not answered may put the entry again as long as the lease lives.
-            leavingStep = isDone && !mayAppear ? .nothing : .revoke(lease)
+            // Whether or not it is deleted: the lease would live on until it expires, and so would the entry of an earlier transaction that arrives later.
+            leavingStep = .revoke(lease)
         case .revoke: leavingStep = isDone ? .nothing : .expire
         case .expire, .nothing: leavingStep = .nothing
         }

@@ -54,6 +54,9 @@ public final class MemoryStore: CoordinationStore {
     /// Drops the changes that are kept for watches, as an administrator of a store does: a watch after an earlier revision is incomplete.
     public func compact() { perform { $0.compact(now: $1) } }
 
+    /// The number of leases, for tests.
+    var leaseCount: Int { state.withLock(\.machine.leaseCount) }
+
     // MARK: Operations
 
     /// Grants a new lease of exactly the given duration.

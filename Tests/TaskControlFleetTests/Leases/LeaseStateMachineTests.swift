@@ -179,6 +179,15 @@ import Testing
         #expect(machine.left(true) == .nothing)
     }
 
+    @Test func aLeaseIsRevokedAfterItsEntryIsDeleted() {
+        var machine = entered()
+        #expect(machine.end(at: .seconds(1)) == nil)
+        #expect(machine.leave() == .delete(lease, FencingToken(rawValue: 40)))
+        #expect(machine.left(true) == .revoke(lease))
+        #expect(machine.left(false) == .expire)
+        #expect(machine.left(true) == .nothing)
+    }
+
     @Test func leavingDeletesOrRevokesOrLetsTheLeaseExpire() {
         var machine = entered()
         #expect(machine.end(at: .seconds(1)) == nil && machine.phase == .ended)
