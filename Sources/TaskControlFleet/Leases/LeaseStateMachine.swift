@@ -198,10 +198,14 @@ struct LeaseStateMachine: Hashable {
         record(now - sent)
         expire(at: now)
         guard answer.timeToLive > .zero else { return renewalFailed(.leaseNotFound, at: now) }
+        let isShorter = answer.timeToLive < timeToLive
         timeToLive = answer.timeToLive.saturated
+        // A store that has shortened the lease may end it earlier than before, also if the renewal is never proven.
+        if isShorter, let end = validUntil { validUntil = min(end, sent + timeToLive - margin) }
         renewal = Renewal(sent: sent, timeToLive: timeToLive, term: answer.term)
         nextRenewal = sent + period
         isHinted = true
+        expire(at: now)
     }
 
     /// A renewal has failed.

@@ -36,6 +36,8 @@ struct LeaseDriver: MachineDriver {
         case unavailable
         /// Answered by a leader of an earlier term, and not executed. For renewals.
         case stale
+        /// Executed, and answered with a shorter duration. For renewals.
+        case shorter
     }
 
     static let timeToLive = Duration.seconds(10)
@@ -83,7 +85,7 @@ struct LeaseDriver: MachineDriver {
         var copy = machine
         switch copy.next(at: now) {
         case .grant, .abandon: events += [.act(.answered), .act(.lost), .act(.unavailable)]
-        case .enter: events += Answer.allCases.filter { $0 != .stale }.map(Event.act)
+        case .enter: events += Answer.allCases.filter { $0 != .stale && $0 != .shorter }.map(Event.act)
         case .renew: events += Answer.allCases.filter { $0 != .delayed && (term > 1 || $0 != .stale) }.map(Event.act)
         case .verify: events += [.act(.answered), .act(.slow), .act(.lost), .act(.unavailable)]
         case .wait, .stop: break
@@ -145,11 +147,11 @@ struct LeaseDriver: MachineDriver {
         let action = machine.next(at: now)
         let failure: LeaseStateMachine.Failure? =
             switch answer {
-            case .answered, .slow, .stale: nil
+            case .answered, .slow, .stale, .shorter: nil
             case .lost, .dropped, .delayed: .ambiguous
             case .unavailable: .unavailable
             }
-        let isExecuted = answer == .answered || answer == .slow || answer == .lost
+        let isExecuted = answer == .answered || answer == .slow || answer == .lost || answer == .shorter
         switch action {
         case .grant:
             // The lease of an answer that is lost is not known, and has no entry.
@@ -165,7 +167,8 @@ struct LeaseDriver: MachineDriver {
         case .enter: enter(answer, failure, sent, isExecuted)
         case .renew(let id):
             let exists = leaseEnd != nil
-            if isExecuted, exists { leaseEnd = now + Self.timeToLive }
+            let duration = answer == .shorter ? Self.timeToLive / 2 : Self.timeToLive
+            if isExecuted, exists { leaseEnd = now + duration }
             if answer == .slow { pass(.seconds(2)) }
             if let failure {
                 machine.renewalFailed(failure, at: now)
@@ -173,7 +176,7 @@ struct LeaseDriver: MachineDriver {
                 let renewed = StoreLease(id: id, timeToLive: Self.timeToLive, term: term - 1)
                 machine.renewed(renewed, sent: sent, at: now)
             } else if exists {
-                machine.renewed(StoreLease(id: id, timeToLive: Self.timeToLive, term: term), sent: sent, at: now)
+                machine.renewed(StoreLease(id: id, timeToLive: duration, term: term), sent: sent, at: now)
             } else {
                 machine.renewalFailed(.leaseNotFound, at: now)
             }

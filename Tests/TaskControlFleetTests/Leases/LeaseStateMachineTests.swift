@@ -66,6 +66,19 @@ import Testing
         #expect(machine.validUntil == .seconds(7 + 9))
     }
 
+    @Test func aRenewalForAShorterTimeLowersTheValidityAtOnce() {
+        var machine = entered()
+        machine.renewed(granted(3), sent: .seconds(1), at: .seconds(1))
+        #expect(machine.validUntil == .seconds(1) + .milliseconds(2_700), "before it is proven")
+        machine.verified(sight(), sent: .seconds(1), at: .seconds(1))
+        #expect(machine.validUntil == .seconds(1) + .milliseconds(2_700))
+        machine.renewed(granted(3), sent: .seconds(2), at: .seconds(2))
+        machine.verified(sight(), sent: .seconds(2), at: .seconds(2))
+        #expect(machine.validUntil == .seconds(2) + .milliseconds(2_700))
+        machine.renewed(granted(1), sent: .seconds(2), at: .seconds(4))
+        #expect(machine.phase == .lost(.expired))
+    }
+
     @Test func aRenewalOfAnotherTermIsNotProvenAndIsRepeated() {
         var machine = entered()
         #expect(machine.next(at: .seconds(4)) == .renew(lease))
