@@ -34,7 +34,7 @@ extension LeaseSession {
             let now = time.now
             update { $0.granted(lease, sent: sent, at: now) }
         } catch {
-            failed(error) { $0.entryFailed($1, at: $2) }
+            failed(error) { $0.entryFailed($1, sent: sent, at: $2) }
         }
     }
 
@@ -58,7 +58,7 @@ extension LeaseSession {
                 update { $0.entryWasForeign(at: now) }
             }
         } catch {
-            failed(error) { $0.entryFailed($1, at: $2) }
+            failed(error) { $0.entryFailed($1, sent: sent, at: $2) }
         }
     }
 
@@ -68,7 +68,7 @@ extension LeaseSession {
             let now = time.now
             update { $0.renewed(renewed, sent: sent, at: now) }
         } catch {
-            failed(error) { $0.renewalFailed($1, at: $2) }
+            failed(error) { $0.renewalFailed($1, sent: sent, at: $2) }
         }
     }
 
@@ -87,7 +87,7 @@ extension LeaseSession {
             update { $0.verified(sight, sent: sent, at: now) }
             emitTurn()
         } catch {
-            failed(error) { $0.verificationFailed($1, at: $2) }
+            failed(error) { $0.verificationFailed($1, sent: sent, at: $2) }
         }
     }
 

@@ -43,7 +43,7 @@ struct LeaseStateMachine: Hashable {
     private var patience: Duration
     /// The time of the last transaction that has seen the own entry.
     private var lastContact = Duration.zero
-    /// The durations of the latest operations.
+    /// The durations of the latest operations, also of those that were not answered.
     private var roundTrips: [Duration] = []
     private var leavingStep = Leaving.nothing
 
@@ -88,6 +88,11 @@ struct LeaseStateMachine: Hashable {
         case .waiting, .holding: isHinted
         case .adopted, .lost, .failed, .ended: true
         }
+    }
+
+    /// A call without an answer has taken at least the time that it was waited for.
+    private mutating func record(_ failure: Failure, sent: Duration?, at now: Duration) {
+        if failure == .ambiguous, let sent { record(now - sent) }
     }
 
     private mutating func record(_ roundTrip: Duration) {
@@ -141,8 +146,11 @@ struct LeaseStateMachine: Hashable {
     }
 
     /// A lease was not granted, or the own entry was not put.
-    mutating func entryFailed(_ failure: Failure, at now: Duration) {
+    ///
+    /// - Parameter sent: The time at which the call was sent.
+    mutating func entryFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         guard phase == .entering else { return }
+        record(failure, sent: sent, at: now)
         switch failure {
         case .final: phase = .failed
         case .leaseNotFound:
@@ -160,6 +168,7 @@ struct LeaseStateMachine: Hashable {
     /// The own entry is in the line.
     mutating func entered(_ token: FencingToken, _ sight: Sight, sent: Duration, at now: Duration) {
         guard phase == .entering, lease != nil else { return }
+        record(now - sent)
         self.token = token
         revision = sight.revision
         ahead = sight.ahead
@@ -209,7 +218,10 @@ struct LeaseStateMachine: Hashable {
     }
 
     /// A renewal has failed.
-    mutating func renewalFailed(_ failure: Failure, at now: Duration) {
+    ///
+    /// - Parameter sent: The time at which it was sent.
+    mutating func renewalFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
+        record(failure, sent: sent, at: now)
         expire(at: now)
         nextRenewal = now + pause
         switch failure {
@@ -232,8 +244,10 @@ struct LeaseStateMachine: Hashable {
     }
 
     /// A transaction that looks at the line has failed.
-    mutating func verificationFailed(_ failure: Failure, at now: Duration) {
-        renewalFailed(failure == .leaseNotFound ? .ambiguous : failure, at: now)
+    ///
+    /// - Parameter sent: The time at which it was sent.
+    mutating func verificationFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
+        renewalFailed(failure == .leaseNotFound ? .ambiguous : failure, sent: sent, at: now)
     }
 
     private mutating func decide(_ sight: Sight, sent: Duration, at now: Duration) {

@@ -162,7 +162,7 @@ struct LeaseDriver: MachineDriver {
                 let granted = StoreLease(id: LeaseID(rawValue: lease), timeToLive: Self.timeToLive, term: term)
                 machine.granted(granted, sent: sent, at: now)
             } else {
-                machine.entryFailed(failure!, at: now)
+                machine.entryFailed(failure!, sent: sent, at: now)
             }
         case .enter: enter(answer, failure, sent, isExecuted)
         case .renew(let id):
@@ -171,7 +171,7 @@ struct LeaseDriver: MachineDriver {
             if isExecuted, exists { leaseEnd = now + duration }
             if answer == .slow { pass(.seconds(2)) }
             if let failure {
-                machine.renewalFailed(failure, at: now)
+                machine.renewalFailed(failure, sent: sent, at: now)
             } else if answer == .stale {
                 let renewed = StoreLease(id: id, timeToLive: Self.timeToLive, term: term - 1)
                 machine.renewed(renewed, sent: sent, at: now)
@@ -184,7 +184,7 @@ struct LeaseDriver: MachineDriver {
             let seen = token == own.rawValue ? sight : nil
             if answer == .slow { pass(.seconds(2)) }
             if let failure {
-                machine.verificationFailed(failure, at: now)
+                machine.verificationFailed(failure, sent: sent, at: now)
             } else {
                 machine.verified(seen, sent: sent, at: now)
             }
@@ -207,7 +207,7 @@ struct LeaseDriver: MachineDriver {
         if answer == .delayed { arriving = lease }
         let (own, seen) = (token, sight)
         if answer == .slow { pass(.seconds(2)) }
-        if let failure { return machine.entryFailed(failure, at: now) }
+        if let failure { return machine.entryFailed(failure, sent: sent, at: now) }
         if let own { machine.entered(FencingToken(rawValue: own), own == token ? seen : sight, sent: sent, at: now) }
     }
 

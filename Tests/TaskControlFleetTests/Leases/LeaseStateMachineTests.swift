@@ -66,6 +66,24 @@ import Testing
         #expect(machine.validUntil == .seconds(7 + 9))
     }
 
+    @Test func theMarginHasTheRoundTripsOfTheEntryAndOfCallsWithoutAnAnswer() {
+        var slow = machine()
+        slow.entered(FencingToken(rawValue: 40), sight(), sent: .zero, at: .milliseconds(500))
+        #expect(slow.validUntil == .seconds(8))
+        var failing = entered()
+        failing.renewalFailed(.unavailable, sent: .seconds(1), at: .seconds(2))
+        failing.renewalFailed(.ambiguous, sent: .seconds(2), at: .milliseconds(2_250))
+        failing.verificationFailed(.ambiguous, sent: .seconds(3), at: .milliseconds(3_400))
+        failing.renewed(granted(), sent: .seconds(4), at: .seconds(4))
+        failing.verified(sight(), sent: .seconds(4), at: .seconds(4))
+        #expect(failing.validUntil == .milliseconds(13_000 - 800))
+        var second = Machine(.init(timeToLive: .seconds(10), permits: 1), at: .zero)
+        second.entryFailed(.ambiguous, sent: .zero, at: .seconds(1))
+        second.granted(granted(), sent: .seconds(2), at: .seconds(2))
+        second.entered(FencingToken(rawValue: 40), sight(), sent: .seconds(2), at: .seconds(2))
+        #expect(second.validUntil == .seconds(9))
+    }
+
     @Test func aRenewalForAShorterTimeLowersTheValidityAtOnce() {
         var machine = entered()
         machine.renewed(granted(3), sent: .seconds(1), at: .seconds(1))
