@@ -174,15 +174,15 @@ public final class LeaderElection: Sendable {
             publish { $0.token = lease.token }
             defer { resign(lease.token) }
             // The operation may ignore its cancellation: others learn of the loss before its end.
-            async let _: Void = announceLoss(of: lease.token, session)
+            async let _: Void = announceLoss(of: lease)
             run()
             try await operation(lease)
         }
     }
 
-    private func announceLoss(of token: FencingToken, _ session: LeaseSession) async {
-        _ = await session.loss()
-        if case .lost = session.read({ $0.phase }) { resign(token) }
+    private func announceLoss(of lease: Lease) async {
+        _ = await lease.session.loss()
+        if case .lost = lease.session.read({ $0.phase }) { resign(lease.token) }
     }
 
     private func resign(_ token: FencingToken) {

@@ -7,7 +7,8 @@ internal import TaskControl
 ///
 /// Safe to use from any thread and any isolation. A lease that is kept after its body has ended is not valid.
 public struct Lease: Sendable {
-    private let session: LeaseSession
+    /// The entry in the line.
+    let session: LeaseSession
     /// The fencing token: greater than those of all earlier holders of the name.
     public let token: FencingToken
     /// The key of the own entry.

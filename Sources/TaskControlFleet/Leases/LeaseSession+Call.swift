@@ -8,7 +8,7 @@ extension LeaseSession {
         case adopted(StoreEntry)
     }
 
-    /// Waits for the turn of a new entry, runs a body, and leaves the line.
+    /// Waits for the turn of a new entry, runs a body, and leaves the line. Enters the line again if the lease is lost before the body begins.
     ///
     /// - Parameters:
     ///   - publish: Returns what is published for the waiters, by the result of a body whose lease was not lost.
@@ -17,31 +17,52 @@ extension LeaseSession {
         publish: (Result<Value, any Error>) -> Publication? = { _ in nil },
         body: nonisolated(nonsending) (Lease) async throws -> Value
     ) async throws -> Outcome<Value> {
+        var session = self
         do {
-            try Task.checkCancellation()
-            // It outlives the caller's deadline and cancellation: the body may need time to end.
-            let renewals = await withoutDeadline { spawn { await self.run() } }
-            let turn = await turn()
-            var result: Result<Value, any Error>?
-            if case .holding(let token) = turn, !Task.isCancelled {
-                events?.emit(.acquired, .entered(.running), detail: "token \(token)")
-                result = await withCancellation(because: .leaseLost(name: line.name), when: loss) {
-                    try await body(Lease(session: self, token: token))
+            while true {
+                if let outcome = try await session.attempt(publish, body) {
+                    events?.end(.completed, .completed)
+                    return outcome
                 }
+                session = LeaseSession(after: session)
             }
-            let loss = end()
-            let publication = loss == nil && !Task.isCancelled ? result.flatMap(publish) : nil
-            renewals.cancel()
-            await renewals.value
-            await withoutDeadline { spawn { await self.leave(publication) } }.value
-            let outcome = try decide(turn, result, loss)
-            events?.end(.completed, .completed)
-            return outcome
         } catch {
             let isCancelled = error is CancellationError && Task.isCancelled
             events?.end(isCancelled ? .left : .failed, isCancelled ? .cancelled : .failed, error: error)
             throw error
         }
+    }
+
+    /// Waits for the turn of one entry.
+    ///
+    /// - Returns: The outcome; `nil` if the lease was lost before the body began.
+    private nonisolated(nonsending) func attempt<Value>(
+        _ publish: (Result<Value, any Error>) -> Publication?,
+        _ body: nonisolated(nonsending) (Lease) async throws -> Value
+    ) async throws -> Outcome<Value>? {
+        try Task.checkCancellation()
+        // It outlives the caller's deadline and cancellation: the body may need time to end.
+        let renewals = await withoutDeadline { spawn { await self.run() } }
+        let turn = await turn()
+        var result: Result<Value, any Error>?
+        var hasBegun = false
+        if case .holding(let token) = turn, !Task.isCancelled {
+            events?.emit(.acquired, .entered(.running), detail: "token \(token)")
+            result = await withCancellation(because: .leaseLost(name: line.name), when: loss) {
+                // The wait for the caller's actor may have taken longer than the lease.
+                let lease = Lease(session: self, token: token)
+                guard lease.isValid else { throw CancellationError() }
+                hasBegun = true
+                return try await body(lease)
+            }
+        }
+        let loss = end()
+        let publication = loss == nil && !Task.isCancelled ? result.flatMap(publish) : nil
+        renewals.cancel()
+        await renewals.value
+        await withoutDeadline { spawn { await self.leave(publication) } }.value
+        if loss != nil, !hasBegun, !Task.isCancelled { return nil }
+        return try decide(turn, result, loss)
     }
 
     /// The same for a line without results.

@@ -28,7 +28,7 @@ final class LeaseSession: Sendable {
     let timeToLive: Duration
     private let state: Locked<State>
 
-    init(
+    convenience init(
         _ line: FleetLine,
         _ store: any CoordinationStore,
         timeToLive: Duration,
@@ -36,12 +36,28 @@ final class LeaseSession: Sendable {
         clock: any Clock<Duration>,
         events: CallEvents?
     ) {
+        self.init(line, store, timeToLive, LeaseHolder(holder: holder).data, clock, events)
+    }
+
+    /// Creates the next entry of a caller that has lost its lease before its body began.
+    convenience init(after session: LeaseSession) {
+        self.init(session.line, session.store, session.timeToLive, session.holder, session.clock, session.events)
+    }
+
+    private init(
+        _ line: FleetLine,
+        _ store: any CoordinationStore,
+        _ timeToLive: Duration,
+        _ holder: Data,
+        _ clock: any Clock<Duration>,
+        _ events: CallEvents?
+    ) {
         // Less than 100 ms cannot be kept up by renewals.
         let timeToLive = max(timeToLive, .milliseconds(100)).saturated
         let time = Stopwatch(clock)
         let machine = Machine(Machine.Rules(timeToLive: timeToLive, permits: line.permits), at: time.now)
         (self.line, self.store, self.clock, self.time, self.events) = (line, store, clock, time, events)
-        (self.holder, self.timeToLive) = (LeaseHolder(holder: holder).data, timeToLive)
+        (self.holder, self.timeToLive) = (holder, timeToLive)
         state = Locked(State(machine: machine))
     }
 

@@ -26,7 +26,8 @@ internal import TaskControl
 ///
 /// ## Ordering
 /// First come, first served: by the order in which the entries of the callers were created in the store. A caller whose process was paused or had no contact to
-/// the store for longer than the lease loses its place, and enters the line again.
+/// the store for longer than the lease loses its place, and enters the line again. So does a caller whose actor is busy until the lease is lost: the body never
+/// begins with a lease that is not valid.
 ///
 /// ## Cancellation
 /// A cancelled caller cancels the body and waits for its end. A caller that is cancelled while it waits for its turn leaves the line. In both cases, the entry

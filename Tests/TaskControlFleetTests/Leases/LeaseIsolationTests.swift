@@ -47,6 +47,50 @@ import Testing
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test(.enabled(if: Simulation.isSupported)) func aBodyNeverBeginsWithALeaseThatIsLost() async throws {
+        let (clock, actor) = (TestClock(), HeldActor())
+        let memory = MemoryStore(clock: clock)
+        let isHeld = Locked(false)
+        let store = FaultyStore(memory)
+        // The actor is busy from the first entry on, until the lease is lost.
+        store.fail { call in
+            let isFirst =
+                call.isEntry
+                && !isHeld.withLock { isHeld in
+                    defer { isHeld = true }
+                    return isHeld
+                }
+            if isFirst { actor.executor.hold() }
+            return .none
+        }
+        let bodies = Locked(0)
+        let caller = Task {
+            try await Self.hold(on: actor, store, clock) { lease in
+                bodies.withLock { $0 += 1 }
+                #expect(lease.isValid)
+                return lease.token
+            }
+        }
+        try await actor.executor.held.wait()
+        let entry = try await memory.line().first
+        await clock.advance(by: .seconds(3_600))
+        actor.executor.release()
+        let token = try await caller.value
+        #expect(entry.map { $0.createRevision < token.rawValue } == true, "the caller has entered the line again")
+        #expect(bodies.withLock(\.self) == 1 && memory.leaseCount == 0)
+    }
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    private static func hold(
+        on actor: isolated HeldActor,
+        _ store: FaultyStore,
+        _ clock: TestClock,
+        _ body: @Sendable (Lease) -> FencingToken
+    ) async throws -> FencingToken {
+        try await withLease("job", in: store, timeToLive: .seconds(10), clock: clock) { body($0) }
+    }
+
     @Test func aSignalCancelsAnOperationThatKeepsTheActorBusy() async {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return }
         let end = await Computation().computeUntil(Gate())
