@@ -196,7 +196,7 @@ extension LeaseSession {
         let (lease, own) = read { ($0.lease, $0.lease.map(line.key)) }
         guard lease != nil else { return }
         update { machine in
-            if !report.isComplete { machine.hint() }
+            if !report.isComplete { machine.reportWasIncomplete() }
             for change in report.changes {
                 switch change {
                 case .delete(let key, _): machine.deleted(key, isOwn: key == own)

@@ -36,6 +36,8 @@ struct LeaseStateMachine: Hashable {
     private var isWatched = false
     /// The older entries, as far as they are known.
     private var ahead: Set<String> = []
+    /// Whether entries in `ahead` may have been deleted without a report, so that each deletion may be the one that matters.
+    private var isAheadStale = false
     /// The lease of a place that is lost.
     private var abandoned: LeaseID?
     private var nextAttempt = Duration.zero
@@ -175,6 +177,7 @@ struct LeaseStateMachine: Hashable {
         phase = .waiting
         // Of a line that is watched already, a change may have been reported before the entry was known.
         isHinted = isWatched
+        isAheadStale = isWatched
         isWatched = true
         decide(sight, sent: sent, at: now)
     }
@@ -308,9 +311,16 @@ struct LeaseStateMachine: Hashable {
     mutating func deleted(_ key: String, isOwn: Bool) {
         if isOwn {
             isHinted = phase == .waiting || phase == .holding || isHinted
-        } else if ahead.remove(key) != nil, ahead.count < rules.permits, phase == .waiting {
-            isHinted = true
+        } else if phase == .waiting {
+            let isAhead = ahead.remove(key) != nil
+            if isAheadStale || isAhead && ahead.count < rules.permits { isHinted = true }
         }
+    }
+
+    /// A report of the watch was incomplete: any entry may have been deleted.
+    mutating func reportWasIncomplete() {
+        isAheadStale = true
+        hint()
     }
 
     /// Something may have changed that was not reported, or a result was published.

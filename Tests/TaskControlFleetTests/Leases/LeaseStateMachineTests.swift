@@ -168,6 +168,31 @@ import Testing
         #expect(machine.phase == .holding)
     }
 
+    @Test func aWaiterAsksAtEachDeletionAfterAReportThatWasIncomplete() {
+        var machine = entered(ahead: ["a", "b"])
+        machine.reportWasIncomplete()
+        #expect(machine.next(at: .zero) == .verify(lease, FencingToken(rawValue: 40)))
+        // The deletion of the first entry was not reported.
+        machine.verified(sight(ahead: ["b"]), sent: .zero, at: .zero)
+        #expect(machine.phase == .waiting && !machine.isUrgent)
+        machine.deleted("b", isOwn: false)
+        #expect(machine.isUrgent)
+    }
+
+    @Test func aWaiterAsksAtEachDeletionAfterItHasEnteredTheLineAgain() {
+        var machine = entered(ahead: ["a"])
+        machine.verified(nil, sent: .zero, at: .zero)
+        machine.abandonedEnded()
+        machine.granted(granted(), sent: .zero, at: .zero)
+        // Reported before the entry that has seen it is answered.
+        machine.deleted("a", isOwn: false)
+        machine.entered(FencingToken(rawValue: 50), sight(ahead: ["a", "b"]), sent: .zero, at: .zero)
+        #expect(machine.next(at: .zero) == .verify(lease, FencingToken(rawValue: 50)))
+        machine.verified(sight(ahead: ["b"]), sent: .zero, at: .zero)
+        machine.deleted("b", isOwn: false)
+        #expect(machine.isUrgent)
+    }
+
     @Test func aWaiterWithoutAValidLeaseRenewsItBeforeItHolds() {
         var machine = entered(ahead: ["a"])
         machine.verified(sight(), sent: .seconds(9), at: .seconds(9))
