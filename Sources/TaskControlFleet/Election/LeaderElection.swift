@@ -99,7 +99,7 @@ public final class LeaderElection: Sendable {
     ///
     /// ## Cancellation
     /// The work ends with the lifetime, which cancels the operation or leaves the line of candidates. The entry in the store is deleted when the operation has ended,
-    /// so that the next leader does not wait until the lease has expired. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
+    /// so that the next leader does not wait until the lease has expired. A candidate does not wait for the end of `grace`: it leaves when it is asked to stop. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
     ///
     /// - Parameters:
     ///   - lifetime: The owner of the work.
@@ -167,16 +167,26 @@ public final class LeaderElection: Sendable {
             owner: source.identity,
             ownerName: source.name
         )
-        let session = LeaseSession(line, store, timeToLive: timeToLive, holder: holder, clock: clock, events: events)
+        let session = LeaseSession(line, store, timeToLive: timeToLive, holder: holder, clock: clock, events: events) {
+            await run.waitForStop()
+        }
         publish { $0.candidates += 1 }
         defer { publish { $0.candidates -= 1 } }
-        try await session.performWithoutResults { lease in
-            publish { $0.token = lease.token }
-            defer { resign(lease.token) }
-            // The operation may ignore its cancellation: others learn of the loss before its end.
-            async let _: Void = announceLoss(of: lease)
-            run()
-            try await operation(lease)
+        var hasBegun = false
+        do {
+            try await session.performWithoutResults { lease in
+                // A leader that is asked to stop in the meantime gives the leadership up at once.
+                if run.isStopping { return }
+                hasBegun = true
+                publish { $0.token = lease.token }
+                defer { resign(lease.token) }
+                // The operation may ignore its cancellation: others learn of the loss before its end.
+                async let _: Void = announceLoss(of: lease)
+                run()
+                try await operation(lease)
+            }
+        } catch is CancellationError where !hasBegun && run.isStopping && !Task.isCancelled {
+            // The candidate has left the line.
         }
     }
 

@@ -27,7 +27,7 @@ extension LeaseSession {
                 session = LeaseSession(after: session)
             }
         } catch {
-            let isCancelled = error is CancellationError && Task.isCancelled
+            let isCancelled = error is CancellationError && (Task.isCancelled || session.read { $0.isWithdrawn })
             events?.end(isCancelled ? .left : .failed, isCancelled ? .cancelled : .failed, error: error)
             throw error
         }

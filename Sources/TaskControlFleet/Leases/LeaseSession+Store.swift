@@ -6,6 +6,12 @@ extension LeaseSession {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.watchClock() }
             group.addTask { await self.watchLine() }
+            if let stop {
+                group.addTask {
+                    await stop()
+                    if !Task.isCancelled { self.update { $0.withdraw() } }
+                }
+            }
             await perform()
             group.cancelAll()
         }

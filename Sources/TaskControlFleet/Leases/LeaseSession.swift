@@ -26,6 +26,8 @@ final class LeaseSession: Sendable {
     let holder: Data
     /// The requested duration.
     let timeToLive: Duration
+    /// Waits for the request to stop, with which a caller that waits leaves the line; `nil`: there is none.
+    let stop: (@Sendable () async -> Void)?
     private let state: Locked<State>
 
     convenience init(
@@ -34,14 +36,23 @@ final class LeaseSession: Sendable {
         timeToLive: Duration,
         holder: String?,
         clock: any Clock<Duration>,
-        events: CallEvents?
+        events: CallEvents?,
+        stop: (@Sendable () async -> Void)? = nil
     ) {
-        self.init(line, store, timeToLive, LeaseHolder(holder: holder).data, clock, events)
+        self.init(line, store, timeToLive, LeaseHolder(holder: holder).data, clock, events, stop)
     }
 
     /// Creates the next entry of a caller that has lost its lease before its body began.
     convenience init(after session: LeaseSession) {
-        self.init(session.line, session.store, session.timeToLive, session.holder, session.clock, session.events)
+        self.init(
+            session.line,
+            session.store,
+            session.timeToLive,
+            session.holder,
+            session.clock,
+            session.events,
+            session.stop
+        )
     }
 
     private init(
@@ -50,14 +61,15 @@ final class LeaseSession: Sendable {
         _ timeToLive: Duration,
         _ holder: Data,
         _ clock: any Clock<Duration>,
-        _ events: CallEvents?
+        _ events: CallEvents?,
+        _ stop: (@Sendable () async -> Void)?
     ) {
         // Less than 100 ms cannot be kept up by renewals.
         let timeToLive = max(timeToLive, .milliseconds(100)).saturated
         let time = Stopwatch(clock)
         let machine = Machine(Machine.Rules(timeToLive: timeToLive, permits: line.permits), at: time.now)
         (self.line, self.store, self.clock, self.time, self.events) = (line, store, clock, time, events)
-        (self.holder, self.timeToLive) = (holder, timeToLive)
+        (self.holder, self.timeToLive, self.stop) = (holder, timeToLive, stop)
         state = Locked(State(machine: machine))
     }
 

@@ -24,6 +24,8 @@ struct LeaseStateMachine: Hashable {
     /// The revision up to which the line was read when it was entered.
     private(set) var revision: Int64?
 
+    /// Whether the caller was asked to stop while it waited.
+    private(set) var isWithdrawn = false
     /// The granted duration.
     private var timeToLive: Duration
     private var renewal: Renewal?
@@ -337,6 +339,13 @@ struct LeaseStateMachine: Hashable {
         case .entering, .waiting: phase = .failed
         case .adopted, .lost, .failed, .ended: break
         }
+    }
+
+    /// The caller is asked to stop: it leaves unless it holds already.
+    mutating func withdraw() {
+        guard phase == .entering || phase == .waiting else { return }
+        phase = .ended
+        isWithdrawn = true
     }
 
     /// The body has ended, or the caller leaves.

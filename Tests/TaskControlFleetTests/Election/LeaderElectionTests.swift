@@ -69,6 +69,31 @@ struct LeaderElectionTests {
         }
     }
 
+    @Test func aCandidateThatIsAskedToStopLeavesBeforeItsGraceIsOver() async throws {
+        try await inVirtualTime { sim in
+            let memory = MemoryStore()
+            let (one, other) = (AsyncLifetime(), AsyncLifetime())
+            let first = LeaderElection("scheduler", in: memory, timeToLive: .seconds(10))
+            let second = LeaderElection("scheduler", in: memory, timeToLive: .seconds(10))
+            let work = first.lead(in: one) { _ in try await Gate().wait() }
+            try await work.waitUntilReady()
+            let candidate = second.lead(in: other, grace: .seconds(60)) { _ in
+                sim.expect(false, "a candidate that was asked to stop does not lead")
+            }
+            try await Task.sleep(for: .seconds(1))
+            sim.expect(try await memory.line("lease/scheduler/").count == 2, "both are in the line")
+            let stop = Task { await other.shutdown(grace: .seconds(120)) }
+            try await Task.sleep(for: .seconds(1))
+            sim.expect(try await memory.line("lease/scheduler/").count == 1, "the candidate has left the line")
+            sim.expect(second.state == .idle, "it does not take part any more")
+            one.close()
+            try await one.drain()
+            _ = await stop.value
+            for await _ in candidate.states {}
+            sim.expect(sim.now < .seconds(3), "the grace was not needed")
+        }
+    }
+
     @Test func theStatesOfATermAreInOrder() async throws {
         try await inVirtualTime { sim in
             let (memory, lifetime, states) = (MemoryStore(), AsyncLifetime(), OrderRecorder<LeaderElection.State>())

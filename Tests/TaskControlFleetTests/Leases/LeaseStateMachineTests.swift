@@ -284,6 +284,16 @@ import Testing
         #expect(machine.end(at: .seconds(9)) == .expired)
     }
 
+    @Test func aRequestToStopEndsAWaitAndNotALease() {
+        var (newcomer, waiter, holder) = (machine(), entered(ahead: ["a"]), entered())
+        newcomer.withdraw()
+        waiter.withdraw()
+        holder.withdraw()
+        #expect(newcomer.phase == .ended && newcomer.isWithdrawn && newcomer.next(at: .zero) == .stop)
+        #expect(waiter.phase == .ended && waiter.leave() == .delete(lease, FencingToken(rawValue: 40)))
+        #expect(holder.phase == .holding && !holder.isWithdrawn)
+    }
+
     @Test func aClockThatCannotSleepEndsTheLease() {
         var (holder, waiter, over) = (entered(), entered(ahead: ["a"]), entered())
         holder.clockFailed()
