@@ -25,8 +25,7 @@ extension LeaseSession {
         do {
             switch step {
             case .delete(let lease, let token):
-                try await delete(lease, token, publication)
-                isDeleted = true
+                isDeleted = try await delete(lease, token, publication)
             case .revoke(let lease):
                 try await call { try await self.store.revokeLease(lease) }
                 // A lease without an entry delays no other caller.
@@ -41,7 +40,8 @@ extension LeaseSession {
         }
     }
 
-    private func delete(_ lease: LeaseID, _ token: FencingToken, _ publication: Publication?) async throws {
+    /// - Returns: Whether the entry was there until now.
+    private func delete(_ lease: LeaseID, _ token: FencingToken, _ publication: Publication?) async throws -> Bool {
         let key = line.key(of: lease)
         var operations: [StoreTransaction.Operation] = [.delete(.key(key))]
         if let publication, let lifetime = await leaseOfResult() {
@@ -55,13 +55,15 @@ extension LeaseSession {
                 success: operations
             )
             let result = try await call { try await self.store.transact(transaction) }
-            if isPublished, result.succeeded { events?.emit(.resultPublished, isInside: false) }
+            guard result.succeeded else { return false }
+            if isPublished { events?.emit(.resultPublished, isInside: false) }
         } catch let error as StoreError where isPublished && error.reason == .refused {
             // The value is too large, for example. The next waiter runs the operation itself.
             events?.emit(.storeCallFailed, error: error, isInside: false)
             return try await delete(lease, token, nil)
         }
         events?.emit(.entryDeleted, isInside: false)
+        return true
     }
 
     /// Returns a lease with which a result ends. Each waiter that keeps its place looks at the line in the meantime.

@@ -153,7 +153,7 @@ extension LeaseSession {
                 do {
                     try await time.sleep(until: end.upToNanosecond)
                 } catch {
-                    if !Task.isCancelled { self.update { $0.clockFailed() } }
+                    if !Task.isCancelled { self.clockFailed(error) }
                 }
                 return true
             }
@@ -171,12 +171,18 @@ extension LeaseSession {
             do {
                 try await time.sleep(until: expiry.upToNanosecond)
             } catch {
-                if !Task.isCancelled { update { $0.clockFailed() } }
+                if !Task.isCancelled { clockFailed(error) }
                 return
             }
             let now = time.now
             update { $0.expire(at: now) }
         }
+    }
+
+    private func clockFailed(_ error: any Error) {
+        // Before the caller is woken, which reads it.
+        keep(error)
+        update { $0.clockFailed() }
     }
 
     /// Watches the line, so that a change is noticed before the next renewal. Nothing depends on it.
@@ -215,14 +221,6 @@ extension LeaseSession {
     private func emitTurn() {
         guard let events, read({ $0.phase }) == .adopted else { return }
         events.emit(.resultAdopted, isInside: false)
-    }
-}
-
-extension Duration {
-    /// This duration, rounded up to whole nanoseconds. Clocks have whole nanoseconds: a sleep until a part of one ends before it, and would be repeated forever.
-    fileprivate var upToNanosecond: Duration {
-        let part = components.attoseconds % 1_000_000_000
-        return part > 0 ? self + Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_000 - part) : self
     }
 }
 

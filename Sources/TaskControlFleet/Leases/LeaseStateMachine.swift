@@ -76,7 +76,9 @@ struct LeaseStateMachine: Hashable {
     /// The time limit of an operation of the store.
     func limit(at now: Duration) -> Duration {
         let limit = max(timeToLive / 4, .milliseconds(1))
-        guard phase == .holding, let validUntil, validUntil > now else { return limit }
+        // However long the lease is: neither a waiter nor the end of a call waits long for an answer that does not come.
+        guard phase == .holding else { return min(limit, .seconds(10)) }
+        guard let validUntil, validUntil > now else { return limit }
         return min(limit, validUntil - now)
     }
 
@@ -139,7 +141,12 @@ struct LeaseStateMachine: Hashable {
 
     /// A lease was granted.
     mutating func granted(_ granted: StoreLease, sent: Duration, at now: Duration) {
-        guard phase == .entering, lease == nil else { return }
+        guard lease == nil else { return }
+        guard phase == .entering else {
+            // It has come too late, and must be revoked.
+            lease = granted.id
+            return
+        }
         record(now - sent)
         guard granted.timeToLive > .zero else { return entryFailed(.final, at: now) }
         lease = granted.id

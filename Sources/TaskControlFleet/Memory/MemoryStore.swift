@@ -169,7 +169,7 @@ public final class MemoryStore: CoordinationStore {
     private func startTimer(_ number: UInt64, _ end: Duration) {
         // Inherits nothing of the caller whose call has started it.
         let task = Task.detached(name: "MemoryStore: end of a lease") { [weak self, stopwatch] in
-            do { try await stopwatch.sleep(until: end) } catch { return }
+            do { try await stopwatch.sleep(until: end.upToNanosecond) } catch { return }
             self?.perform { $0.timerEnded(number, now: $1) }
         }
         replaceTimer(with: (number, task))

@@ -310,6 +310,23 @@ import Testing
         #expect(machine.limit(at: .seconds(9)) == .milliseconds(2_500), "nothing is left to protect")
     }
 
+    @Test func aWaiterAndACallThatLeavesWaitAtMostTenSecondsForAnAnswer() {
+        var waiter = Machine(.init(timeToLive: .seconds(100), permits: 1), at: .zero)
+        waiter.granted(granted(100), sent: .zero, at: .zero)
+        #expect(waiter.limit(at: .zero) == .seconds(10))
+        var holder = waiter
+        holder.entered(FencingToken(rawValue: 40), sight(), sent: .zero, at: .zero)
+        #expect(holder.phase == .holding && holder.limit(at: .zero) == .seconds(25))
+        #expect(holder.end(at: .zero) == nil && holder.limit(at: .zero) == .seconds(10))
+    }
+
+    @Test func aLeaseThatIsGrantedAfterTheCallerHasLeftIsRevoked() {
+        var machine = Machine(.init(timeToLive: .seconds(10), permits: 1), at: .zero)
+        #expect(machine.next(at: .zero) == .grant && machine.end(at: .zero) == nil)
+        machine.granted(granted(), sent: .zero, at: .zero)
+        #expect(machine.phase == .ended && machine.leave() == .revoke(lease))
+    }
+
     @Test func aStoreThatGrantsNoTimeIsRefused() {
         var machine = Machine(.init(timeToLive: .seconds(10), permits: 1), at: .zero)
         machine.granted(granted(0), sent: .zero, at: .zero)

@@ -110,4 +110,31 @@ struct MemoryStoreTests {
             return store
         }
     }
+
+    /// Records the times until which a store sleeps.
+    private struct RecordingClock: Clock {
+        let begin = ContinuousClock.now
+        let sleeps = OrderRecorder<Duration>()
+        var now: ContinuousClock.Instant { begin }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            sleeps.record(deadline - begin)
+            try await Gate().wait()
+        }
+    }
+
+    @Test func theTimerOfALeaseIsRoundedUpToWholeNanoseconds() async throws {
+        let (clock, begun) = (RecordingClock(), Gate())
+        let store = MemoryStore(clock: clock)
+        let watch = Task {
+            try await store.watch(.prefix("a"), after: 1) { _ in begun.open() }
+        }
+        try await begun.wait()
+        _ = try await store.grantLease(timeToLive: Duration(secondsComponent: 1, attosecondsComponent: 1))
+        try await clock.sleeps.waitForEvents(count: 1)
+        #expect(clock.sleeps.events == [.seconds(1) + .nanoseconds(1)])
+        watch.cancel()
+        _ = await watch.result
+    }
 }
