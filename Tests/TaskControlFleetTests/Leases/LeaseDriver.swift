@@ -167,7 +167,7 @@ struct LeaseDriver: MachineDriver {
         case .enter: enter(answer, failure, sent, isExecuted)
         case .renew(let id):
             let exists = leaseEnd != nil
-            let duration = answer == .shorter ? Self.timeToLive / 2 : Self.timeToLive
+            let duration = answer == .shorter ? Self.timeToLive / 4 : Self.timeToLive
             if isExecuted, exists { leaseEnd = now + duration }
             if answer == .slow { pass(.seconds(2)) }
             if let failure {
