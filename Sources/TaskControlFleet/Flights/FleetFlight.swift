@@ -17,7 +17,7 @@ internal import TaskControl
 /// again. The published value is in the store for one duration of the lease, readable for all clients of the store, and can be as large as an entry of the store
 /// can be.
 ///
-/// The callers of one process share one place in the line, through a ``TaskControl/SingleFlight``.
+/// The callers of one process share one place in the line, through a `SingleFlight`.
 ///
 /// Safe to use from any thread and any isolation.
 ///
