@@ -52,6 +52,8 @@ struct FleetProgram: Sendable, CustomStringConvertible {
     var deletions = 0
     /// Whether watches report nothing.
     var isSilent = false
+    /// Whether the answers of members to the first process take several times as long as all other messages.
+    var hasSlowReplies = false
 
     init(clocks: Clocks = .bounded, timeToLive: Duration = .milliseconds(300), processes: [[Operation]]) {
         (self.clocks, self.timeToLive, self.processes) = (clocks, timeToLive, processes)
@@ -79,6 +81,7 @@ struct FleetProgram: Sendable, CustomStringConvertible {
         strayRenewals = [0, 0.3, 0.8].randomElement(using: &random)!
         deletions = isCalm ? 0 : max(0, Int.random(in: -2...2, using: &random))
         isSilent = Int.random(in: 0..<5, using: &random) == 0
+        hasSlowReplies = !isCalm && Int.random(in: 0..<5, using: &random) == 0
     }
 
     /// Whether nothing fails.
@@ -87,7 +90,7 @@ struct FleetProgram: Sendable, CustomStringConvertible {
     var description: String {
         """
         clocks \(clocks), leases of \(timeToLive), \(members) members, \(elections) elections, stray renewals \(strayRenewals), \
-        losses \(losses.lostReplies), \(deletions) deletions, \(isSilent ? "silent watches, " : "")\(faultCount) faults of \(kinds.map { "\($0)" }.sorted()), processes \(processes)
+        losses \(losses.lostReplies), \(deletions) deletions, \(isSilent ? "silent watches, " : "")\(hasSlowReplies ? "slow replies, " : "")\(faultCount) faults of \(kinds.map { "\($0)" }.sorted()), processes \(processes)
         """
     }
 }

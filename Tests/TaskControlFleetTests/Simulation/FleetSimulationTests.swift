@@ -8,9 +8,11 @@ import Testing
 /// Leases of several processes on a simulated network, with partitions, lost messages, pauses, crashes, changes of the leader, and clocks of different rates.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct FleetSimulationTests {
-    /// `TASKCONTROL_FLEET_PROGRAMS=1000` runs ten times as many programs.
+    /// 100 programs, a window of them in a debug build. `TASKCONTROL_FLEET_PROGRAMS=1000` runs ten times as many.
     private static let programs: Range<UInt64> = {
-        let text = ProcessInfo.processInfo.environment["TASKCONTROL_FLEET_PROGRAMS"] ?? "100"
+        guard let text = ProcessInfo.processInfo.environment["TASKCONTROL_FLEET_PROGRAMS"] else {
+            return fullSize(0..<100, inDebug: Schedules.seeds(100, inDebug: 8))
+        }
         guard let count = UInt64(text) else {
             preconditionFailure("TASKCONTROL_FLEET_PROGRAMS=\(text) is not a number")
         }
@@ -37,7 +39,7 @@ struct FleetSimulationTests {
     /// While nothing fails, the line is first come, first served.
     @Test func callersHoldInTheOrderOfTheirCalls() async throws {
         try await offThePool {
-            for number in 0..<20 as Range<UInt64> {
+            for number in 0..<fullSize(20, inDebug: 3) as Range<UInt64> {
                 var random = SeededGenerator(seed: number)
                 let program = FleetProgram(&random, clocks: .bounded, isCalm: true)
                 try simulate(seeds: Schedules.seeds(500, inDebug: 2)) { sim in
@@ -66,10 +68,10 @@ struct FleetSimulationTests {
         ])
         program.isSilent = isSilent
         try await offThePool { [program] in
-            try simulate(seeds: Schedules.seeds(1_000, inDebug: 10)) { sim in
+            try simulate(seeds: Schedules.seeds(1_000, inDebug: 3)) { sim in
                 let world = FleetWorld(sim, program)
                 try await world.network.run {
-                    while world.tenures.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                    try await world.begun.waitForEvents(count: 1)
                     var random = sim.random
                     // The waiters are in the line.
                     try await Task.sleep(for: .milliseconds(Int.random(in: 150...1_000, using: &random)))
@@ -81,7 +83,7 @@ struct FleetSimulationTests {
                     case .partition: world.network.partition([holder.name])
                     }
                     let start = sim.now
-                    while world.tenures.count == 1 { try await Task.sleep(for: .milliseconds(1)) }
+                    try await world.begun.waitForEvents(count: 2)
                     let time = world.tenures[1].time - start
                     let trips = FleetWorld.latency.upperBound * 16
                     let limit = program.timeToLive * (isSilent ? 1.1 + 1.1 / 3 : 1.1) + trips

@@ -30,6 +30,8 @@ final class FleetWorld: Sendable {
     let cluster: SimulatedCluster
     private let resource: FleetResource
     private let record = Locked(Record())
+    /// The processes whose bodies have begun.
+    let begun = OrderRecorder<String>()
     /// Wraps the store of each process: a planted bug does.
     private let wrap: @Sendable (any CoordinationStore, SimulatedNetwork.Process) -> any CoordinationStore
 
@@ -75,7 +77,11 @@ final class FleetWorld: Sendable {
                 lostRequests: losses.lostRequests,
                 lostReplies: losses.lostReplies
             )
-            for member in cluster.members { network.setLink(from: "process \(index)", to: member, faults: faults) }
+            for member in cluster.members {
+                network.setLink(from: "process \(index)", to: member, faults: faults)
+                guard program.hasSlowReplies, index == 0 else { continue }
+                network.setLink(from: member, to: "process 0", latency: .milliseconds(15) ... .milliseconds(30))
+            }
         }
     }
 
@@ -273,6 +279,7 @@ final class FleetWorld: Sendable {
             let called = record.callers.removeValue(forKey: "\(process.name) \(lease.name)")
             return (earlier, called, record.callers.filter { $0.key.hasSuffix(" \(lease.name)") }.map(\.value))
         }
+        begun.record(process.name)
         sim.expect(!earlier.contains { $0.lease.token == lease.token }, "each tenure has a token of its own\n\(events)")
         check(lease)
         guard program.isCalm, let called else { return }
