@@ -129,8 +129,9 @@ struct EtcdWatchTests {
         }
     }
 
+    /// In one order of events. `WatchStateMachineTests` plays the others.
     @Test func aCompactionIsReportedAsIncomplete() async throws {
-        try await inVirtualTime { sim in
+        try await inVirtualTime(strategy: .inOrder) { sim in
             let server = WatchServer(Self.revision(40))
             let keys = OrderRecorder<String>()
             let watch = Self.watch(Self.store(server), .prefix(""), after: 10, keys)
