@@ -11,6 +11,12 @@ struct NoTaskLeftBehindTests {
 
     /// For tests that leave tasks behind: its clock does not wait.
     private var impatient: NoTaskLeftBehindTrait {
+        var trait = namesPlaces
+        trait.recordsOrigins = false
+        return trait
+    }
+    /// The same with the places where the tasks were started.
+    private var namesPlaces: NoTaskLeftBehindTrait {
         NoTaskLeftBehindTrait(limit: .seconds(1), clock: TestClock(advancesAutomatically: true))
     }
     /// For tests whose tasks end: its clock stands.
@@ -42,7 +48,7 @@ struct NoTaskLeftBehindTests {
     @Test func theIssueNamesTheLineThatStartedTheTask() async throws {
         let (bag, gate) = (TaskBag(), Gate())
         let line = #line + 2
-        let issue = try await Outcome(of: impatient) {
+        let issue = try await Outcome(of: namesPlaces) {
             bag.addTask { try? await gate.wait() }
         }.issue
         #expect(issue.text.contains("started at \(#filePath):\(line)"))

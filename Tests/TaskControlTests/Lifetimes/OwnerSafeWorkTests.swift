@@ -169,7 +169,7 @@ struct OwnerSafeWorkTests {
             return [1]
         }
         // Nothing is delivered before this suspends, so it does not.
-        while !ended.isOpen {}
+        blockThread { ended.isOpen }
         task.cancel()
         _ = await task.value
         #expect(model.items == [])

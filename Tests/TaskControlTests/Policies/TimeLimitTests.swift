@@ -279,7 +279,10 @@ struct TimeLimitTests {
         }
         try await gate.waitForWaiters()
         gate.open()
-        while let place = place.withLock({ $0 }), place.table.isInFlight(place.id) {}
+        blockThread {
+            let place = place.withLock { $0 }
+            return place.map { !$0.table.isInFlight($0.id) } ?? true
+        }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
     }

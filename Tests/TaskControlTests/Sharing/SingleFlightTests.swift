@@ -196,7 +196,7 @@ struct SingleFlightTests {
         }
         try await gate.waitForWaiters()
         gate.open()
-        while flights._flights.liveCount > 0 {}
+        blockThread { flights._flights.liveCount == 0 }
         caller.cancel()
         if fails {
             await #expect(throws: CancellationError.self, "one cancellation error") { try await caller.value }
