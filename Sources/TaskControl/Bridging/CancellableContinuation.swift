@@ -4,7 +4,7 @@
 /// api.fetch { result in continuation.resume(with: result) }
 /// ```
 ///
-/// A continuation may be copied, stored, and resumed from any thread. The first call that resumes it wins. A later call does nothing, and is
+/// A continuation may be copied, stored, and resumed from any thread. Only the first call that resumes it counts. A later call does nothing, and is
 /// reported to diagnostics: as a mistake, unless it is the callback that answers a cancellation, which only observers receive. When the last copy
 /// is released and none was resumed, the caller receives ``ContinuationDroppedError``.
 public struct CancellableContinuation<Value>: Sendable {
@@ -15,7 +15,7 @@ public struct CancellableContinuation<Value>: Sendable {
         _token = token
     }
 
-    /// Ends the wait with the result of the callback: a value, or an error.
+    /// Resumes the caller with the result of the callback: a value, or an error.
     ///
     /// - Complexity: O(1).
     @inlinable
@@ -29,7 +29,7 @@ public struct CancellableContinuation<Value>: Sendable {
         }
     }
 
-    /// Ends the wait with a value.
+    /// Resumes the caller with a value.
     ///
     /// - Parameter value: The value, which is sent to the caller and need not be Sendable.
     /// - Complexity: O(1).
@@ -39,7 +39,7 @@ public struct CancellableContinuation<Value>: Sendable {
         token.finish(.value(Value.self)) { token.result = .success(value) }
     }
 
-    /// Ends the wait with an error.
+    /// Resumes the caller with an error.
     ///
     /// - Parameter error: The error that the caller throws; if the caller is cancelled, it throws `CancellationError` instead.
     /// - Complexity: O(1).
@@ -51,7 +51,7 @@ public struct CancellableContinuation<Value>: Sendable {
 }
 
 extension CancellableContinuation where Value == Void {
-    /// Ends a wait that has no value.
+    /// Resumes the caller of an API that has no value.
     ///
     /// - Complexity: O(1).
     @inlinable

@@ -43,7 +43,7 @@
 /// load function. A deadline around ``value(for:)`` limits how long that caller waits.
 ///
 /// ## Priorities
-/// A load has the priority of the first caller, and is escalated to that of its callers, where the system can (macOS 26, Linux).
+/// A load has the priority of the first caller, and is escalated to that of its callers, where the system supports it (macOS 26, Linux).
 public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let _storage: _CacheStorage
 
@@ -106,11 +106,11 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Returns the value of a key: from the cache, or from a load.
     ///
-    /// A fresh value is returned without suspending. A stale value is returned as the policy says.
+    /// A fresh value is returned without suspending. The policy determines when a stale value is returned.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves cancels the load, unless it
-    /// is a refresh. A caller that was cancelled before waits for no load: it receives a value that the cache has, or `CancellationError`.
+    /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves cancels the load, unless the
+    /// load is a refresh. A caller that was cancelled before the call does not wait: it receives the cached value, or `CancellationError` if there is none.
     ///
     /// - Parameter key: Its `==` is called while a lock is held, when hashes are equal. It must not call the cache.
     /// - Returns: The value.
@@ -183,7 +183,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _storage.update(_ErasedKey(key), _CachedValue(value))
     }
 
-    /// Removes the value of a key, which is known to be out of date. The next caller loads it.
+    /// Removes the value of a key, for example because the value has changed on the server. The next caller loads it again.
     ///
     /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
     ///

@@ -10,7 +10,7 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
     /// Creates an iterator that begins with the value that the cache then has.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cache: cache, key: key) }
 
-    /// Iterates over the one or two values.
+    /// The iterator over the one or two values.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private enum Phase {
             case first, end

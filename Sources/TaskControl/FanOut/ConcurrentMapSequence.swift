@@ -41,9 +41,10 @@ where Base.Element: Sendable {
         /// Returns the next result, in the order of the sequence; `nil` when the source has ended and all results were taken.
         ///
         /// ## Cancellation
-        /// Cancels the work, and waits for its end.
+        /// If the caller is cancelled, the call cancels all work, waits until it has ended, and throws.
         ///
-        /// - Throws: The first error, when all work has ended, after that `nil` is returned; `CancellationError` if the caller is cancelled.
+        /// - Throws: The first error of the operation or of the source, once all work has ended; later calls return `nil`. `CancellationError` if the
+        ///   caller is cancelled.
         @inlinable
         public mutating func next() async throws -> Output? { try await run.next()?.output(as: Output.self) }
     }

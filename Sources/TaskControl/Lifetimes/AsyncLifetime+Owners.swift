@@ -26,8 +26,8 @@ extension AsyncLifetime {
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a task
-    ///     that was not cancelled, it is in the outcome too.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
+    ///     task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -54,9 +54,9 @@ extension AsyncLifetime {
         return task
     }
 
-    /// Does work that does not retain its owner, an actor, then passes the result to the owner, if the owner still exists.
+    /// Does work that does not retain its owner, an actor, then passes the result to the actor, if it still exists.
     ///
-    /// Otherwise the same as `run(for:)` for an owner that is no actor; `deliver` and `onError` run on the owner.
+    /// `deliver` and `onError` run on the actor. In all else, cancellation included, this is the same as `run(for:)` for an owner that is not an actor.
     ///
     /// - Parameters:
     ///   - owner: Held weakly.
@@ -64,8 +64,8 @@ extension AsyncLifetime {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a task
-    ///     that was not cancelled, it is in the outcome too.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
+    ///     task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult

@@ -52,14 +52,15 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// Whether a task runs or waits that was not cancelled. Observable.
     public var isRunning: Bool { store.taskIsRunning(forKey: .only) }
 
-    /// Adds a task, in the way that the slot's behavior says. Cancellation works in the same way as in a ``TaskStore``.
+    /// Adds a task, according to the behavior of the slot. Cancellation works in the same way as in a ``TaskStore``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
-    ///   `run` created that, a task that ends with it and cancels it. If the slot is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
+    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the slot is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(
@@ -70,7 +71,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         registry.addTask(Self.key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Adds a task that may throw, in the way that the slot's behavior says, and handles its error. Cancellation works in the same way as in a
+    /// Adds a task that may throw, according to the behavior of the slot, and handles its error. Cancellation works in the same way as in a
     /// ``TaskStore``.
     ///
     /// - Parameters:
@@ -79,8 +80,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
-    ///   `run` created that, a task that ends with it and cancels it. If the slot is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
+    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the slot is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(
@@ -94,7 +96,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
-    /// Does work that does not retain its owner, in the way that the slot's behavior says, and passes the result to the owner, if that still
+    /// Does work that does not retain its owner, according to the behavior of the slot, and passes the result to the owner, if that still
     /// exists: see `run(forKey:for:)` of a ``TaskStore``.
     ///
     /// ## Cancellation
@@ -125,7 +127,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
-    /// Does work that does not retain its owner, an actor, in the way that the slot's behavior says, and passes the result to the owner, if that
+    /// Does work that does not retain its owner, an actor, according to the behavior of the slot, and passes the result to the owner, if that
     /// still exists. `deliver` and `onError` run on the owner.
     ///
     /// - Parameters:

@@ -23,7 +23,7 @@
 /// can't be deallocated before the body has ended. `run(forKey:for:)`, as above, retains its owner only while a result is delivered.
 ///
 /// ## Ordering
-/// Tasks that wait under one key start in the order of the calls, whatever their priorities. A task that awaits a task that waits behind it
+/// Tasks that wait under one key start in the order of the calls, regardless of their priorities. A task that awaits a task that waits behind it
 /// under its own key waits for itself, until the awaited task is cancelled.
 ///
 /// ## Cancellation
@@ -40,8 +40,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its
-    ///     `sleep` must end when its task is cancelled, as the protocol asks: otherwise a task that is cancelled in its quiet time stays to the end
-    ///     of it.
+    ///     `sleep` must end when its task is cancelled, as `Clock` requires: otherwise a task that is cancelled in its quiet time ends only after that
+    ///     time.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
         self.observation = observation
@@ -66,8 +66,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this. For an operation that may throw, use `run(forKey:for:)`,
     ///     which passes the error to its owner.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
-    ///   `run` created that, a task that ends with it and cancels it. If the store is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
+    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the store is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     @inlinable
@@ -104,8 +105,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   - operation: Runs with the isolation and task-locals of the code that calls this.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
     ///     cancelled.
-    /// - Returns: The new task; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if there is one, or, if
-    ///   `run` created that, a task that ends with it and cancels it. If the store is closed, a cancelled task that never runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
+    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the store is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func addTask(

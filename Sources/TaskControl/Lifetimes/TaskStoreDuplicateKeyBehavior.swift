@@ -33,8 +33,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// Starts the new task when all present tasks have ended, in the order of the calls. Cancels nothing.
     ///
-    /// The tasks that it waits for are raised to its priority, also when that rises later, where the system can (macOS 26, Linux). A task of the
-    /// key must not await the new one: it would wait for itself, until the new one is cancelled.
+    /// The present tasks are escalated to the priority of the new task, also if that is escalated later, where the system supports it (macOS 26,
+    /// Linux). A present task must not await the new task: each would wait for the other, until the new task is cancelled.
     public static var wait: Self { Self(kind: .wait) }
 
     /// Starts the new task at once, beside the present tasks. All of them belong to the key: they are counted and cancelled together.

@@ -77,7 +77,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// The queue that has adopted the actor.
     @inlinable public var _queue: ActorQueue { self }
 
-    /// Takes the last place in the queue for a task that is about to be made.
+    /// Takes the last place in the queue for a task that is about to be created.
     ///
     /// - Returns: `nil` if the actor has been deallocated.
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }

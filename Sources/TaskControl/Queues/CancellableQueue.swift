@@ -17,7 +17,8 @@
 /// Tasks run in the order of the underlying queue.
 ///
 /// ## Cancellation
-/// Each task is cancelled as by its own handle. Once ``TaskOwner/cancelAll()`` has begun, no *throwing* operation begins that was sent before.
+/// Each task is cancelled in the same way as through its own handle. Once ``TaskOwner/cancelAll()`` has begun, no *throwing* operation begins that
+/// was sent before.
 ///
 /// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing operation never begins: its
 /// task throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with
@@ -61,7 +62,7 @@ extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
     /// The raw priority of the tasks that are added without one; 0 for that of their caller.
     @inlinable public var _level: UInt8 { _underlyingQueue._level }
 
-    /// Takes the last place in the queue for a task that is about to be made.
+    /// Takes the last place in the queue for a task that is about to be created.
     @inlinable
     public func _turn(level: UInt8) -> _Turn { _grouped(_underlyingQueue._turn(level: level)) }
 }
@@ -73,7 +74,7 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     /// The queue that has adopted the actor.
     @inlinable public var _queue: ActorQueue<ActorType> { _underlyingQueue._queue }
 
-    /// Takes the last place in the queue for a task that is about to be made.
+    /// Takes the last place in the queue for a task that is about to be created.
     ///
     /// - Returns: `nil` if the actor has been deallocated.
     @inlinable

@@ -71,13 +71,14 @@ public final class ConcurrentQueue: TaskQueue {
     ///
     /// ## Ordering
     /// The call takes its place when it begins: `Task { try await queue.run { … } }` and `async let` call it only when their task runs, behind all
-    /// that was added meanwhile. `addTask` takes its place immediately.
+    /// tasks that were added meanwhile. `addTask` takes its place immediately.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before its turn leaves at once, without running `body`. After that, `body` decides.
+    /// A caller that is cancelled before its turn leaves at once, without running `body`. Once `body` runs, only `body` responds to a cancellation.
     ///
     /// ## Priorities
-    /// The caller raises the tasks of the queue that are before it, and is not raised: the queue raises only tasks that it created.
+    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not escalated: the queue escalates only
+    /// tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.

@@ -1,4 +1,4 @@
-/// Runs tasks one after the other, in the order in which any senders sent them: each task begins when the one before it has ended.
+/// Runs tasks one after the other, in the order in which they were added: each task begins when the one before it has ended.
 ///
 /// ```swift
 /// final class Document: Sendable {
@@ -9,7 +9,7 @@
 ///     }
 ///
 ///     func export() async throws -> File {
-///         try await saves.run { try await render() }   // the same turn-taking in a task that is there already
+///         try await saves.run { try await render() }   // takes a turn in the task of the caller
 ///     }
 /// }
 /// ```
@@ -24,21 +24,22 @@
 /// ``CancellableQueue`` can cancel all tasks that were sent through it. ``TaskStore`` keeps an order for each key.
 ///
 /// ## Ordering
-/// Tasks take their places in the order of the calls that create them, whatever the priorities; so does ``run(_:)``. Calls from several
+/// Tasks take their places in the order of the calls that create them, regardless of their priorities; so does ``run(_:)``. Calls from several
 /// threads that overlap have no defined order.
 ///
 /// A task that awaits the value of a later one of its own queue waits for itself, forever: let it send the later task and end, or use an
 /// ``ActorQueue``. (``run(_:)`` and ``drain()`` detect this, and throw.)
 ///
 /// ## Priorities
-/// A task of the queue that is before a task with a higher priority is raised to that priority while the later task waits, where the system
-/// supports it (macOS 26, Linux). A caller of ``run(_:)`` raises other tasks, and is not raised: its task does not belong to the queue.
+/// A task of the queue that is ahead of a task with a higher priority is escalated to that priority while the later task waits, where the system
+/// supports it (macOS 26, Linux). A caller of ``run(_:)`` escalates the tasks ahead of it. Its own task is not escalated, since it does not belong to
+/// the queue.
 ///
 /// ## Cancellation
 /// Each task is cancelled by its own handle. A *throwing* task that has not begun leaves at once (or, if it has not been given a thread
-/// yet, when it is): its value is a `CancellationError`, its operation never runs, its place is free, and the others keep their order. A task
-/// that cannot throw owes a value: it runs at its turn, with `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` changes this
-/// for either kind. Releasing the queue cancels nothing: tasks that were sent still run.
+/// yet, when it is): it throws `CancellationError`, its operation never runs, its place is free, and the others keep their order. A task
+/// that cannot throw must return a value: it runs at its turn, with `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` changes this
+/// for both kinds. Releasing the queue cancels nothing: tasks that were sent still run.
 public final class FIFOQueue: TaskQueue {
     /// The name shown in errors and diagnostics.
     public let name: String?
@@ -78,10 +79,11 @@ public final class FIFOQueue: TaskQueue {
     /// task runs, behind all tasks that were sent meanwhile. `Task(on:)` takes its place at once.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before its turn leaves at once, without running `body`. From then on, `body` decides.
+    /// A caller that is cancelled before its turn leaves at once, without running `body`. Once `body` runs, only `body` responds to a cancellation.
     ///
     /// ## Priorities
-    /// The caller raises the tasks of the queue that are before it, and is itself not raised: the queue raises only tasks that it created.
+    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not escalated: the queue escalates only
+    /// tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
@@ -107,6 +109,6 @@ public final class FIFOQueue: TaskQueue {
     ///   ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
-    /// Takes the last place in the queue for a task that is about to be made.
+    /// Takes the last place in the queue for a task that is about to be created.
     public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
 }

@@ -1,7 +1,7 @@
-/// A queue that runs each operation of `Task(on:)` in the isolation that the operation was formed in: ``FIFOQueue``, ``ConcurrentQueue``, or a
-/// ``CancellableQueue`` over one of them.
+/// A queue that runs each operation in the isolation of the code that adds it: ``FIFOQueue``, ``ConcurrentQueue``, or a ``CancellableQueue`` over one
+/// of them.
 ///
-/// The protocol is for functions that accept either. Its requirements are not for use: only the queues of this library can conform.
+/// Use the protocol for functions that accept any of these queues. Do not call its requirements: only the queues of this library can conform.
 public protocol TaskQueue: Sendable {
     /// The raw priority of the tasks that are added without one; 0 for that of their caller.
     var _level: UInt8 { get }

@@ -1,13 +1,13 @@
 extension TaskEvent {
     /// The effect of an event on the life of its subject, stated by the emitter.
     ///
-    /// Each subject begins once and ends once. The events of one subject are delivered to an observer beginning first.
+    /// Each subject begins once and ends once. An observer receives the first event of a subject before its other events.
     public enum Change: Hashable, Sendable {
         /// The first event of the subject, which is in this phase from then on.
         case began(Phase)
         /// The subject is in this phase from now on.
         case entered(Phase)
-        /// An event that changes neither, or is about no subject.
+        /// An event that does not change the phase of its subject, or that has no subject.
         case noted
         /// The last event of the subject, except for what others have done to it and report a moment later.
         case ended(Outcome)
@@ -18,18 +18,18 @@ extension TaskEvent {
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The subject has not started, or waits: for its turn, permits, a callback, a delay.
         case waiting
-        /// The work of the subject runs; permits are held.
+        /// The work of the subject runs, or its permits are held.
         case running
     }
 
     /// The way in which a subject has ended.
     @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
-        /// The work returned, or the wait got what it waited for.
+        /// The work returned, or the wait succeeded.
         case completed
         /// The work threw an error.
         case failed
-        /// The work threw after its task was cancelled, or the caller left its wait for that reason.
+        /// The work threw an error after its task was cancelled, or the caller stopped waiting because it was cancelled.
         case cancelled
         /// The time limit was exceeded.
         case timedOut
@@ -37,7 +37,7 @@ extension TaskEvent {
         case skipped
     }
 
-    /// The attention that an event deserves.
+    /// The severity of an event.
     @nonexhaustive
     public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
         /// Ordinary operation.

@@ -4,10 +4,10 @@ extension TaskEvent {
     /// The kinds here are shared by several primitives; the others are declared beside the primitive that emits them. A later version may have
     /// more, so a `switch` over them needs a `default`. The meaning of an event for its subject is in ``change``, not in its name.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
-        /// The name, as in the name of the event.
+        /// The name of the kind, such as `cancelled`.
         public let rawValue: String
 
-        /// Refers to a kind by its name.
+        /// Creates a kind from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -16,7 +16,7 @@ extension TaskEvent {
             self.rawValue = rawValue
         }
 
-        /// The name, as in the name of the event.
+        /// The name of the kind.
         public var description: String { rawValue }
     }
 }

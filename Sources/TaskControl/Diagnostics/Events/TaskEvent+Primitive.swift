@@ -8,7 +8,7 @@ extension TaskEvent {
         /// The relations of the subjects of this primitive to tasks and to each other. Empty if the primitive was created from a name.
         public let traits: Traits
 
-        /// Refers to a primitive by its name.
+        /// Creates a primitive from its name, without traits.
         public init(rawValue: String) {
             self.init(rawValue, [])
         }

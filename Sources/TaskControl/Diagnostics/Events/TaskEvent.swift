@@ -56,7 +56,7 @@ public struct TaskEvent: Sendable {
     public internal(set) var attempt: Int?
     /// The status of a response.
     public internal(set) var status: Int?
-    /// The duration of the wait that begins now, or the limit that was set.
+    /// The length of the wait that begins with this event, the time limit that was set, or the time after which a refused call may be repeated.
     public internal(set) var delay: Duration?
     /// The duration of a call, such as `retry` or a request, at its end.
     public internal(set) var age: Duration?

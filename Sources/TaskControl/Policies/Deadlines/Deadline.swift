@@ -1,4 +1,4 @@
-/// A point in time by which the work of a call must have ended, whatever the number of calls below it.
+/// A point in time by which the work of a call must have ended, regardless of how many calls are below it.
 ///
 /// ```swift
 /// try await withDeadline(in: .seconds(2)) {

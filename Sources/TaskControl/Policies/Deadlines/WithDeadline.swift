@@ -129,10 +129,10 @@ private nonisolated(nonsending) func limited<Value>(
     try await withTimeout(duration, clock: clock, operation: operation)
 }
 
-/// Runs an operation without the deadline of its caller, for work that must end whatever the caller waits for, such as releasing a resource.
+/// Runs an operation without the deadline of its caller, for work that must be completed even if the deadline has passed, such as releasing a resource.
 ///
-/// The tasks that the operation creates have no deadline either. The operation is still cancelled with its caller, and so at the caller's deadline:
-/// to let it continue, give it to an owner, such as an ``AsyncLifetime``.
+/// The operation, and the tasks that it creates, have no deadline. The operation is still cancelled with its caller, and so also
+/// when the deadline cancels the caller: to let it continue, give it to an owner, such as an ``AsyncLifetime``.
 ///
 /// - Parameter operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.

@@ -57,7 +57,7 @@ public final class AsyncSemaphore: Sendable {
     /// Runs `body` with a permit, and releases the permit when `body` has ended.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before it has its permit leaves at once, without running `body`. From then on, `body` decides.
+    /// A caller that is cancelled before it has its permit leaves at once, without running `body`. Once `body` runs, only `body` responds to a cancellation.
     ///
     /// - Parameter body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.

@@ -20,6 +20,6 @@
 ///
 /// An error that has a hint counts as throttled: its retry takes less from a ``RetryBudget``.
 public protocol RetryAfterProviding: Error {
-    /// The time to wait before the next attempt, counted from now. `nil`: the error has no hint. A negative time means at once.
+    /// The time to wait before the next attempt, counted from when the error is thrown. `nil`: the error has no hint. A negative time means at once.
     var retryAfter: Duration? { get }
 }

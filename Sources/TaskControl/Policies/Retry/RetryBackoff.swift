@@ -79,7 +79,7 @@ public struct RetryBackoff: Sendable {
         RetryBackoff(.custom(delay))
     }
 
-    /// Returns a backoff with the same delays, but none longer than `cap`. Of several caps, the lowest holds.
+    /// Returns a backoff with the same delays, but none longer than `cap`. If this is called several times, the lowest cap applies.
     ///
     /// A cap is also the longest hint of an error that is waited for: see ``RetryAfterProviding``.
     ///
@@ -90,13 +90,14 @@ public struct RetryBackoff: Sendable {
         return backoff
     }
 
-    /// Returns a backoff with the same delays, randomized after the cap, so that clients that failed together do not come back together. Of several
-    /// jitters, the last holds.
+    /// Returns a backoff with the same delays, randomized after the cap, so that clients that failed at the same time do not retry at the same time.
+    ///
+    /// If this is called several times, the last jitter applies.
     ///
     /// - Parameters:
     ///   - jitter: The range from which each delay is drawn.
-    ///   - generator: The generator, of which each `retry` draws from its own copy. So a generator with a seed gives every `retry` the same delays,
-    ///     in every run: for tests.
+    ///   - generator: The source of the random numbers. Each call of `retry` uses a copy of it, so that with a seeded generator, in a test, every
+    ///     call has the same delays.
     public func jittered<Generator: RandomNumberGenerator & Sendable>(
         _ jitter: RetryJitter,
         using generator: Generator = SystemRandomNumberGenerator()

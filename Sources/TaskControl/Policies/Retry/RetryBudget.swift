@@ -18,8 +18,8 @@
 /// error has a hint: ``RetryAfterProviding``) 5; when a call succeeds that was retried, it returns the cost of its last retry; when a call succeeds
 /// at its first attempt, it returns 1. The bucket never holds more than at first.
 ///
-/// A retry is paid for when everything else allows it, before its delay. If its caller is cancelled in that delay, the retry is not made, and its
-/// cost is returned.
+/// The cost of a retry is taken before its delay, when all other conditions allow the retry. If the caller is cancelled during the delay, the retry is
+/// not made, and its cost is returned.
 ///
 /// Safe to use from any thread and any isolation. No call ever waits for tokens.
 public final class RetryBudget: Sendable {

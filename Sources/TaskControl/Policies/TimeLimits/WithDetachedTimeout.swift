@@ -1,4 +1,4 @@
-/// Runs an operation with a time limit, for work that may ignore its cancellation: returns at the limit, whatever the operation does.
+/// Runs an operation with a time limit, for work that may ignore its cancellation: returns at the limit, even if the operation has not ended.
 ///
 /// ```swift
 /// let answer = try await withDetachedTimeout(.seconds(5), name: "legacy lookup") {

@@ -1,4 +1,4 @@
-/// Runs an operation with a time limit, as structured work: whatever happens, it has ended when this returns.
+/// Runs an operation with a time limit, as structured work: the operation has always ended when the call returns.
 ///
 /// ```swift
 /// let page = try await withTimeout(.seconds(10)) {
