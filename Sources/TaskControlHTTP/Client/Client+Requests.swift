@@ -30,7 +30,7 @@ extension Client {
         )
     }
 
-    /// Sends a GET request, and decodes the content.
+    /// Sends a GET request, and decodes the content of the response.
     ///
     /// ```swift
     /// let books = try await client.get("books", as: [Book].self)
@@ -42,6 +42,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - type: The type of the content. `Data`, the default, is the body, `String` its text in UTF-8; any other type
     ///     is decoded with the client's decoder.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     public func get<Content: Decodable & Sendable>(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -51,7 +53,7 @@ extension Client {
         try await request(RequestEndpoint { URLRequest("GET", url.url, queryItems, headers, nil) })
     }
 
-    /// Sends a POST request with an encoded body, and decodes the content.
+    /// Sends a POST request with an encoded body, and decodes the content of the response.
     ///
     /// ```swift
     /// let book = try await client.post("books", body: NewBook(title: "Emma"), as: Book.self)
@@ -63,6 +65,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     @discardableResult
     public func post<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -76,7 +80,7 @@ extension Client {
         )
     }
 
-    /// Sends a POST request, and decodes the content.
+    /// Sends a POST request, and decodes the content of the response.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
@@ -84,6 +88,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     @discardableResult
     public func post<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -95,7 +101,7 @@ extension Client {
         try await request(RequestEndpoint { URLRequest("POST", url.url, queryItems, headers, body) })
     }
 
-    /// Sends a PUT request with an encoded body, and decodes the content.
+    /// Sends a PUT request with an encoded body, and decodes the content of the response.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
@@ -103,6 +109,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     @discardableResult
     public func put<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -116,7 +124,7 @@ extension Client {
         )
     }
 
-    /// Sends a PUT request, and decodes the content.
+    /// Sends a PUT request, and decodes the content of the response.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
@@ -124,6 +132,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     @discardableResult
     public func put<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -135,7 +145,7 @@ extension Client {
         try await request(RequestEndpoint { URLRequest("PUT", url.url, queryItems, headers, body) })
     }
 
-    /// Sends a PATCH request with an encoded body, and decodes the content.
+    /// Sends a PATCH request with an encoded body, and decodes the content of the response.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
@@ -143,6 +153,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: Encoded with the client's encoder, as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     @discardableResult
     public func patch<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -156,7 +168,7 @@ extension Client {
         )
     }
 
-    /// Sends a PATCH request, and decodes the content.
+    /// Sends a PATCH request, and decodes the content of the response.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
@@ -164,6 +176,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     @discardableResult
     public func patch<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -175,7 +189,7 @@ extension Client {
         try await request(RequestEndpoint { URLRequest("PATCH", url.url, queryItems, headers, body) })
     }
 
-    /// Sends a DELETE request, and decodes the content.
+    /// Sends a DELETE request, and decodes the content of the response.
     ///
     /// - Parameters:
     ///   - url: A path below the base URL; interpolated values are escaped.
@@ -183,6 +197,8 @@ extension Client {
     ///   - headers: Headers of the request.
     ///   - body: The body; `nil`: an empty one.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
+    /// - Returns: The content of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     @discardableResult
     public func delete<Content: Decodable & Sendable>(
         _ url: RequestURL,

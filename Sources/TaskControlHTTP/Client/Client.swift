@@ -16,23 +16,26 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// Cancelling the `Progress` of a callback form does the same, and its completion handler is called with
 /// `CancellationError`.
 public protocol Client: Sendable {
-    /// Sends a request and returns its content.
+    /// Sends a request, and returns the decoded content of the response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more has been sent or received, if the client knows that. `nil`: the caller does not
-    ///     need it, which is the default of the form without this parameter.
+    ///   - onProgress: Called when more bytes have been sent or received, if the client reports progress; `nil` for no reports.
+    /// - Returns: The content that the endpoint decodes.
+    /// - Throws: ``HTTPError``, or an error that it does not wrap: of the endpoint, of an adapter or an authenticator, or of a policy, such as
+    ///   `TimeoutError`; `CancellationError` if the caller is cancelled.
     func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content
 
-    /// Uploads a body and returns the content of the response.
+    /// Uploads a body, and returns the decoded content of the response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more has been sent or received, if the client knows that. `nil`: the caller does not
-    ///     need it, which is the default of the form without this parameter.
+    ///   - onProgress: Called when more bytes have been sent or received, if the client reports progress; `nil` for no reports.
+    /// - Returns: The content that the endpoint decodes.
+    /// - Throws: The same errors as ``request(_:onProgress:)``.
     func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -41,27 +44,28 @@ public protocol Client: Sendable {
     /// The queue of completion handlers. By default the main queue.
     var completionQueue: DispatchQueue { get }
 
-    /// Sends a request; gives its content to a completion handler. By default with `request(_:onProgress:)`, in a task
-    /// of its own.
+    /// Sends a request, and passes the content of the response, or the error, to a completion handler.
+    ///
+    /// The default implementation calls `request(_:onProgress:)` in a task of its own.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: The progress in bytes of the response that have arrived, if the client knows that; cancelling it cancels the
-    ///   request.
+    /// - Returns: The progress in received bytes of the response, if the client reports progress. Cancelling it cancels the request.
     @discardableResult
     func request<E: Endpoint>(
         _ endpoint: E,
         completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
     ) -> Progress
 
-    /// Uploads something; gives the content of the response to a completion handler. By default with
-    /// `upload(_:onProgress:)`, in a task of its own.
+    /// Uploads a body, and passes the content of the response, or the error, to a completion handler.
+    ///
+    /// The default implementation calls `upload(_:onProgress:)` in a task of its own.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: The progress in bytes that have been sent, if the client knows that; cancelling it cancels the upload.
+    /// - Returns: The progress in sent bytes, if the client reports progress. Cancelling it cancels the upload.
     @discardableResult
     func upload<E: UploadEndpoint>(
         _ endpoint: E,

@@ -1,5 +1,5 @@
 extension EndpointClient {
-    /// Sends a request, and hands over its response as it arrives.
+    /// Sends a request, and passes the response to a closure as it arrives.
     ///
     /// ```swift
     /// let lines = try await client.withResponse(to: ExportEndpoint()) { response in
@@ -13,9 +13,9 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the request.
-    ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. It is not
-    ///     given what the policies take for a failure: with a retry policy one of its statuses, if the request can be repeated; with an
-    ///     authenticator a rejection.
+    ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more to read. Not called
+    ///     for a response that the policies count as a failure: a status that the retry policy repeats, if the request can be repeated, and a
+    ///     rejection of the authenticator's credential.
     /// - Returns: The value of `receive`.
     /// - Throws: The errors of ``request(_:onProgress:)``, and the error of `receive`, unchanged.
     public func withResponse<E: Endpoint, Value>(
@@ -25,9 +25,9 @@ extension EndpointClient {
         try await EndpointCall(endpoint, pipeline).withResponse(onProgress: nil, receive)
     }
 
-    /// Uploads something, and hands over the response as it arrives.
+    /// Uploads a body, and passes the response to a closure as it arrives.
     ///
-    /// The response arrives after the upload: no transport here hands over a response while it still sends.
+    /// The response arrives after the upload: no transport of this module returns a response while it still sends.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint. It validates the response; its `content(from:with:)` is not called.

@@ -1,7 +1,7 @@
 /// A header in which a client sends how much time is left until its deadline.
 ///
-/// The header has a duration and never an instant: the clocks of two machines differ. The time that the request travels is lost to the server, which
-/// therefore sees a deadline that is later than that of the client by the time of one way.
+/// The header has a duration and never an instant: the clocks of two machines differ. The server counts the duration from when it receives the request,
+/// so its deadline is later than that of the client, by the time that the request takes to arrive.
 ///
 /// There is no standard: a client and a server agree on a header. Set ``ClientPolicies/deadlineHeader`` in the client, and create the deadline with
 /// ``TaskControl/Deadline/init(remaining:in:clock:)`` in the server.
@@ -18,14 +18,14 @@ public struct DeadlineHeader: Sendable, Hashable {
 
     /// The name of the header.
     public let name: String
-    /// The format of its value.
+    /// The format of the header's value.
     public let format: Format
 
     /// Creates a header.
     ///
     /// - Parameters:
     ///   - name: The name of the header, in any case.
-    ///   - format: The format of its value.
+    ///   - format: The format of the header's value.
     public init(name: String, format: Format) {
         self.name = name
         self.format = format

@@ -7,7 +7,7 @@
 /// ]))
 /// ```
 ///
-/// The form is in memory.
+/// The form is kept in memory, with the content of its files.
 public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// A field or a file of a form.
     public struct Part: Sendable, Hashable {

@@ -9,8 +9,7 @@
 /// Interpolated values are escaped: each is a part of one path segment, or of one query item. The text around them is
 /// used as it is, except characters that no URL can contain.
 ///
-/// A value that would change the path has no URL: `.`, `..`, or an empty text for a whole segment. The call then fails
-/// with ``HTTPError/Reason/request``, and nothing is sent.
+/// A whole segment whose value is `.`, `..` or empty would change the path. Such a call fails with ``HTTPError/Reason/request``, and nothing is sent.
 public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The text, escaped.
     public let description: String

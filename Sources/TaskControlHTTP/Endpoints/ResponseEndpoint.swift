@@ -8,21 +8,21 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// The type of the decoded response.
     associatedtype Content: Sendable
 
-    /// Makes the content of the body.
+    /// Decodes the content of a body.
     ///
-    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` need not say how. `Decodable` is decoded
-    /// from JSON, with ``decoder``.
+    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` has this function by default. A `Decodable`
+    /// is decoded from JSON, with ``decoder``.
     ///
     /// - Parameters:
     ///   - response: The head of the response.
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
-    /// The decoder of this endpoint's contents. By default `nil`: the client's.
+    /// The decoder of this endpoint's contents. By default `nil`, for the decoder of the client.
     var decoder: JSONDecoder? { get }
 
     /// The encoder of this endpoint's bodies, which `HTTPBody.json(encoding:)` uses in `makeRequest()`. By default
-    /// `nil`: the client's.
+    /// `nil`, for the encoder of the client.
     var encoder: JSONEncoder? { get }
 
     /// Changes the policies of the client for this endpoint. By default it changes nothing.
@@ -37,14 +37,14 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// Called once per call of the client, before `makeRequest()`. The host's retry budget stays the client's: a
     /// budget is made for the first request to a host.
     ///
-    /// - Parameter policies: The client's.
+    /// - Parameter policies: The policies of the client.
     func adjust(_ policies: inout ClientPolicies)
 
     /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other
     /// status fails the call with ``HTTPError/Reason/status``.
     var acceptedStatuses: AcceptedStatuses { get }
 
-    /// Validates a response before its content is made, and throws if it is not acceptable. By default it checks the
+    /// Validates a response before its content is decoded, and throws if it is not acceptable. By default it checks the
     /// status against ``acceptedStatuses``.
     ///
     /// - Parameters:
@@ -56,10 +56,10 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
 }
 
 extension ResponseEndpoint {
-    /// `nil`: the client's.
+    /// `nil`: the decoder of the client is used.
     public var decoder: JSONDecoder? { nil }
 
-    /// `nil`: the client's.
+    /// `nil`: the encoder of the client is used.
     public var encoder: JSONEncoder? { nil }
 
     /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a

@@ -20,14 +20,14 @@ public struct HTTPError: Error, Sendable {
         /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header is invalid; it is a
         /// GET with a body; its upload is a file that is not a regular file; or its credential could not be attached.
         case request
-        /// The exchange broke off, or did not come about. ``HTTPError/underlyingError`` is the transport's: a `URLError`, an
-        /// `HTTPClientError` and the like.
+        /// The exchange could not begin, or broke off. ``HTTPError/underlyingError`` is the error of the transport, such as a `URLError` or an
+        /// `HTTPClientError`.
         case transport
         /// The endpoint does not accept the status of the response.
         case status
-        /// The credential was rejected, and so was the one that took its place; or there was none, since the body could be sent only once.
+        /// The credential was rejected, and its replacement was rejected too, or was not sent because the body can be sent only once.
         case unauthorized
-        /// The body could not be decoded. ``HTTPError/underlyingError`` is the decoder's.
+        /// The body could not be decoded. ``HTTPError/underlyingError`` is the error of the decoder.
         case content
         /// The body is larger than ``ClientPolicies/bodyLimit``.
         case bodyTooLarge
@@ -57,8 +57,8 @@ public struct HTTPError: Error, Sendable {
     /// The status of the response, if there is one.
     public private(set) var statusCode: Int?
 
-    /// The first bytes of the response's body as one line of text, at most 512 of them, without credentials; of what is not text, how many
-    /// there are. `nil` if nothing has arrived, or if the status is 2xx.
+    /// The first bytes of the response's body as one line of text, at most 512 of them, without credentials. For a body that is not text, the number of
+    /// bytes. `nil` if nothing has arrived, or if the status is 2xx.
     public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
 
     /// The headers that the authenticator attached, by name: they must not be shown if the body echoes them.
@@ -69,6 +69,11 @@ public struct HTTPError: Error, Sendable {
     public private(set) var retryAfter: Duration?
 
     /// Creates an error for an endpoint to throw. The client adds the request and the response.
+    ///
+    /// - Parameters:
+    ///   - reason: The kind of failure.
+    ///   - detail: A text with more information than the reason.
+    ///   - underlyingError: The error of the layer below, such as a `DecodingError`.
     public init(_ reason: Reason, detail: String? = nil, underlyingError: (any Error)? = nil) {
         self.reason = reason
         self.detail = detail

@@ -26,7 +26,7 @@
 public final class Authenticator: Sendable {
     private let source: any CredentialSource
 
-    /// Attaches any kind of credential.
+    /// Creates an authenticator for any kind of credential.
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
@@ -36,8 +36,8 @@ public final class Authenticator: Sendable {
     ///     leaves unchanged is not sent: the call throws ``HTTPError/Reason/request``, since Foundation drops a header
     ///     whose value contains a line break or NUL without an error. Only an authenticator whose credential is `Void`,
     ///     such as one whose session is in cookies, may attach nothing.
-    ///   - refresh: Gets a new credential, given the rejected or expiring one, or `nil` if there was none. Not by a
-    ///     client that has this authenticator: that would wait for itself, and throws. Runs in a task of its own.
+    ///   - refresh: Gets a new credential, given the rejected or expiring one, or `nil` if there was none. Must not use a client that
+    ///     has this authenticator: such a call throws, since it would wait for itself. Runs in a task of its own.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
         expiration: CredentialExpiration<Credential>? = nil,
@@ -47,7 +47,7 @@ public final class Authenticator: Sendable {
         source = CredentialStorage(initial, expiration: expiration, attach: attach, refresh: refresh)
     }
 
-    /// Attaches tokens as `Authorization: Bearer …` (RFC 6750).
+    /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750).
     ///
     /// A token that cannot be the value of a header, such as one that ends in the line break of the file that it was
     /// read from, is not sent: the call throws ``HTTPError/Reason/request``.
@@ -56,8 +56,8 @@ public final class Authenticator: Sendable {
     ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
     ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
     ///     them.
-    ///   - refresh: Gets a new token, given the rejected one, or `nil` if there was none. Not by a client that has this
-    ///     authenticator.
+    ///   - refresh: Gets a new token, given the rejected one, or `nil` if there was none. Must not use a client that
+    ///     has this authenticator: such a call throws, since it would wait for itself.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
@@ -71,13 +71,14 @@ public final class Authenticator: Sendable {
         }
     }
 
-    /// Attaches tokens as `Authorization: Bearer …` (RFC 6750), with a refresh that does not use the rejected one.
+    /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750), and whose refresh does not need the rejected token.
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
     ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
     ///     them.
-    ///   - refresh: Gets a new token. Not by a client that has this authenticator.
+    ///   - refresh: Gets a new token. Must not use a client that has this authenticator: such a call throws, since it would wait
+    ///     for itself.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,

@@ -1,4 +1,4 @@
-/// The expiration of credentials, so that an ``Authenticator`` renews them in time.
+/// The rule for when credentials expire, so that an ``Authenticator`` renews them in time.
 ///
 /// ```swift
 /// Authenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in try await login()
@@ -20,10 +20,10 @@ public struct CredentialExpiration<Credential: Sendable>: Sendable {
     /// Creates a rule for credentials that contain their expiration.
     ///
     /// - Parameters:
-    ///   - margin: The time before its expiration at which a credential is renewed. By default 60 seconds: as long as a request
-    ///     and a difference between the clocks usually need. A negative margin counts as 0.
-    ///   - now: The time, for tests. By default that of the system.
-    ///   - date: Returns when a credential expires; `nil`: it is not known.
+    ///   - margin: The time before its expiration at which a credential is renewed. By default 60 seconds: enough for a
+    ///     request and for the usual difference between two clocks. A negative margin counts as 0.
+    ///   - now: Returns the current time. By default the time of the system; another one is for tests.
+    ///   - date: Returns when a credential expires; `nil` if that is not known.
     public init(
         margin: Duration = .seconds(60),
         now: @escaping @Sendable () -> Date = { Date() },

@@ -37,8 +37,9 @@ extension Progress {
         }
     }
 
-    /// Starts an operation in a task of its own, passes the result to a completion handler, and returns the progress: a
-    /// callback form for `async` code.
+    /// Starts an operation in a task of its own, passes the result to a completion handler, and returns the progress.
+    ///
+    /// Use it to offer a callback form of `async` code:
     ///
     /// ```swift
     /// func fetchBooks(completion: @escaping @Sendable (Result<[Book], any Error>) -> Void) -> Progress {
@@ -47,12 +48,12 @@ extension Progress {
     /// ```
     ///
     /// ## Cancellation
-    /// Cancelling the progress cancels the task. The operation begins in any case, so that it is what decides: most
-    /// throw `CancellationError`.
+    /// Cancelling the progress cancels the task. The operation begins even if it was cancelled before, and its result is passed to the handler: most
+    /// operations then throw `CancellationError`.
     ///
     /// - Parameters:
-    ///   - totalUnitCount: The number of units of work; by default it is not known.
-    ///   - completionQueue: Where the handler is called.
+    ///   - totalUnitCount: The number of units of work. By default it is not known, and the progress is indeterminate.
+    ///   - completionQueue: The queue that calls the handler.
     ///   - operation: The work. It may set the unit counts, and give the progress children.
     ///   - completionHandler: Called once, when the progress is finished, and never synchronously.
     public static func start<Value: Sendable>(

@@ -7,8 +7,7 @@ extension HTTPTransportResponse {
     /// }
     /// ```
     ///
-    /// A line that is longer throws ``HTTPError/Reason/bodyTooLarge``: a server that sends no line ends fills no
-    /// memory.
+    /// A longer line throws ``HTTPError/Reason/bodyTooLarge``, so that a server that sends no line breaks cannot fill the memory.
     public var lines: ResponseLines { lines(limit: 1 << 20) }
 
     /// Returns the lines of the body, as they arrive.

@@ -16,7 +16,7 @@ public struct ResponseEvents: AsyncSequence {
     let contentType: String?
     let limit: Int?
 
-    /// Begins to read. The body can be read once.
+    /// Creates an iterator, which reads the body. The body can be read once.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
             lines: ByteLines(body, limit: limit),
@@ -26,7 +26,7 @@ public struct ResponseEvents: AsyncSequence {
         )
     }
 
-    /// Reads the events of a response.
+    /// The iterator over the events of a response.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var lines: ByteLines
         fileprivate var machine: EventStreamStateMachine

@@ -14,12 +14,12 @@ public struct ResponseLines: AsyncSequence {
     let body: HTTPResponseBody
     let limit: Int?
 
-    /// Begins to read. The body can be read once.
+    /// Creates an iterator, which reads the body. The body can be read once.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(bytes: ByteLines(body, limit: limit))
     }
 
-    /// Reads the lines of a response.
+    /// The iterator over the lines of a response.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var bytes: ByteLines
 

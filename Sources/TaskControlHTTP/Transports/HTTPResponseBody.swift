@@ -4,10 +4,10 @@
 /// for try await chunk in response.body { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// A body can be read once, by one reader, and only inside the closure that it was passed to. Bytes that are not read are not received
-/// either: the transport waits, as far as it can.
+/// A body can be read once, by one reader, and only inside the closure that it was passed to. The body has back-pressure: while
+/// the reader does not read, the transport stops receiving, as far as it can.
 ///
-/// A body that is cut short throws. So its end means that it was whole. ``URLSessionTransport`` names an exception:
+/// A body that is cut short throws, so a body that ends without an error is complete. ``URLSessionTransport`` names an exception:
 /// compressed bodies on Linux.
 ///
 /// ## Cancellation
@@ -37,7 +37,7 @@ public struct HTTPResponseBody: AsyncSequence {
     /// Returns the iterator over the parts. Must be called once only.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
 
-    /// Reads the body.
+    /// The iterator over the parts of the body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var next: (() async throws -> Data?)?
 

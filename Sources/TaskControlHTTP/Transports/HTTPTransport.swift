@@ -12,7 +12,7 @@
 /// `Content-Location`, `Content-Disposition`, `Content-Digest`, `Content-MD5` and `Content-Range`. None of the
 /// request's ``HTTPTransportRequest/credentialHeaders`` do, whatever their names are.
 public protocol HTTPTransport: Sendable {
-    /// Sends one request, and hands over its response as it arrives.
+    /// Sends one request, and passes the response to a closure as it arrives.
     ///
     /// When this returns the exchange is over: a body that `receive` has not read to its end is not waited for, and its
     /// connection is not used again.

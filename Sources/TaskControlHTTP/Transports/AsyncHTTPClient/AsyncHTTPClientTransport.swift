@@ -3,14 +3,14 @@ public import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTPCompression
 
-/// A transport over AsyncHTTPClient, for servers. With the package trait `AsyncHTTPClient`.
+/// A transport over AsyncHTTPClient, for servers. Available with the package trait `AsyncHTTPClient`.
 ///
 /// ```swift
 /// let transport = AsyncHTTPClientTransport()
 /// ```
 ///
-/// Bytes that its reader has not read are not received either: a body of any length needs no more memory than a few of its
-/// parts. Files and streams are sent as they are read, on a thread of their own.
+/// Responses have back-pressure: the transport receives no more while the reader has unread bytes, so a body of any length needs only the memory of a
+/// few of its parts. Files and streams are sent as they are read, on a thread of their own.
 ///
 /// ## Time limits
 /// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`,
@@ -76,7 +76,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         if isOwner { client.shutdown { _ in } }
     }
 
-    /// Sends one request, and hands over its response as it arrives; follows redirects.
+    /// Sends one request, follows redirects, and passes the response to a closure as it arrives.
     public func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: (HTTPTransportResponse) async throws -> Value

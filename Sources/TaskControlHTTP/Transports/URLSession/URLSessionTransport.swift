@@ -81,7 +81,7 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends one request, and hands over its response as it arrives; follows redirects.
+    /// Sends one request, follows redirects, and passes the response to a closure as it arrives.
     public func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: (HTTPTransportResponse) async throws -> Value
