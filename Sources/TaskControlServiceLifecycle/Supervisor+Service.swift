@@ -12,7 +12,7 @@ extension Supervisor: @retroactive Service {
     /// ## Cancellation
     /// A cancelled caller stops the children in reverse order, without grace, and waits for them to end, also during a graceful shutdown.
     ///
-    /// - Throws: `SupervisionError` if a child fails for good; `CancellationError` if the caller is cancelled.
+    /// - Throws: `SupervisionError` if a child fails permanently; `CancellationError` if the caller is cancelled.
     public func run() async throws {
         // Throws only when its task is cancelled: then the caller is cancelled as well, or the children have ended.
         try await run { try? await gracefulShutdown() }

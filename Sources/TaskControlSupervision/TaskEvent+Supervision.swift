@@ -10,7 +10,7 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// Periodic work begins.
+    /// A run of periodic work begins.
     public static var ticked: Self { Self("ticked") }
     /// Supervised work has called `ready()`.
     public static var ready: Self { Self("ready") }

@@ -12,7 +12,7 @@ private import Android
 #error("TaskControl needs the C library's open(2) and write(2); this platform's C library is not known to it.")
 #endif
 
-/// A file that appears when it is whole.
+/// A file that appears when it is complete.
 ///
 /// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and
 /// stays; a file that is replaced passes its permissions on. Anything but a regular file, such as a device or a pipe,
@@ -44,7 +44,7 @@ public struct OutputFile {
     /// Whether a draft stays that could not be put in its place.
     private let keepsDraft: Bool
 
-    /// Opens a draft beside the file, or, if it is no regular file, the file itself: a pipe blocks until it is read from.
+    /// Opens a draft beside a file; opens a device, a pipe or another special file directly. A pipe blocks until it is read from.
     public init(_ path: String) throws(SystemError) {
         var status = stat()
         let exists = stat(path, &status) == 0

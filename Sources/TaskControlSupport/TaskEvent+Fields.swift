@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension TaskEvent {
-    /// The value of a field.
+    /// The value of a field of an event.
     public enum Field {
         case text(String)
         case number(Int)

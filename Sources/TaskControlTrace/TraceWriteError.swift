@@ -1,6 +1,6 @@
 internal import TaskControlSupport
 
-/// A trace could not be written to its file. An existing file is unchanged.
+/// The error of a trace that could not be written to its file. An existing file is unchanged.
 public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
     /// The path that was given.
     public let path: String

@@ -1,7 +1,7 @@
 public import TaskControl
 public import TaskControlSupervision
 
-/// Elects one process of many that does something, *as long as no process is paused for longer than the lease and all clocks run at about the same rate*. That is no
+/// Elects one of several processes to do something, *as long as no process is paused for longer than the lease and all clocks run at about the same rate*. That is no
 /// guarantee: a resource that two leaders would harm must check ``Lease/token``.
 ///
 /// ```swift
@@ -92,25 +92,26 @@ public final class LeaderElection: Sendable {
 
     /// Takes part in the election for as long as a lifetime, and runs an operation whenever this process is the leader.
     ///
-    /// When the operation throws, or its lease is lost, the process gives the leadership up, waits for the delay of `backoff`, and is a candidate again. When it
-    /// returns, the process gives the leadership up for good, and the work is completed.
+    /// When the operation throws, or its lease is lost, the process gives up the leadership, waits for the delay of `backoff`, and is a candidate again. When
+    /// the operation returns, the process gives up the leadership, is not a candidate again, and the work is completed.
     ///
     /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains the object: capture it weakly.
     ///
     /// ## Cancellation
-    /// The work ends with the lifetime, which cancels the operation or leaves the line of candidates. The entry in the store is deleted when the operation has ended,
-    /// so that the next leader does not wait until the lease has expired. A candidate does not wait for the end of `grace`: it leaves when it is asked to stop. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
+    /// The work ends with the lifetime: the operation is cancelled, or the process stops being a candidate. The entry in the store is deleted when the operation
+    /// has ended, so that the next leader does not wait until the lease has expired. A process that is a candidate ends at once when it is asked to stop, without `grace`.
+    /// See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
     ///
     /// - Parameters:
     ///   - lifetime: The owner of the work.
-    ///   - limit: The number of failures per time after which the work fails for good. By default unlimited: a store that is unreachable is a failure, too.
+    ///   - limit: The number of failures per time after which the work fails permanently. By default unlimited: a store that is unreachable is a failure, too.
     ///   - backoff: The delay before each new attempt, as for `AsyncLifetime.keepRunning`. A custom backoff that returns `nil` for an error, such as a ``StoreError``
-    ///     for a lack of permission, fails the work for good.
+    ///     that reports missing permission, fails the work permanently.
     ///   - grace: The time for which the operation may continue after the work was asked to stop.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Receives the lease of the leader. Runs in the isolation of the code that calls this, with the task-locals of the caller and without its
     ///     deadline.
-    /// - Returns: The work, to follow it. Its state is `running` while this process is the leader.
+    /// - Returns: The work, to observe its state, which is `running` while this process is the leader.
     @discardableResult
     public func lead(
         in lifetime: AsyncLifetime,

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The process that holds a lease or waits for it, as it has described itself in the store. For people: it decides nothing.
+/// The process that holds a lease or waits for it, as it describes itself in the store. For people to read: it has no effect on who holds the lease.
 public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The text that the process has given, by default its host and the number of the process.
+    /// The description that the process passed as `holder`; by default its host and process ID.
     public let holder: String
     /// The name of the host.
     public let host: String
-    /// The number of the process.
+    /// The process ID.
     public let process: Int32
     /// The fencing token of the lease; `nil` in the value of an entry, whose revision is the token.
     public internal(set) var token: FencingToken?
@@ -42,6 +42,6 @@ public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible 
         }
     }()
 
-    /// The text that the process has given.
+    /// The same text as ``holder``.
     public var description: String { holder }
 }

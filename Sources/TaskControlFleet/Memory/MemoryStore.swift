@@ -91,12 +91,12 @@ public final class MemoryStore: CoordinationStore {
         perform { $0.revoke(id, now: $1) }
     }
 
-    /// Compares, and then changes and reads, in one atomic step.
+    /// Executes a transaction: compares, and then changes and reads entries, in one atomic step.
     ///
     /// - Parameter transaction: The comparisons, and the operations for each of their outcomes.
     /// - Returns: The outcome.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound``, or ``StoreError/Reason/refused`` if one of the lists of
-    ///   operations changes a key twice; `CancellationError` if the caller is cancelled. Then nothing is changed.
+    ///   operations changes a key twice; `CancellationError` if the caller is cancelled. If it throws, nothing is changed.
     /// - Complexity: O(*n*) per operation, in the number of entries.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result

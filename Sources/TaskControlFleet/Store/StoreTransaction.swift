@@ -56,7 +56,7 @@ public struct StoreTransaction: Hashable, Sendable {
         /// The term of the leader that executed the transaction; constant for a store without leaders.
         public let term: UInt64
 
-        /// Creates the answer of a store.
+        /// Creates the outcome that a store returns.
         ///
         /// - Parameters:
         ///   - succeeded: Whether the conditions held.

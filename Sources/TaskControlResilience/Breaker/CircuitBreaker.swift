@@ -12,8 +12,8 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// The breaker is *closed* while the service works: it counts the calls of the last ``init(name:failureThreshold:window:minimumCalls:openDuration:probes:slowCall:isFailure:clock:)``
-/// window and how many of them failed. When too many have failed it is *open*: ``run(_:)`` throws ``CircuitOpenError`` and does not call
+/// The breaker is *closed* while the service works: it counts the calls within the last `window`, a parameter of the initializer, and how many of them
+/// failed. When too many have failed it is *open*: ``run(_:)`` throws ``CircuitOpenError`` and does not call
 /// the operation. After `openDuration` it is *half-open*: it admits single calls as probes. A probe that succeeds closes it, a probe that fails
 /// opens it again.
 ///

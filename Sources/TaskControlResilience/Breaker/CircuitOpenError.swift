@@ -5,7 +5,7 @@ public struct CircuitOpenError: Error, Hashable, Sendable, RetryAfterProviding, 
     /// The name of the breaker.
     public let name: String?
 
-    /// The time until the breaker admits a call again, at the latest. `retry` waits for that long, or throws the error if it may not.
+    /// The longest time until the breaker admits a call again; never `nil`. `retry` waits for this time, or throws the error if its limits do not allow that.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.

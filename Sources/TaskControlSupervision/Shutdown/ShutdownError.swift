@@ -17,14 +17,14 @@ extension FailedStep: CustomStringConvertible {
     }
 }
 
-/// Steps of a ``ShutdownPlan`` have failed. All steps were performed.
+/// The error of a ``ShutdownPlan`` of which one or more steps have failed. All steps were performed.
 public struct ShutdownError: Error, Sendable {
     /// The failures of all steps, in the order of the steps. Never empty.
     public let failures: [FailedStep]
 }
 
 extension ShutdownError: CustomStringConvertible {
-    /// The failures.
+    /// A sentence that names each failed step and its error.
     public var description: String {
         "the shutdown has failed: \(failures.map(\.description).joined(separator: "; "))"
     }

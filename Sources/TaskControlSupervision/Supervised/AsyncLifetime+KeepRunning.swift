@@ -13,7 +13,7 @@ extension AsyncLifetime {
     /// ```
     ///
     /// After a failure the work waits for the delay of `backoff`, and runs again. The delays grow with each failure, and begin again after a run
-    /// that was ready for `stableAfter`. When more restarts than `limit` would be needed, the work fails for good: its state is
+    /// that was ready for `stableAfter`. When more restarts than `limit` would be needed, the work fails permanently: its state is
     /// ``SupervisedWork/State/failed(_:)``, with its failures. If no task waits for the work or follows its states then, the last error is reported
     /// as an unhandled one.
     ///
@@ -31,11 +31,11 @@ extension AsyncLifetime {
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: The ends of a run that a restart follows.
+    ///   - restart: Whether the work is restarted after an error, also after a return, or never.
     ///   - limit: The number of restarts per time. By default 5 in 60 seconds. OTP allows 1 in 5 seconds, and Elixir 3, without a delay between
     ///     them.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns
-    ///     `nil` for an error fails the work for good.
+    ///     `nil` for an error fails the work permanently.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
     ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By default it is cancelled at
     ///     once, as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such
@@ -44,7 +44,7 @@ extension AsyncLifetime {
     ///   - clock: Measures the delays, the limit and the grace.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
     ///     with the task-locals of the caller and without its deadline.
-    /// - Returns: The work, to follow it. If the lifetime is closed, the operation never runs, and the work is stopped.
+    /// - Returns: The work, to observe its state. If the lifetime is closed, the operation never runs, and the work is stopped.
     /// - Complexity: O(1), and O(*n*) in the limit for each restart.
     @discardableResult
     public func keepRunning(

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The number of restarts that are allowed per time, before supervised work fails for good.
+/// The number of restarts that are allowed per time, before supervised work fails permanently.
 ///
 /// Of any period of the given length, no more restarts than allowed begin in it. A failure that another restart would have to follow is then final.
 public struct RestartLimit: Hashable, Sendable {

@@ -1,7 +1,7 @@
-/// The ends of supervised work that a restart follows. The rules are those of a supervisor in OTP: temporary, transient and permanent.
+/// The rule for when supervised work is restarted. The rules are those of a supervisor in OTP: temporary, transient and permanent.
 @nonexhaustive
 public enum RestartRule: Hashable, Sendable, CaseIterable {
-    /// The work runs once: an error fails it for good, and a restart of its siblings stops it for good.
+    /// The work runs once: an error fails it permanently, and a restart of its siblings stops it permanently.
     case never
     /// The work runs again when it throws. When it returns, it has completed.
     case onFailure

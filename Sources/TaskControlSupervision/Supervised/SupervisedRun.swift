@@ -23,7 +23,7 @@ public struct SupervisedRun: Sendable {
     /// - Complexity: O(1).
     public func callAsFunction() { storage.ready() }
 
-    /// Whether the work was asked to stop, or the run has ended. It is cancelled when its grace is over.
+    /// Whether the work was asked to stop, or the run has ended. A run that was asked to stop is cancelled when its grace is over.
     public var isStopping: Bool { storage.isStopping }
 
     /// Waits until the work is asked to stop, or the run has ended.

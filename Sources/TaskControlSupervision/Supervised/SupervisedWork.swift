@@ -11,11 +11,11 @@ public final class SupervisedWork: Sendable {
     /// The state of supervised work.
     @nonexhaustive
     public enum State: Sendable {
-        /// The work begins, and has not called `ready()`; or it has not begun.
+        /// The work has not begun, or runs and has not called `ready()`.
         case starting
         /// The work is ready.
         case running
-        /// The work has failed, or was stopped because another child has, and begins again after the delay.
+        /// The work runs again after the given delay. The error is that of the work, or of another child whose failure stopped the work.
         case waiting(for: Duration, after: any Error)
         /// The work has returned, and is not restarted.
         case completed
@@ -72,7 +72,7 @@ public final class SupervisedWork: Sendable {
         }
     }
 
-    /// Stops the work for good, and waits for its end: asks it to stop, and cancels it when its grace is over.
+    /// Stops the work permanently, and waits for its end: asks it to stop, and cancels it when its grace is over.
     ///
     /// The work is raised to the priority of the caller. The other children of a ``Supervisor`` continue. Never call this function from the work
     /// itself: it would wait for itself.

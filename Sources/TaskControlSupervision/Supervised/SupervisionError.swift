@@ -13,9 +13,9 @@ extension FailedRun: CustomStringConvertible {
     public var description: String { "\(name), run \(run): \(error)" }
 }
 
-/// Supervised work has ended, and is not restarted.
+/// The error of supervised work that has ended, and is not restarted.
 ///
-/// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run(until:)`` if a child fails for good.
+/// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run(until:)`` if a child fails permanently.
 public struct SupervisionError: Error, Sendable {
     /// The reason for which supervised work ends.
     @nonexhaustive
@@ -32,8 +32,8 @@ public struct SupervisionError: Error, Sendable {
     public let name: String
     /// The reason for which the work ended.
     public let reason: Reason
-    /// The failures that led to the end, the oldest first: the latest 32, of a supervisor those of all children. Empty if the work has not failed
-    /// for good.
+    /// The failures that led to the end, the oldest first: the latest 32; for a supervisor, those of all children. Empty unless the work
+    /// has failed permanently.
     public let causes: [FailedRun]
 }
 
@@ -45,7 +45,7 @@ extension SupervisionError: CustomStringConvertible {
     }
 }
 
-/// Supervised work with the rule ``RestartRule/always`` has returned.
+/// The error of supervised work with the rule ``RestartRule/always`` that has returned.
 public struct UnexpectedReturnError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the work.
     public let name: String

@@ -10,7 +10,7 @@ public import TaskControl
 /// supervisor.keepRunning("queue", grace: .seconds(5)) { ready in
 ///     try await queue.consume(from: database) { ready() }
 /// }
-/// try await supervisor.run()                 // until `shutdown()`, a cancellation, or a failure for good
+/// try await supervisor.run()                 // until `shutdown()`, a cancellation, or a permanent failure
 /// ```
 ///
 /// When a child fails, the strategy says which children are restarted with it. The limit is that of the supervisor: when more restarts would be
@@ -60,18 +60,18 @@ public final class Supervisor: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: The ends of a run that a restart follows.
+    ///   - restart: Whether the work is restarted after an error, also after a return, or never.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns
-    ///     `nil` for an error fails the child for good, and with it the supervisor.
+    ///     `nil` for an error fails the child permanently, and with it the supervisor.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
     ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By default it is cancelled at once,
     ///     as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the
     ///     5 seconds of OTP.
-    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. A later rise of the priority of that task reaches
-    ///     the child, as a rise of a task that has child tasks.
+    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. If that task is escalated later, the child is
+    ///     escalated too, as a child task would be.
     ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
     ///     with the task-locals of the task that calls ``run(until:)`` and without its deadline.
-    /// - Returns: The child, to follow it. If the supervisor has stopped, the operation never runs, and the child is stopped.
+    /// - Returns: The child, to observe its state. If the supervisor has stopped, the operation never runs, and the child is stopped.
     /// - Complexity: O(1).
     @discardableResult
     public func keepRunning(
@@ -87,7 +87,7 @@ public final class Supervisor: Sendable {
         engine.add(name, SupervisionEngine.Machine.Rules(restart, stableAfter, grace), backoff, priority, operation)
     }
 
-    /// Runs the children until all have completed, until they were stopped, or until one of them fails for good.
+    /// Runs the children until all have completed, until they were stopped, or until one of them fails permanently.
     ///
     /// A supervisor runs once. When this function returns or throws, no run is under way.
     ///
@@ -99,7 +99,7 @@ public final class Supervisor: Sendable {
     /// - Parameter trigger: When it returns, such as after a signal, the children are shut down, as with ``shutdown()``. It runs in a child task, which
     ///   is cancelled with the caller and when the children have ended. This function waits for it, so it must return then. By default, there is no
     ///   trigger.
-    /// - Throws: ``SupervisionError`` if a child fails for good, with the latest 32 failures of all children; `CancellationError` if the caller is
+    /// - Throws: ``SupervisionError`` if a child fails permanently, with the latest 32 failures of all children; `CancellationError` if the caller is
     ///   cancelled.
     public func run(until trigger: (@Sendable () async -> Void)? = nil) async throws {
         guard let trigger else { return try await coordinate() }

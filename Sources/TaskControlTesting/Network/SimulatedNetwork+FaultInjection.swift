@@ -4,7 +4,7 @@ extension SimulatedNetwork {
     /// A kind of fault that ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` injects.
     @nonexhaustive
     public enum InjectedFault: Sendable, Hashable, CaseIterable {
-        /// A partition in two groups, half of the time of one node from the rest.
+        /// The network is partitioned into two groups; in half of the cases, one group is a single node.
         case partition
         /// Messages from one node to another are lost, or from it to all, or from all to it.
         case blockedLink

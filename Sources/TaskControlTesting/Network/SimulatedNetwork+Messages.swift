@@ -14,7 +14,7 @@ extension SimulatedNetwork {
         associatedtype Reply: Sendable
     }
 
-    /// The node that was asked has no handler for the request.
+    /// The error of a request to a node that has no handler for it.
     public struct NoHandlerError: Error, Hashable, CustomStringConvertible {
         /// The name of the node.
         public let node: String

@@ -4,7 +4,7 @@ extension SimulatedNetwork {
     /// It begins at zero when the node is added, and continues through crashes and pauses. A sleep on it takes as long on the network's clock
     /// as its rate makes it.
     public struct NodeClock: Clock {
-        /// A moment of a node's clock. Moments of different nodes have nothing to do with each other.
+        /// A moment of a node's clock. Do not compare the moments of different nodes.
         public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
             /// The time that the clock has shown since the node was added.
             public let offset: Duration

@@ -170,7 +170,7 @@ extension SimulatedNetwork {
 
     /// Starts the nodes, calls a closure, and ends the nodes when that has returned or thrown.
     ///
-    /// At the end every node crashes for good, messages under way are lost, and this waits until the last task of a node has ended. Traps
+    /// At the end every node crashes permanently, messages under way are lost, and this waits until the last task of a node has ended. Traps
     /// if it is called twice.
     ///
     /// ## Cancellation

@@ -138,7 +138,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     }
 }
 
-/// The simulation does not work on this platform, or with this version of the Swift runtime.
+/// The error of a simulation on a platform, or with a version of the Swift runtime, that does not support it.
 public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertible {
     /// The capabilities that the process lacks.
     public let missing: SimulationCapabilities

@@ -15,13 +15,13 @@
 public final class Gate: Sendable {
     private let level = Level(0)
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     public init() {}
 
     /// Whether the gate has been opened.
     public var isOpen: Bool { level.value > 0 }
 
-    /// Opens the gate for good, and resumes all waiting callers. Opening it again does nothing.
+    /// Opens the gate permanently, and resumes all waiting callers. Opening it again does nothing.
     ///
     /// May be called from anywhere: a `deinit`, a cancellation handler, a callback.
     ///
@@ -30,7 +30,7 @@ public final class Gate: Sendable {
         level.move { $0 = 1 }
     }
 
-    /// Waits until the gate is open, as work does that respects its cancellation.
+    /// Waits until the gate is open, or until the caller is cancelled.
     ///
     /// ## Cancellation
     /// A caller that is cancelled leaves at once. A caller that was cancelled before the call does not pass, even if the
@@ -41,7 +41,7 @@ public final class Gate: Sendable {
         try await level.wait(for: 1)
     }
 
-    /// Waits until the gate is open, as work does that ignores its cancellation.
+    /// Waits until the gate is open, even if the caller is cancelled: for tests of work that ignores its cancellation.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait.

@@ -55,7 +55,9 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
     }
 }
 
-/// Reports that an object is still alive. ``requireDeallocated(within:clock:fileID:filePath:line:column:_:)`` throws it.
+/// The error of an object that is still retained when it should have been deallocated.
+///
+/// ``requireDeallocated(within:clock:fileID:filePath:line:column:_:)`` throws it.
 ///
 /// ```text
 /// /tests/ModelTests.swift:7:19: Model is still alive 10.0 seconds after it was released: something retains it

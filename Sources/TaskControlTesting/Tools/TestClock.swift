@@ -120,7 +120,7 @@ public final class TestClock: Clock, Sendable {
 
     // MARK: Moving time
 
-    /// Moves time on, from deadline to deadline, and wakes the sleepers that are due.
+    /// Advances time by a duration, from deadline to deadline, and wakes the sleepers that are due.
     ///
     /// Returns when time has arrived, the `sleep` of each woken sleeper has returned, and at least `count` sleepers have been
     /// woken. Until then, the call waits for sleepers that are due in that time, and time stands still while it waits. It
@@ -144,7 +144,7 @@ public final class TestClock: Clock, Sendable {
         await move(to: now.advanced(by: duration), waking: count)
     }
 
-    /// Moves time on to a deadline, and wakes the sleepers that are due. Traps if the deadline is past.
+    /// Advances time to a deadline, and wakes the sleepers that are due. Traps if the deadline is past.
     ///
     /// Equivalent to ``advance(by:waking:)`` with the time from now to the deadline, also on cancellation.
     ///
@@ -159,11 +159,11 @@ public final class TestClock: Clock, Sendable {
         await move(to: deadline, waking: count)
     }
 
-    /// Moves time on, from deadline to deadline, until at least `count` sleepers have been woken and no task sleeps.
+    /// Advances time, from deadline to deadline, until at least `count` sleepers have been woken and no task sleeps.
     ///
     /// For delays that the test does not know, such as those of a backoff with jitter. Does not return while a task sleeps
-    /// again and again: cancel such a task first, or use ``advance(by:waking:)``. As there, a task that has been woken may
-    /// sleep again after the call has looked: pass the number of sleeps if it does.
+    /// again and again: cancel such a task first, or use ``advance(by:waking:)``. A task that has been woken may sleep again after the call has
+    /// checked for sleepers: if it does, pass the number of sleeps, as for ``advance(by:waking:)``.
     ///
     /// ## Cancellation
     /// A caller that is cancelled returns at once, and leaves time where it is.

@@ -10,7 +10,7 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     let maxSteps: Int
     let checksDeterminism: Bool
 
-    /// Whether the tests of a suite are simulated, and those of suites within it: they are.
+    /// Whether the trait applies to the tests of a suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
     /// Runs the test; Swift Testing calls this. A test that is cancelled ends with the seed that runs.

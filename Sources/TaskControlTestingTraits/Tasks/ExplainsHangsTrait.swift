@@ -9,7 +9,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
     /// Measures the limit.
     let clock: any Clock<Duration>
 
-    /// Whether the trait holds for the tests of a suite, and those of suites within it: it does.
+    /// Whether the trait applies to the tests of a suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
     private enum Event {

@@ -11,7 +11,7 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
     /// to find one.
     var recordsOrigins = true
 
-    /// Whether the trait holds for the tests of a suite, and those of suites within it: it does.
+    /// Whether the trait applies to the tests of a suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
     /// Runs the test; Swift Testing calls this. Its cancellation reaches the function.

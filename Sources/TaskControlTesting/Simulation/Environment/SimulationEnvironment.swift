@@ -58,7 +58,7 @@ package struct SimulationEnvironment {
     }
 }
 
-/// The value of an environment variable that controls simulations is not valid.
+/// The error of an environment variable that controls simulations and has an invalid value.
 ///
 /// Thrown before any seed runs, so that a mistyped variable is never ignored.
 public struct SimulationEnvironmentError: Error, Hashable, CustomStringConvertible {

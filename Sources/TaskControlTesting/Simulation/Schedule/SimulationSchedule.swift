@@ -24,6 +24,10 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         public let answer: Int
 
         /// Creates a deviation.
+        ///
+        /// - Parameters:
+        ///   - question: The number of the question, from 0.
+        ///   - answer: The number of the answer, from 1.
         public init(question: Int, answer: Int) {
             self.question = question
             self.answer = answer
