@@ -12,7 +12,7 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A call of the store has failed: to enter a line, to renew a lease, or to leave. It is repeated as long as it can matter.
+    /// A call of the store has failed: to enter a line, to renew a lease, or to leave. The call is repeated as long as it can have an effect.
     public static var storeCallFailed: Self { Self("storeCallFailed") }
     /// A lease is no longer valid, and its body is cancelled.
     public static var leaseLost: Self { Self("leaseLost") }

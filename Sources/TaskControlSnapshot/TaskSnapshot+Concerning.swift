@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension TaskSnapshot {
-    /// Returns the part about some tasks and calls: these, everything that they wait for, directly or not, and the warnings about any of it.
+    /// Returns the part of the snapshot about the given tasks and calls: these, all that they wait for directly or indirectly, and the warnings about them.
     ///
     /// - Complexity: O(*n*) in the number of entries and waits.
     public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {

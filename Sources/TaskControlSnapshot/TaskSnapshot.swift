@@ -50,9 +50,9 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     /// A circuit breaker that does not admit all calls.
     @nonexhaustive
     public enum Circuit: Sendable, Hashable, Codable {
-        /// The breaker has opened, and no probe has begun since.
+        /// The breaker has been open for the given time, and no probe has begun.
         case open(for: Duration)
-        /// A probe has begun since it opened, and the breaker has neither closed nor opened again.
+        /// The breaker has been half-open for the given time: a probe has begun, and the breaker has neither closed nor opened again.
         case halfOpen(for: Duration)
     }
 

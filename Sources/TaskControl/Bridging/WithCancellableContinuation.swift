@@ -17,14 +17,14 @@
 /// Related APIs: `withCheckedThrowingContinuation` is for work that can't be cancelled. `Task.cancellableValue` awaits a task, and cancels it.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call does not call the API. Later the handle is cancelled, once at most, by the thread that cancels the
-/// caller; if that was while `body` ran, then as soon as `body` has returned. The `cancel()` of the handle runs inside the cancellation handler of
-/// the caller's task: it must not wait for another task, nor resume or cancel a task that awaits or cancels the caller, or is its parent; do that
-/// in a `Task { }`. The caller then leaves at once, or waits for the callback: see ``CancelledContinuationBehavior``. In a tie between a callback
-/// and a cancellation the first wins: a value stays a value.
+/// A caller that was cancelled before the call does not call the API. If the caller is cancelled later, the handle is cancelled, at most once, on the
+/// thread that cancels the caller; if `body` still runs at that time, the handle is cancelled as soon as `body` has returned. The `cancel()` of the
+/// handle runs inside the cancellation handler of the caller's task: it must not wait for another task, nor resume or cancel a task that awaits or
+/// cancels the caller, or is its parent; do that in a `Task { }`. The caller then leaves at once, or waits for the callback: see
+/// ``CancelledContinuationBehavior``. If a callback and a cancellation come at about the same time, the first of them determines the result.
 ///
 /// ## Ordering
-/// The handle is released before the caller continues. A handle that is returned when the callback has come is only released.
+/// The handle is released before the caller continues. If the callback has come before `body` returns the handle, the handle is not cancelled.
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.

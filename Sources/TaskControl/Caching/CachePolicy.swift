@@ -23,9 +23,9 @@ public struct CachePolicy: Hashable, Sendable {
     /// The time after its time to live for which a value is returned if a load fails. RFC 5861 calls this *stale-if-error*.
     public var staleIfError: Duration
 
-    /// The time for which the reader of a stale value waits for the refresh, before it takes the value that the cache then has.
+    /// The longest time for which a caller that finds a stale value waits for its refresh. After that, the caller receives the value that the cache has.
     ///
-    /// The wait ends earlier if the stale value expires. If the cache has no value after the wait that may be returned, the reader waits for a load.
+    /// The wait ends earlier if the stale value expires. If no value may be returned after the wait, the caller waits for a load.
     public var patience: Duration
 
     /// The time for which an error is thrown to later readers without another load, from the start of the load that failed; also called negative

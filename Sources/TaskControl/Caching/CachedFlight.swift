@@ -192,7 +192,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     @inlinable
     public func invalidate(_ key: Key) { _storage.invalidate(_ErasedKey(key)) }
 
-    /// Removes all values, which are known to be out of date. The same as ``invalidate(_:)`` for all keys.
+    /// Removes the values of all keys, as ``invalidate(_:)`` does for one key.
     ///
     /// - Complexity: O(*n*) in the number of values and loads.
     public func removeAll() { _storage.removeAll() }

@@ -4,9 +4,9 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A value was too old, and has left the cache.
+    /// A value was removed because it was too old.
     public static var expired: Self { Self("expired") }
-    /// A value had to make room for another one.
+    /// A value was removed because the cache was full.
     public static var evicted: Self { Self("evicted") }
     /// A value was written into the cache.
     public static var written: Self { Self("written") }

@@ -14,7 +14,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// ## Cancellation
     /// The iterator owns the work. A loop that is left early releases its iterator, which cancels the work, with the cause
     /// ``CancellationCause/ownerDeallocated(name:)``, and does not wait for it. When `next()` is cancelled, it cancels the work, waits for its end,
-    /// and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` has waited for all work, however it ends.
+    /// and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` waits for all work in every case.
     ///
     /// ## Errors
     /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause
@@ -24,7 +24,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// The operations begin in the order of the source.
     ///
     /// - Parameters:
-    ///   - limit: The number of operations that run and results that were not taken. Less than 1 counts as 1.
+    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
     ///   - operation: Runs in a child task of the task of the work, not in the caller's isolation. The name, the priority and the task-local values,
     ///     such as the deadline, are those of the task that calls `next()` first. A task of higher priority that waits in `next()` escalates the
@@ -66,7 +66,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// The operations begin in the order of the source.
     ///
     /// - Parameters:
-    ///   - limit: The number of operations that run and results that were not taken. Less than 1 counts as 1.
+    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
     ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
     ///     other operations afterwards, unless it was cancelled.
@@ -154,7 +154,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// The operations begin in the order of the sequence.
     ///
     /// - Parameters:
-    ///   - limit: The number of operations that run and results that were not taken. Less than 1 counts as 1.
+    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the elements.
     ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
     ///     other operations afterwards, unless it was cancelled.

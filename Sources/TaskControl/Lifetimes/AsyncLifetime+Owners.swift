@@ -109,8 +109,8 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs in the isolation of the code that calls this.
-    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Of
-    ///     a task that was not cancelled, it is in the outcome too.
+    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Unless the
+    ///     task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -149,8 +149,8 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs on the owner.
-    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Of
-    ///     a task that was not cancelled, it is in the outcome too.
+    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Unless the
+    ///     task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult

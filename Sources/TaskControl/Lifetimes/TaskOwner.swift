@@ -39,7 +39,7 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// Cancels every task for a reason, which `Task.cancellationCause` returns inside the tasks. Otherwise the same as ``cancelAll()``, which is
     /// what the default implementation calls: the reason is then lost.
     ///
-    /// - Parameter reason: The reason, for people.
+    /// - Parameter reason: A description of the reason, for logs.
     /// - Complexity: O(*n*) in the number of tasks.
     func cancelAll(because reason: String)
 

@@ -108,8 +108,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a
-    ///     task that was not cancelled, it is in the outcome too.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
+    ///     task was cancelled, the outcome has the error too.
     /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if
     ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
     ///   ``DeliveryOutcome/duplicate``.
@@ -136,8 +136,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Of a
-    ///     task that was not cancelled, it is in the outcome too.
+    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
+    ///     task was cancelled, the outcome has the error too.
     /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if
     ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
     ///   ``DeliveryOutcome/duplicate``.

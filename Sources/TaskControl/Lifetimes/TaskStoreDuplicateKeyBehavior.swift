@@ -2,17 +2,16 @@
 ///
 /// | | the present task | the new task |
 /// |---|---|---|
-/// | ``cancelPrevious(wait:)`` | is cancelled | starts at once, or when it has ended |
-/// | ``wait`` | continues | starts when it has ended |
+/// | ``cancelPrevious(wait:)`` | is cancelled | starts at once, or when the present task has ended |
+/// | ``wait`` | continues | starts when the present task has ended |
 /// | ``runConcurrently`` | continues | starts at once |
 /// | ``preferPrevious-type.property`` | continues | is not created |
 /// | ``keepLatest`` | a running task continues, a waiting one is cancelled | starts when the running task has ended |
 /// | ``debounce(for:)`` | continues until the new one starts, then is cancelled | starts after a quiet time |
 /// | ``throttle(for:)`` | continues until the new one starts, then is cancelled | starts at once, or an interval after the last start |
 ///
-/// A task that was cancelled but has not ended yet neither stands for its key nor keeps a new task from starting, except under the
-/// behaviors that wait for the present tasks to end: these behaviors wait also for cancelled tasks that have begun. A task that was cancelled
-/// before it began never runs, and holds up no other.
+/// A task that was cancelled but has not ended yet does not count as a present task, except for the behaviors that wait for the present tasks to end:
+/// they also wait for cancelled tasks that have begun. A task that was cancelled before it began never runs, and no task waits for it.
 public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case cancelPrevious(wait: Bool)

@@ -59,7 +59,7 @@ public final class FIFOQueue: TaskQueue {
         _turns = _TurnStorage(.fifoQueue, name: name, capacity: 1)
     }
 
-    /// The number of tasks that run or wait for their turn, calls of ``run(_:)`` included. It may have changed when the caller looks at it.
+    /// The number of tasks that run or wait for their turn, calls of ``run(_:)`` included. It may have changed by the time the caller uses it.
     public var count: Int { _turns.count }
 
     /// Whether nothing runs or waits.

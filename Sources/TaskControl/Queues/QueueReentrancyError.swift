@@ -5,7 +5,7 @@ public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConve
     /// The name of the queue.
     public let queueName: String?
 
-    /// Creates the error of a queue, also of a queue of your own, and for tests.
+    /// Creates the error, for a queue of your own or for tests.
     ///
     /// - Parameter queueName: The name of the queue, if it has one.
     public init(queueName: String?) {

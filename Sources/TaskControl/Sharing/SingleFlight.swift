@@ -21,7 +21,7 @@
 /// ## Cancellation
 /// Every caller can leave, the first one too: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
 /// last one to leave cancels the work (see ``AbandonedFlightBehavior``). From that moment on no caller joins the flight: a later caller begins a
-/// new one, even while the cancelled work still runs. In a tie between a result and a cancellation, the result counts.
+/// new one, even while the cancelled work still runs. If a result and a cancellation come at the same time, the result counts.
 ///
 /// ## Priorities
 /// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (macOS 26,
@@ -82,7 +82,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _flights.forget(_ErasedKey(key))
     }
 
-    /// The number of flights in progress, forgotten ones included and cancelled ones not. It may have changed when the caller looks at it.
+    /// The number of flights in progress, forgotten ones included and cancelled ones not. It may have changed by the time the caller uses it.
     public var inFlightCount: Int { _flights.count }
 
     /// Cancels all flights, also those that continue without callers. Their callers receive `CancellationError` at once.
@@ -90,6 +90,6 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Cancels all flights for a reason, which `Task.cancellationCause` returns inside their operations. Otherwise the same as ``cancelAll()``.
     ///
-    /// - Parameter reason: The reason, for people.
+    /// - Parameter reason: A description of the reason, for logs.
     public func cancelAll(because reason: String) { _flights.cancelAll(because: reason) }
 }

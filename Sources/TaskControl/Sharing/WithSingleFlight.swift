@@ -14,7 +14,7 @@
 ///
 /// ## Cancellation
 /// Every caller can leave, the first one too: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
-/// last one to leave cancels the work; a later caller begins a new flight. In a tie between a result and a cancellation, the result counts.
+/// last one to leave cancels the work; a later caller begins a new flight. If a result and a cancellation come at the same time, the result counts.
 ///
 /// - Parameters:
 ///   - key: The key of the flight. Its `==` is called under a lock, when hashes are equal: like that of a dictionary's key, it must not call this
@@ -37,7 +37,7 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     return try await caller.value()
 }
 
-/// The flights of ``withSingleFlight(key:operation:)`` that are in progress: for tests, and for a look at a running program.
+/// The flights of ``withSingleFlight(key:operation:)`` that are in progress, for tests and debugging.
 public final class SingleFlightRegistry: Sendable {
     /// The registry of this process.
     public static let shared = SingleFlightRegistry()
@@ -46,7 +46,7 @@ public final class SingleFlightRegistry: Sendable {
 
     private init() {}
 
-    /// Returns the number of flights in progress, cancelled ones not included. It may have changed when the caller looks at it.
+    /// Returns the number of flights in progress, cancelled ones not included. It may have changed by the time the caller uses it.
     public func inFlightCount() -> Int { _flights.count }
 }
 

@@ -55,7 +55,7 @@ public final class LeaderElection: Sendable {
     ///   - store: The store.
     ///   - timeToLive: The duration of the lease of the leader, after which a crashed leader is replaced, as for
     ///     ``withLease(_:in:timeToLive:holder:clock:body:)``.
-    ///   - holder: A text about this process, which ``leader()`` returns to all processes; `nil` for the host and the number of the process.
+    ///   - holder: A description of this process, which ``leader()`` returns to all processes; `nil` for the host and the process ID.
     ///   - clock: Measures the lease, and the delays between two attempts.
     public init(
         _ name: String,
@@ -78,7 +78,7 @@ public final class LeaderElection: Sendable {
     /// The name.
     public var name: String { line.name }
 
-    /// The state of this process. It may have changed when the caller looks at it.
+    /// The state of this process. It may have changed by the time the caller uses it.
     public var state: State { publication.state }
 
     /// The state now, and each later one, as long as this object exists.
@@ -147,7 +147,7 @@ public final class LeaderElection: Sendable {
         )
     }
 
-    /// Returns the process that is the leader now, as the store knows it; `nil` if there is none. It may have changed when the caller looks at it.
+    /// Returns the process that is the leader now, as the store knows it; `nil` if there is none. It may have changed by the time the caller uses it.
     ///
     /// - Throws: ``StoreError``, or `CancellationError`.
     public nonisolated(nonsending) func leader() async throws -> LeaseHolder? {

@@ -38,7 +38,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     ///   - name: The name. All processes that use it in the same store share the flights, and must use the same type of value.
     ///   - store: The store.
     ///   - timeToLive: The duration of the lease of the operation, as for ``withLease(_:in:timeToLive:holder:clock:body:)``.
-    ///   - holder: A text about this process, for people that look into the store; `nil` for the host and the number of the process.
+    ///   - holder: A description of this process, for people who inspect the store; `nil` for the host and the process ID.
     ///   - clock: Measures the leases.
     public init(
         _ name: String,

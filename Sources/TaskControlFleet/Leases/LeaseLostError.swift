@@ -1,6 +1,6 @@
 /// The error of an operation whose lease is no longer valid: another process can hold it.
 ///
-/// `withLease` throws it after its body has ended, whatever the body has returned or thrown. ``Lease/check()`` throws it as well.
+/// `withLease` throws it after its body has ended, regardless of what the body has returned or thrown. ``Lease/check()`` throws it as well.
 public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     /// The way in which a lease ends before its body.
     @nonexhaustive

@@ -43,11 +43,11 @@ internal import TaskControl
 ///   - store: The store.
 ///   - timeToLive: The duration of the lease, after which a crashed holder is replaced. By default 15 s, as leader election of Kubernetes: long enough for a
 ///     change of the store's leader. The store may extend it. Less than 100 ms counts as 100 ms, and more than 100 years as 100 years.
-///   - holder: A text about this process, for people that look into the store; `nil` for the host and the number of the process.
+///   - holder: A description of this process, for people who inspect the store; `nil` for the host and the process ID.
 ///   - clock: Measures the lease. It must count the time for which the machine is suspended, as the default does.
 ///   - body: Runs in the caller's isolation, in a child task that has the caller's task name. Receives the lease.
 /// - Returns: The value of the body.
-/// - Throws: ``LeaseLostError`` if the lease was lost before the body has ended, whatever the body has returned or thrown; the error of the body;
+/// - Throws: ``LeaseLostError`` if the lease was lost before the body has ended, regardless of what the body has returned or thrown; the error of the body;
 ///   ``StoreError``, or another error of the store, if the line cannot be entered; `CancellationError` if the caller is cancelled and the body has not returned
 ///   a value.
 public nonisolated(nonsending) func withLease<Value>(

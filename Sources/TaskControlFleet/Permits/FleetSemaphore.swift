@@ -33,7 +33,7 @@ public final class FleetSemaphore: Sendable {
     ///   - permits: The number of permits. Less than 1 counts as 1.
     ///   - store: The store.
     ///   - timeToLive: The duration of the lease of each permit, as for ``withLease(_:in:timeToLive:holder:clock:body:)``.
-    ///   - holder: A text about this process, for people that look into the store; `nil` for the host and the number of the process.
+    ///   - holder: A description of this process, for people who inspect the store; `nil` for the host and the process ID.
     ///   - clock: Measures the leases.
     public init(
         _ name: String,

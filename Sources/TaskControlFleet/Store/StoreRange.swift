@@ -41,7 +41,7 @@ public struct StoreRange: Hashable, Sendable {
     /// Creates the range of all keys that begin with a text.
     public static func prefix(_ prefix: String) -> Self { Self(.prefix(prefix)) }
 
-    /// Returns whether the range has a key.
+    /// Returns whether the range contains a key.
     public func contains(_ key: String) -> Bool {
         switch keys {
         case .key(let only): key.utf8.elementsEqual(only.utf8)

@@ -12,7 +12,7 @@ public struct StoreTransaction: Hashable, Sendable {
         case createRevision(String, Int64)
         /// The entry with the key was last put at a revision.
         case modifyRevision(String, Int64)
-        /// The entry with the key has a value.
+        /// The entry with the given key has the given value.
         case value(String, Data)
     }
 

@@ -13,14 +13,17 @@
 /// }
 /// ```
 ///
-/// Credentials that expire are the ``Authenticator``'s: it comes after the adapter.
+/// For credentials that expire, use an ``Authenticator``, which is called after the adapter.
 public protocol RequestAdapter: Sendable {
     /// Completes a request. Called once per call of the client, also when the request is sent again.
     ///
     /// An error that it throws fails the call, and reaches the caller unchanged.
     ///
     /// ## Cancellation
-    /// The adapter is cancelled with the caller, which then receives `CancellationError`, whatever this throws. It is called in the caller's
-    /// isolation, and stays there if it is declared `nonisolated(nonsending)`.
+    /// The adapter is cancelled with the caller, which then receives `CancellationError`, regardless of the error that the adapter throws. It is
+    /// called in the caller's isolation, and stays there if it is declared `nonisolated(nonsending)`.
+    ///
+    /// - Parameter request: The request of the endpoint, without the credential of an ``Authenticator``.
+    /// - Returns: The request to send.
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }

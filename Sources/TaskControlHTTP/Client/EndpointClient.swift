@@ -32,13 +32,13 @@ public final class EndpointClient: Client {
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - requestAdapter: Completes requests: often a ``BaseRequestAdapter``.
-    ///   - transport: Carries them.
+    ///   - transport: Sends the requests.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: Where completion handlers are called.
+    ///   - completionQueue: The queue of completion handlers.
     ///   - responseObserver: Called after each attempt.
     public init(
         name: String? = nil,
@@ -61,16 +61,18 @@ public final class EndpointClient: Client {
         )
     }
 
-    /// Sends a request and returns its content.
+    /// Sends a request, and returns the decoded content of the response.
     ///
     /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see
     /// ``download(_:to:resuming:onProgress:)`` and ``withResponse(to:_:)``.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more has been sent or received, one call after another, from any thread. A request
-    ///     that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run
-    ///     on the queue of the session, so that one that blocks delays every exchange of the transport.
+    ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread. If the request is sent again, the
+    ///     progress begins again. The closure should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so
+    ///     that a closure that blocks delays every exchange of the transport.
+    /// - Returns: The content that the endpoint decodes.
+    /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -78,13 +80,15 @@ public final class EndpointClient: Client {
         try await EndpointCall(endpoint, pipeline).content(onProgress: onProgress)
     }
 
-    /// Uploads a body and returns the content of the response.
+    /// Uploads a body, and returns the decoded content of the response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more has been sent or received, one call after another, from any thread. A request
-    ///     that is sent again begins again. It should return quickly: with ``URLSessionTransport`` on Linux it may run
-    ///     on the queue of the session, so that one that blocks delays every exchange of the transport.
+    ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread. If the request is sent again, the
+    ///     progress begins again. The closure should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so
+    ///     that a closure that blocks delays every exchange of the transport.
+    /// - Returns: The content that the endpoint decodes.
+    /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -98,8 +102,8 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
-    ///   - baseURL: Where the server is, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
-    ///   - transport: Carries the requests; in tests, a ``MockTransport``.
+    ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
+    ///   - transport: Sends the requests; in tests, a ``MockTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
@@ -133,16 +137,16 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
-    ///   - baseURL: Where the server is; see ``BaseRequestAdapter``.
+    ///   - baseURL: The URL of the server; see ``BaseRequestAdapter``.
     ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
-    ///   - delegate: The session's; see ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session; see ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: Where completion handlers are called.
+    ///   - completionQueue: The queue of completion handlers.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
         name: String? = nil,
@@ -172,16 +176,16 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
-    ///   - baseURL: Where the server is, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
+    ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
     ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
-    ///   - delegate: The session's; see ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session; see ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: Where completion handlers are called.
+    ///   - completionQueue: The queue of completion handlers.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
         name: String? = nil,
@@ -214,13 +218,13 @@ extension EndpointClient {
     ///   - requestAdapter: Completes requests.
     ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
     ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
-    ///   - delegate: The session's; see ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session; see ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: Where completion handlers are called.
+    ///   - completionQueue: The queue of completion handlers.
     ///   - responseObserver: Called after each attempt.
     public convenience init(
         name: String? = nil,

@@ -45,7 +45,7 @@ public struct DownloadResumption: Sendable, Hashable {
         return size
     }
 
-    /// Removes the received part. Not while a download uses it.
+    /// Removes the received part. Do not call this while a download uses it.
     ///
     /// - Throws: The error of the file system; not for a part that does not exist.
     public func discard() throws {

@@ -25,7 +25,7 @@ extension URLRequestBuildable {
         URLRequest("GET", url.url, queryItems, headers, nil)
     }
 
-    /// Creates a POST request, with an empty body if none is given.
+    /// Creates a POST request. If `body` is `nil`, the body is empty.
     public func post(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -35,7 +35,7 @@ extension URLRequestBuildable {
         URLRequest("POST", url.url, queryItems, headers, body)
     }
 
-    /// Creates a PATCH request, with an empty body if none is given.
+    /// Creates a PATCH request. If `body` is `nil`, the body is empty.
     public func patch(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -45,7 +45,7 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url.url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request, with an empty body, or the body of an upload, if none is given.
+    /// Creates a PUT request. If `body` is `nil`, the body is that of the upload, or empty.
     public func put(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -70,7 +70,7 @@ extension URLRequestBuildable {
         URLRequest("GET", url, queryItems, headers, nil)
     }
 
-    /// Creates a POST request, with an empty body if none is given.
+    /// Creates a POST request. If `body` is `nil`, the body is empty.
     public func post(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -80,7 +80,7 @@ extension URLRequestBuildable {
         URLRequest("POST", url, queryItems, headers, body)
     }
 
-    /// Creates a PATCH request, with an empty body if none is given.
+    /// Creates a PATCH request. If `body` is `nil`, the body is empty.
     public func patch(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -90,7 +90,7 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request, with an empty body, or the body of an upload, if none is given.
+    /// Creates a PUT request. If `body` is `nil`, the body is that of the upload, or empty.
     public func put(
         _ url: URL,
         queryItems: [URLQueryItem] = [],

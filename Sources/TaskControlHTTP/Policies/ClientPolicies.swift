@@ -45,8 +45,8 @@ public struct ClientPolicies: Sendable {
     /// leaves; the exchange is cancelled with its last caller.
     public var coalescesGETRequests: Bool
 
-    /// The largest body of a response that ``Client/request(_:)`` and ``Client/upload(_:)`` collect, in bytes, as it
-    /// comes out of its content encoding. A larger one ends the exchange, and the call throws
+    /// The largest body of a response that ``Client/request(_:)`` and ``Client/upload(_:)`` collect, in bytes after
+    /// decompression. A larger one ends the exchange, and the call throws
     /// ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
     ///
     /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and little enough for

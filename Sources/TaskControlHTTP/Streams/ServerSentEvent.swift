@@ -10,7 +10,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// continues after it. `nil`: there was none.
     public var id: String?
 
-    /// The last delay before a new connection that the server has asked for. `nil`: there was none.
+    /// The delay before a reconnection that the server has requested last; `nil` if it has requested none.
     public var retry: Duration?
 
     /// Creates an event.

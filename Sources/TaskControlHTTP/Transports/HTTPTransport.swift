@@ -3,14 +3,14 @@
 /// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is
 /// also `AsyncHTTPClientTransport`, for servers. For tests there is ``MockTransport``.
 ///
-/// Authentication, retries, time limits and the sharing of exchanges are the client's. Redirects are the transport's:
-/// it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and port), also if it
+/// The client is responsible for authentication, retries, time limits and the sharing of exchanges, and the transport for
+/// redirects: it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and port), also if it
 /// comes back later. Only these go to another origin, since any other may be a credential: `Accept`, `Accept-Charset`,
 /// `Accept-Encoding`, `Accept-Language`, `Range`; `Cache-Control`, `Pragma`, `If-Match`, `If-None-Match`,
 /// `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`; `Idempotency-Key`, `traceparent`, `tracestate`;
 /// `User-Agent`; and, with a body that is sent again, `Content-Type`, `Content-Encoding`, `Content-Language`,
 /// `Content-Location`, `Content-Disposition`, `Content-Digest`, `Content-MD5` and `Content-Range`. None of the
-/// request's ``HTTPTransportRequest/credentialHeaders`` do, whatever their names are.
+/// request's ``HTTPTransportRequest/credentialHeaders`` do, regardless of their names.
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and passes the response to a closure as it arrives.
     ///

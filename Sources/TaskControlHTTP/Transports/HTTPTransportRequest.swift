@@ -15,8 +15,8 @@ public struct HTTPTransportRequest: Sendable {
     public var credentialHeaders: Set<String>
 
     /// A closure that receives how much of the body has been sent, and its length if that is known, in bytes. The first number
-    /// never falls, except when the body is sent again, after a redirect or on a new connection. From any thread, one
-    /// call after another, and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue
+    /// never falls, except when the body is sent again, after a redirect or on a new connection. Called from any
+    /// thread, one call after another, and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue
     /// of the session: a closure that blocks holds up every exchange there.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 

@@ -99,13 +99,13 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The number of calls that may run at the same time. It may have changed when the caller looks at it.
+    /// The number of calls that may run at the same time. It may have changed by the time the caller uses it.
     public var limit: Int { machine.withLock { $0.limit } }
 
-    /// The number of running calls: more than the limit after the limit has fallen. It may have changed when the caller looks at it.
+    /// The number of running calls: more than the limit after the limit has fallen. It may have changed by the time the caller uses it.
     public var running: Int { machine.withLock { $0.running } }
 
-    /// The number of waiting callers. It may have changed when the caller looks at it.
+    /// The number of waiting callers. It may have changed by the time the caller uses it.
     public var waiterCount: Int { machine.withLock { $0.waiterCount } }
 
     /// Runs an operation when it is admitted, and measures how long it takes.

@@ -124,7 +124,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The current state. It may have changed when the caller looks at it.
+    /// The current state. It may have changed by the time the caller uses it.
     public var state: State {
         let now = time.now
         return switch machine.withLock({ $0.state(at: now) }) {

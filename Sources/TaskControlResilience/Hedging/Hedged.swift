@@ -15,7 +15,7 @@ public import TaskControl
 /// ("The Tail at Scale", 2013). The operation runs several times, perhaps at the same time, so it must be safe to repeat.
 ///
 /// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint (`RetryAfterProviding`), when that is
-/// over. When one attempt has succeeded, or an error ends the call, the other attempts are cancelled and awaited: whatever happens, all attempts have
+/// over. When one attempt has succeeded, or an error ends the call, the other attempts are cancelled and awaited: in every case, all attempts have
 /// ended when this returns. Their values are discarded.
 ///
 /// Each attempt after the first is paid for by the budget, as a retry is: when the budget cannot pay, no other attempt begins. So a service that

@@ -1,7 +1,7 @@
 public import TaskControl
 
 /// Calls an operation as ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)`` does, for operations that may ignore their
-/// cancellation: returns at the first success, whatever the other attempts do.
+/// cancellation: returns at the first success, even if other attempts have not ended.
 ///
 /// ```swift
 /// let answer = try await hedgedDetached(after: .fixed(.seconds(1)), budget: budget, name: "legacy lookup") { _ in

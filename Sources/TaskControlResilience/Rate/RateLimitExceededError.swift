@@ -7,7 +7,7 @@ public struct RateLimitExceededError: Error, Hashable, Sendable, RetryAfterProvi
     /// The name of the limiter.
     public let name: String?
 
-    /// The time after which the call would have been admitted. `retry` waits for that long, or throws the error if it may not.
+    /// The time after which the call would have been admitted. `retry` waits for this time, or throws the error if its limits do not allow that.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.

@@ -71,7 +71,7 @@ public final class RateLimiter: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The number of tokens in the bucket. It may have changed when the caller looks at it.
+    /// The number of tokens in the bucket. It may have changed by the time the caller uses it.
     public var available: Int {
         let now = time.now
         return machine.withLock { $0.available(at: now) }

@@ -117,7 +117,7 @@ public final class ClientThrottle: Sendable, _CallGate {
         /// The cost of a retry whose error has a hint.
         public var throttledCost: Int
 
-        /// Creates costs. The throttle traps if `RetryBudget` would.
+        /// Creates costs. The throttle traps for values for which `RetryBudget` traps.
         ///
         /// - Parameters:
         ///   - capacity: The number of tokens of a full account: 0 or more.
@@ -130,7 +130,7 @@ public final class ClientThrottle: Sendable, _CallGate {
         }
     }
 
-    /// The probability with which the next call is refused. It may have changed when the caller looks at it.
+    /// The probability with which the next call is refused. It may have changed by the time the caller uses it.
     public var refusalProbability: Double {
         let now = time.now
         return machine.withLock { $0.probability(at: now) }

@@ -8,14 +8,14 @@ public struct RequestThrottledError: Error, Hashable, Sendable, RetryAfterProvid
     /// The name of the throttle.
     public let name: String?
 
-    /// The time until a call is admitted in any case. `retry` waits for that long, or throws the error if it may not.
+    /// The longest time until a call is admitted. `retry` waits for this time, or throws the error if its limits do not allow that.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.
     ///
     /// - Parameters:
     ///   - name: The name of the throttle.
-    ///   - retryAfter: The time until a call is admitted in any case.
+    ///   - retryAfter: The longest time until a call is admitted.
     public init(name: String? = nil, retryAfter: Duration) {
         self.name = name
         self.retryAfter = retryAfter

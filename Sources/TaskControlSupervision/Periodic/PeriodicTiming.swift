@@ -1,12 +1,11 @@
 /// The rule for when periodic work begins again.
 @nonexhaustive
 public enum PeriodicTiming: Hashable, Sendable {
-    /// One interval after the work has ended.
+    /// The work begins again one interval after it has ended.
     case fixedDelay
-    /// A time at the beginning plus a multiple of the interval, however long the work takes. The times never drift.
+    /// The times are the first time plus multiples of the interval, regardless of how long the work takes. They never drift.
     ///
-    /// The work never overlaps itself: what happens with a time that passes while it runs, or while the device sleeps, is the rule for missed
-    /// ticks.
+    /// The work never overlaps itself: `missed` is the rule for the times that pass while the work runs, or while the device sleeps.
     case fixedRate(missed: MissedTicks = .skip)
 }
 

@@ -2,7 +2,7 @@ internal import TaskControl
 
 /// The number of restarts that are allowed per time, before supervised work fails permanently.
 ///
-/// Of any period of the given length, no more restarts than allowed begin in it. A failure that another restart would have to follow is then final.
+/// In any period of the given length, at most the given number of restarts begin. A failure that needs another restart is final.
 public struct RestartLimit: Hashable, Sendable {
     /// `nil`: unlimited.
     let count: Int?

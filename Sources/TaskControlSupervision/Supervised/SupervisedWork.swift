@@ -44,7 +44,7 @@ public final class SupervisedWork: Sendable {
     /// The name, which diagnostics show as well.
     public var name: String { child.name }
 
-    /// The current state of the work. It may have changed when the caller looks at it.
+    /// The current state of the work. It may have changed by the time the caller uses it.
     public var state: State { child.publication.state }
 
     /// The state now, and each later one, up to the last.

@@ -7,23 +7,23 @@ extension SimulatedNetwork {
     /// let faults = SimulatedNetwork.Faults(errors: 0.1, lostReplies: 0.05)
     /// ```
     ///
-    /// If several come together, a lost request goes before an error, and an error before a lost reply. A request that
+    /// If several faults are drawn for one request, a lost request takes precedence over an error, and an error over a lost reply. A request that
     /// does not reach the server is not duplicated.
     public struct Faults: Sendable, Hashable {
-        /// The connection is lost, in half of the cases before the server has the request, in the others after it has
-        /// answered.
+        /// The probability that the connection is lost: in half of the cases before the server receives the request, in the others after it
+        /// has answered.
         public let errors: Double
-        /// The server never has the request.
+        /// The probability that the server never receives the request.
         public let lostRequests: Double
-        /// The server has the request, and the caller never receives a reply.
+        /// The probability that the server receives the request, and the caller never receives a reply.
         public let lostReplies: Double
-        /// The server has the request twice.
+        /// The probability that the server receives the request twice.
         public let duplicates: Double
 
         /// The faults of a network on which nothing goes wrong.
         public static let none = Faults()
 
-        /// Traps if a probability is not one.
+        /// Creates the probabilities. Traps if one of them is outside 0...1.
         public init(
             errors: Double = 0,
             lostRequests: Double = 0,

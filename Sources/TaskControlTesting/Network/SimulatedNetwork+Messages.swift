@@ -27,7 +27,7 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Sends a request to a node, as a client that is no node: no partition separates it from any node, and it is neither paused nor
+    /// Sends a request to a node, as a client that is not a node: no partition separates it from any node, and it is neither paused nor
     /// crashed.
     ///
     /// Everything else is as for ``Process/send(_:to:)``.

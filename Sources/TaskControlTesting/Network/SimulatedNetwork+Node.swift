@@ -3,8 +3,8 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// A machine of a simulated network, with a name, a clock and a disk. The software that runs on it is a ``Process``.
     ///
-    /// A test holds nodes, and makes them fail. All of this may be called from any thread or task, also from
-    /// ``Simulation/atAnyPoint(_:)``, and suspends nowhere.
+    /// A test uses nodes to make them fail. All members may be used from any thread or task, also from ``Simulation/atAnyPoint(_:)``, and none
+    /// suspends.
     public struct Node: Sendable {
         let network: NetworkStorage
         let index: Int

@@ -16,7 +16,7 @@ extension SimulatedNetwork {
                 self.offset = offset
             }
 
-            /// Returns the moment that comes after a duration, or before it if it is negative.
+            /// Returns the moment that is later by a duration, or earlier if the duration is negative.
             public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
             /// Returns the time from this moment to another, negative if that is earlier.

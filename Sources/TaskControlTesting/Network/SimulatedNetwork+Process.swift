@@ -4,7 +4,7 @@ extension SimulatedNetwork {
     /// The software that runs on a node from its start to its crash; the ``Node`` is the machine.
     ///
     /// The start-up closure of the node receives a new process at each start. After the crash of its node a process has no effect any
-    /// more, whatever code of it still runs: its tasks are cancelled, its requests and sleeps throw `CancellationError`, replies that it
+    /// more, even if code of it still runs: its tasks are cancelled, its requests and sleeps throw `CancellationError`, replies that it
     /// has not sent are lost, and its writes are ignored.
     ///
     /// ## Pauses

@@ -7,8 +7,8 @@
 /// func theReportOfADeadlockNamesTheTask() throws {
 /// ```
 ///
-/// Linux has all of them if the Swift runtime is linked dynamically, and none otherwise. Each is found out once per process, by a simulation whose
-/// end is known, except ``crashNotes`` and ``watchdog``. <doc:Interposition> lists the capabilities of other platforms.
+/// Linux has all of them if the Swift runtime is linked dynamically, and none otherwise. Each is detected once per process, by a simulation with a
+/// known result, except ``crashNotes`` and ``watchdog``. <doc:Interposition> lists the capabilities of other platforms.
 public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// The bits. Not stable from version to version.
     public let rawValue: Int

@@ -91,7 +91,7 @@ extension OrderRecorder where Event: Equatable {
 public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     /// The events that were expected, as they print.
     public let expected: [String]
-    /// The events that came, as they print.
+    /// The descriptions of the events that came.
     public let events: [String]
     /// The first index at which the two differ: the length of the shorter one, if the longer one begins with it.
     public let firstDifference: Int

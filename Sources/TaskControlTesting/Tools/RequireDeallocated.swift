@@ -65,7 +65,7 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
 public struct StillAliveError: Error, Hashable, CustomStringConvertible {
     /// The type that the closure returns; the object may be of a subclass.
     public let type: String
-    /// The limit that was passed.
+    /// The limit that was exceeded.
     public let limit: Duration
     /// The place of the call.
     public let location: CheckLocation

@@ -11,7 +11,7 @@ internal import TaskControl
 ///     store.write(2)
 /// }()
 /// try await order.reach(1)
-/// let value = store.read()                   // 1, whatever the machine does
+/// let value = store.read()                   // 1, on every machine
 /// try await order.reach(2)
 /// try await writer
 /// ```

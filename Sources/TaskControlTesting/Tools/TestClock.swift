@@ -18,7 +18,7 @@ internal import TaskControl
 ///
 /// The work of a task after its `sleep` has returned is concurrent with the clock and with the test. Therefore:
 /// - If one task sleeps several times, pass the number of sleeps to ``advance(by:waking:)``. Time then stands still until
-///   the task sleeps again, whatever it does meanwhile, and on whichever executor.
+///   the task sleeps again, regardless of its other work, and of its executor.
 /// - If several tasks sleep several times, wait before each deadline until all of them sleep
 ///   (``waitForSleepers(count:)``), and advance to that deadline. Otherwise time moves on as soon as one of them sleeps.
 /// - Before the test checks what a task has done, it waits for that: for the task's value, an event of an ``OrderRecorder``,
@@ -31,15 +31,15 @@ internal import TaskControl
 public final class TestClock: Clock, Sendable {
     /// A moment of a ``TestClock``.
     public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public let offset: Duration
 
-        /// The moment at which every clock is made.
+        /// The moment at which every clock is created.
         public static let zero = Instant(offset: .zero)
 
         /// Creates an instant at an offset from the creation of the clock.
         ///
-        /// - Parameter offset: The time since the clock was made.
+        /// - Parameter offset: The time since the clock was created.
         public init(offset: Duration) {
             self.offset = offset
         }
@@ -53,7 +53,7 @@ public final class TestClock: Clock, Sendable {
         /// Returns whether an instant is earlier than another.
         public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
 
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public var description: String { "\(offset)" }
     }
 
@@ -149,7 +149,7 @@ public final class TestClock: Clock, Sendable {
     /// Equivalent to ``advance(by:waking:)`` with the time from now to the deadline, also on cancellation.
     ///
     /// - Parameters:
-    ///   - deadline: Where to move time: now or later.
+    ///   - deadline: The instant to advance to: now or later.
     ///   - count: The least number of sleeps that must end on the way.
     public func advance(to deadline: Instant, waking count: Int = 0) async {
         insist(

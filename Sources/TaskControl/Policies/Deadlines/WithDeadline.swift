@@ -70,7 +70,8 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// error it throws.
 ///
 /// ## Ordering
-/// In a tie between the operation and its deadline, the first wins, as for ``withTimeout(_:clock:operation:)``.
+/// If the operation ends at about the same time as its deadline, the first of them determines the result, as for
+/// ``withTimeout(_:clock:operation:)``.
 ///
 /// - Parameters:
 ///   - deadline: The deadline. If it has passed, the operation does not begin.

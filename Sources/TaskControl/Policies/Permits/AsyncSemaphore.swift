@@ -17,8 +17,8 @@
 /// semaphore for another waits forever when there is none left.
 ///
 /// ## Ordering
-/// Permits are granted strictly in the order of the calls, whatever the priorities. No caller overtakes another, not even with a smaller request:
-/// so a large request is served in the end. (The rules of Go's `semaphore.Weighted`.)
+/// Permits are granted strictly in the order of the calls, regardless of priorities. No caller overtakes another, not even with a smaller request,
+/// so a large request is eventually granted. (The rules of Go's `semaphore.Weighted`.)
 ///
 /// ## Cancellation
 /// A caller that is cancelled leaves the line at once, and the callers behind it move up. A permit that is granted at the same moment is
@@ -48,10 +48,10 @@ public final class AsyncSemaphore: Sendable {
         Diagnostics.emit(source.event(.deallocated))
     }
 
-    /// The number of available permits. It may have changed when the caller looks at it.
+    /// The number of available permits. It may have changed by the time the caller uses it.
     public var available: Int { permits.available }
 
-    /// The number of waiting callers. It may have changed when the caller looks at it.
+    /// The number of waiting callers. It may have changed by the time the caller uses it.
     public var waiterCount: Int { permits.withMachine { $0.waiterCount } }
 
     /// Runs `body` with a permit, and releases the permit when `body` has ended.

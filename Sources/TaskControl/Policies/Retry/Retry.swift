@@ -28,7 +28,7 @@
 ///
 /// ## Cancellation
 /// A caller that was cancelled before the call makes no attempt. A caller that is cancelled during an attempt leaves when the attempt has failed,
-/// and during a delay at once; it receives `CancellationError`, whatever the operation threw. If an attempt returns a value, the call returns it.
+/// and during a delay at once; it receives `CancellationError`, regardless of the operation's error. If an attempt returns a value, the call returns it.
 /// If the operation throws `CancellationError` in a caller that is not cancelled, that is an error like others.
 ///
 /// - Parameters:

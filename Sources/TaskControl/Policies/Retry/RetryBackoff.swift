@@ -9,7 +9,7 @@
 ///
 /// A delay of more than 100 years counts as 100 years: neither many attempts nor an absurd base overflow.
 ///
-/// The modifiers commute: jitter is applied to the capped delay, in whatever order they are written.
+/// The modifiers commute: jitter is applied to the capped delay, regardless of the order in which they are written.
 ///
 /// A delay that a server asks for is not a backoff: see ``RetryAfterProviding``.
 public struct RetryBackoff: Sendable {

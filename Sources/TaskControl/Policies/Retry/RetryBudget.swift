@@ -64,7 +64,7 @@ public final class RetryBudget: Sendable {
 
     deinit { tokens.deallocate() }
 
-    /// The number of tokens that are left. It may have changed when the caller looks at it.
+    /// The number of tokens that are left. It may have changed by the time the caller uses it.
     public var available: Int { Int(tokens.value) }
 
     /// Takes the cost of a retry and returns it. `nil`: there is not enough, and nothing is taken.

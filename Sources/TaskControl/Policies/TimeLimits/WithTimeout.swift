@@ -16,8 +16,8 @@
 /// error it throws.
 ///
 /// ## Ordering
-/// In a tie between the operation and its limit, the first wins: a result or an error in time counts, even if the
-/// limit is over when the caller receives it; a result or an error after the limit does not count.
+/// If the operation ends at about the same time as its limit, the first of them determines the result: a result or an error in time counts, even if
+/// the limit is over when the caller receives it; a result or an error after the limit does not count.
 ///
 /// - Parameters:
 ///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and

@@ -4,9 +4,9 @@
 /// let transport = URLSessionTransport(configuration: .ephemeral)
 /// ```
 ///
-/// The session is the transport's own, and lives as long as it; its connections are closed after that.
+/// The transport has a session of its own, whose connections are closed after the transport is deallocated.
 ///
-/// Bodies come out of their content encoding as the session does it: gzip, deflate, brotli.
+/// The session decompresses bodies: gzip, deflate, brotli.
 ///
 /// ## Cookies
 /// A session of the `default` configuration keeps cookies in a jar that it shares: with the application on Apple's
@@ -30,8 +30,8 @@
 ///   call, and not that work.
 ///
 /// Responses that are not passed on as they are:
-/// - A body of gzip that is cut short is taken for a whole one if it has the length that `Content-Length` says. An
-///   invalid body of brotli is taken for an empty one.
+/// - A body of gzip that is cut short is treated as complete if it has the length that `Content-Length` says. An
+///   invalid body of brotli is treated as empty.
 /// - A header with a byte that is not UTF-8, such as `é` in Latin-1, fails the exchange with `URLError.unknown`.
 /// - A response with the status 301 to 308 that is not followed has no body.
 /// - A response is not held back: bytes that its reader has not read yet are kept in memory.
