@@ -53,7 +53,7 @@ public final class TraceRecorder: TaskObserver {
         withExtendedLifetime(gone) {}
     }
 
-    /// Removes all recorded events. Tasks that run now have begun before the recording then.
+    /// Removes all recorded events. Tasks that run at that time are treated as begun before the recording.
     public func removeAll() {
         let gone = ring.withLock { $0.removeAll() }
         withExtendedLifetime(gone) {}

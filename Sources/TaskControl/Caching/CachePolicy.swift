@@ -49,11 +49,11 @@ public struct CachePolicy: Hashable, Sendable {
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - timeToLive: For how long a value is fresh.
-    ///   - staleWhileRevalidate: By default zero, as in RFC 5861, where a response allows it or not.
-    ///   - staleIfError: By default zero, for the same reason.
-    ///   - patience: By default zero: the reader of a stale value does not wait.
-    ///   - errorTimeToLive: By default zero: errors are not cached.
+    ///   - timeToLive: The time for which a value is fresh.
+    ///   - staleWhileRevalidate: The time after `timeToLive` for which a value is returned while it is refreshed. By default zero.
+    ///   - staleIfError: The time after `timeToLive` for which a value is returned if a load fails. By default zero.
+    ///   - patience: The longest wait of a caller that finds a stale value. By default zero: the caller does not wait.
+    ///   - errorTimeToLive: The time for which an error is cached. By default zero: errors are not cached.
     ///   - earlyRefresh: By default 0. The paper recommends 1. Less than zero and not a number count as 0.
     ///   - refreshRetryDelay: By default 5 s, the `errorRetryInterval` of the library SWR.
     public init(

@@ -141,7 +141,8 @@ extension AsyncLifetime {
 
     /// Passes each element of a sequence to an owner, an actor, for as long as the owner exists.
     ///
-    /// Otherwise the same as `forEach(_:for:)` for an owner that is no actor; `perform` and `onError` run on the owner.
+    /// `perform` and `onError` run on the actor. In all else, cancellation included, this is the same as `forEach(_:for:)` for an owner that is not an
+    /// actor.
     ///
     /// - Parameters:
     ///   - elements: Iterated by the task alone.

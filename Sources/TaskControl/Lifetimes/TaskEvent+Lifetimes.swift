@@ -16,7 +16,7 @@ extension TaskEvent.Kind {
     public static var added: Self { Self("added") }
     /// A task that was created elsewhere was registered.
     public static var adopted: Self { Self("adopted") }
-    /// A task was not registered, since one with the same key exists: the subject.
+    /// A task was not registered, since a task with the same key exists. The subject is the existing task.
     public static var duplicate: Self { Self("duplicate") }
     /// A task was not registered, since the instance is closed.
     public static var refused: Self { Self("refused") }

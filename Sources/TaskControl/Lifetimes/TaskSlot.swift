@@ -96,8 +96,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
-    /// Does work that does not retain its owner, according to the behavior of the slot, and passes the result to the owner, if that still
-    /// exists: see `run(forKey:for:)` of a ``TaskStore``.
+    /// Does work that does not retain its owner, according to the behavior of the slot, and passes the result to the owner, if the owner
+    /// still exists: see `run(forKey:for:)` of a ``TaskStore``.
     ///
     /// ## Cancellation
     /// Once the task is cancelled, also by a newer one, neither `deliver` nor `onError` begins.
@@ -110,9 +110,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
     ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
     ///     task was cancelled, the outcome has the error too.
-    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if
-    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
-    ///   ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
+    ///   whose cancellation cancels it.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -138,9 +138,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - deliver: Runs on the owner, and retains it until it returns.
     ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
     ///     task was cancelled, the outcome has the error too.
-    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the present task, if
-    ///   there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
-    ///   ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
+    ///   whose cancellation cancels it.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

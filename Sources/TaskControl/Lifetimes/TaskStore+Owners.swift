@@ -31,9 +31,9 @@ extension TaskStore {
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
     ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
     ///     task was cancelled, the outcome has the error too.
-    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that
-    ///   is there, if there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
-    ///   ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
+    ///   whose cancellation cancels it.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -52,7 +52,8 @@ extension TaskStore {
 
     /// Does work under a key that does not retain its owner, an actor, then passes the result to the owner, if the owner still exists.
     ///
-    /// Otherwise the same as `run(forKey:for:)` for an owner that is no actor; `deliver` and `onError` run on the owner.
+    /// `deliver` and `onError` run on the actor. In all else, cancellation included, this is the same as `run(forKey:for:)` for an owner that is not an
+    /// actor.
     ///
     /// - Parameters:
     ///   - key: The key of the task, which may have any number of tasks.
@@ -64,9 +65,9 @@ extension TaskStore {
     ///   - deliver: Runs on the owner, and retains it until it returns.
     ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
     ///     task was cancelled, the outcome has the error too.
-    /// - Returns: The new task, whose value is its outcome; under ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` the one that
-    ///   is there, if there is one. If that was created by `addTask`, the returned task ends with it, cancels it, and has the outcome
-    ///   ``DeliveryOutcome/duplicate``.
+    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
+    ///   whose cancellation cancels it.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

@@ -1,12 +1,12 @@
 // The members of a client that every client has, and those that a client need not implement.
 
 extension Client {
-    /// Sends a request and returns its content. The form of ``request(_:onProgress:)`` without progress.
+    /// Sends a request, and returns the decoded content of the response. The form of ``request(_:onProgress:)`` without progress.
     public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
         try await request(endpoint, onProgress: nil)
     }
 
-    /// Uploads a body and returns the content of the response. The form of ``upload(_:onProgress:)`` without progress.
+    /// Uploads a body, and returns the decoded content of the response. The form of ``upload(_:onProgress:)`` without progress.
     public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
         try await upload(endpoint, onProgress: nil)
     }
@@ -14,7 +14,7 @@ extension Client {
     /// The main queue.
     public var completionQueue: DispatchQueue { .main }
 
-    /// Calls the async form, in a task of its own.
+    /// Sends a request in a task of its own, and passes the content or the error to a completion handler.
     @discardableResult
     public func request<E: Endpoint>(
         _ endpoint: E,
@@ -27,7 +27,7 @@ extension Client {
         }
     }
 
-    /// Calls the async form, in a task of its own.
+    /// Uploads a body in a task of its own, and passes the content or the error to a completion handler.
     @discardableResult
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,

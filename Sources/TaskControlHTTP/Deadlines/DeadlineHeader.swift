@@ -24,7 +24,7 @@ public struct DeadlineHeader: Sendable, Hashable {
     /// Creates a header.
     ///
     /// - Parameters:
-    ///   - name: The name of the header, in any case.
+    ///   - name: The name of the header, in upper or lower case.
     ///   - format: The format of the header's value.
     public init(name: String, format: Format) {
         self.name = name

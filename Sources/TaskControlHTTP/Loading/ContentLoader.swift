@@ -20,8 +20,8 @@ public import Observation
 /// 10, and Linux). Elsewhere, and outside views, ``observe(_:)`` calls a handler after each change.
 ///
 /// ## Ordering
-/// The state changes on the main actor only. Of several loads, the newest alone changes it: the result of a load that
-/// was replaced or cancelled is dropped, also if it arrives later.
+/// The state changes on the main actor only. Only the newest load changes the state: the result of a load that was
+/// replaced or cancelled is dropped, also if it arrives later.
 ///
 /// ## Cancellation
 /// ``cancel()`` cancels the running load and restores the state before it, and ``reload()`` cancels it and begins

@@ -7,8 +7,8 @@ public struct ConcurrencyLimitError: Error, Hashable, Sendable, RetryAfterProvid
     /// The name of the limiter.
     public let name: String?
 
-    /// The time after which the calls in line have probably begun; `nil` if the limiter does not know yet how long calls take. `retry` waits for that
-    /// long, or throws the error if it may not.
+    /// The time after which the calls in line have probably begun; `nil` if the limiter does not know yet how long calls take. `retry` waits for this
+    /// time, or throws the error if its limits do not allow that.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.

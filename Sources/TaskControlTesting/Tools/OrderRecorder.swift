@@ -89,7 +89,7 @@ extension OrderRecorder where Event: Equatable {
 ///   at 1:     expected read, came closed
 /// ```
 public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
-    /// The events that were expected, as they print.
+    /// The descriptions of the events that were expected.
     public let expected: [String]
     /// The descriptions of the events that came.
     public let events: [String]

@@ -82,11 +82,11 @@ public final class TestClock: Clock, Sendable {
 
     // MARK: Sleeping
 
-    /// Waits until time has come to the deadline. Does not wait for a deadline that is past or now.
+    /// Waits until the clock has reached the deadline. Does not wait for a deadline that is past or now.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, also if it was cancelled before it called. If the cancellation comes
-    /// when it has been woken, it returns as if it had not.
+    /// A caller that is cancelled leaves at once, also if it was cancelled before it called. A caller that is
+    /// cancelled after it has been woken returns normally.
     ///
     /// - Parameters:
     ///   - deadline: The instant at which the caller continues.

@@ -1,7 +1,7 @@
 /// The range from which a random delay is drawn, uniformly: see ``RetryBackoff/jittered(_:using:)``.
 ///
 /// The formulas are those of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. For many clients of one server
-/// ``full`` costs the server least; ``equal`` is for where a minimal distance is needed.
+/// ``full`` costs the server least. Use ``equal`` if there must be a minimum delay.
 @nonexhaustive
 public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// A random delay between zero and the delay of the backoff.
