@@ -15,23 +15,23 @@ public import TaskControl
 /// bounded.
 ///
 /// The limiter compares how long calls take with how long they take without a queue, and computes the length of the queue (the estimate of TCP Vegas).
-/// While there is none, the limit grows by a tenth per second. If there is a queue, the limit falls. From time to time, and whenever calls take longer,
+/// While there is no queue, the limit grows by a tenth per second. If there is a queue, the limit falls. From time to time, and whenever calls take longer,
 /// the limiter makes fewer calls for about a second, to see whether these take less time. If not, the service has become slower, and the limit
-/// stays. Limiters without that check grow in mild overload (Netflix/concurrency-limits); failsafe-go looks for correlations in place of it.
+/// stays. Limiters without that check grow in mild overload (Netflix/concurrency-limits); failsafe-go looks for correlations instead.
 ///
 /// Use a limiter where most calls of a service pass: in the service itself, or in the only client of a database. A client that makes a few of many
 /// calls cannot see whether fewer of its calls would help: use a ``ClientThrottle`` there.
 ///
 /// ## What counts
 /// - The duration of a call that returns a value counts, from the time at which it was admitted.
-/// - A call whose error is a time limit, see `isDrop`, is a drop, and its duration does not count. When most calls are drops, the limit is halved. When
-///   calls succeed again, it grows with each of them, up to nine tenths of its former value.
+/// - A call that fails because of a time limit (see `isDrop`) is a drop, and its duration does not count. When most calls are drops, the limit is halved.
+///   When calls succeed again, it grows with each of them, up to nine tenths of its former value.
 /// - A call that is cancelled by the deadline of its caller is a drop as well. A call that fails with another error, or is cancelled for another reason,
 ///   does not count.
 ///
 /// ## Refused calls
-/// A call that finds more callers in line than twice the limit is refused by chance, and at three times the limit every call is refused (as in failsafe-go).
-/// A call is also refused if its deadline (`Task.currentDeadline`) would probably pass before it was admitted. The error is
+/// A call that finds more callers in line than twice the limit is refused with a probability that grows with the line, up to 1 at three times the limit (as
+/// in failsafe-go). A call is also refused if its deadline (`Task.currentDeadline`) would probably pass before it was admitted. The error is
 /// ``ConcurrencyLimitError``.
 ///
 /// The limiter has no timer and no task. Safe to use from any thread and any isolation.
@@ -65,7 +65,7 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     ///   - initial: The first limit. Traps if it is not between `minimum` and `maximum`. By default 20, or the nearest number in that range.
     ///   - isDrop: Returns whether an error means that a call ended at its time limit. By default a `TimeoutError` and a `DeadlineExceededError` do.
     ///   - clock: Measures the durations.
-    ///   - random: Returns a random number from 0 up to 1, without 1. Tests pass a sequence of their own.
+    ///   - random: Returns a random number from 0 to 1, excluding 1. Tests pass a sequence of their own.
     public init(
         name: String? = nil,
         minimum: Int = 1,
@@ -111,8 +111,8 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     /// Runs an operation when it is admitted, and measures how long it takes.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before the call does not begin. A caller that is cancelled while it waits leaves the line at once, without
-    /// running the operation. A caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise
+    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it waits leaves the line at once,
+    /// without running the operation. A caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise
     /// `CancellationError`, regardless of the error it throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.

@@ -47,7 +47,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
     public enum State: Hashable, Sendable {
         /// The breaker admits all calls.
         case closed
-        /// The breaker refuses calls, or, if the time is zero, admits the next one as a probe.
+        /// The breaker refuses calls for the given time. If the time is zero, it admits the next call as a probe.
         case open(retryAfter: Duration)
         /// A probe is running.
         case halfOpen
@@ -68,11 +68,11 @@ public final class CircuitBreaker: Sendable, _CallGate {
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
     ///   - failureThreshold: The share of failed calls that opens the breaker. Traps unless it is more than 0, and at most 1.
-    ///   - window: The time for which an outcome counts, measured in tenths. Traps unless it is more than zero.
+    ///   - window: The time for which an outcome counts, in steps of a tenth of the window. Traps unless it is more than zero.
     ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Traps if it is less than 1.
     ///   - openDuration: The time for which the breaker refuses all calls. Traps unless it is more than zero.
     ///   - probes: The number of probes that must succeed to close the breaker, and that may run at the same time. Traps if it is less than 1.
-    ///   - slowCall: The duration from which on a call counts as a failure. Traps unless it is more than zero. By default no call is too slow.
+    ///   - slowCall: The shortest duration of a call that counts as a failure. Traps unless it is more than zero. By default no call is too slow.
     ///   - isFailure: Returns whether an error counts as a failure of the service. By default every error does.
     ///   - clock: Measures the durations.
     public init(
@@ -137,8 +137,8 @@ public final class CircuitBreaker: Sendable, _CallGate {
     /// Runs an operation, unless the breaker is open, and counts its outcome.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before the call does not begin. A caller that is cancelled while the operation runs receives the value if the
-    /// operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
+    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the operation runs receives the
+    /// value if the operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.

@@ -16,34 +16,36 @@ public import TaskControl
 ///
 /// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call
 ///    begins. The token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
-/// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. A duration is that of the whole call
-///    with its retries. A call that a later part refuses does not count. Callers in its line hold their tokens: when the limit rises, the calls that begin
+/// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. The limiter measures the whole call with
+///    its retries. A call that a later part refuses does not count. Callers in its line hold their tokens: when the limit rises, the calls that begin
 ///    together may be more than the burst of the rate.
 /// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many callers were served.
 /// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
-/// 5. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a loser is cancelled with its delay.
-/// 6. ``retry``. Inside the breaker: a call that succeeds at its second attempt is a success, and an open breaker ends no attempt halfway.
+/// 5. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a call that loses is cancelled, even while it waits
+///    before a retry.
+/// 6. ``retry``. Inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that opens does not refuse the retries of a
+///    call that it has admitted.
 /// 7. ``attemptTimeout``. Innermost: a call that hangs becomes a failure, which each of the parts above can count.
 ///
 /// For a limit of the whole call, put `withDeadline(in:)` around it: every part consults the deadline.
 ///
-/// ## One account
-/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry`` and ``hedging``: the two
-/// draw from one account, which pays for nothing while the throttle refuses calls.
+/// ## The shared budget
+/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry`` and ``hedging``: both use this
+/// budget, which pays for nothing while the throttle refuses calls.
 public struct ResiliencePolicy: Sendable {
     @usableFromInline var parts: _PolicyParts
 
-    /// Limits how many calls run at the same time. A call beyond it waits in line.
+    /// Limits how many calls run at the same time. Further calls wait in line.
     public var concurrency: AsyncSemaphore? {
         get { parts.values.concurrency }
         set { change { $0.concurrency = newValue } }
     }
-    /// Limits how many calls begin per time. A call beyond it waits in line.
+    /// Limits how many calls begin per time. Further calls wait in line.
     public var rate: RateLimiter? {
         get { parts.values.rate }
         set { change { $0.rate = newValue } }
     }
-    /// Limits how many calls run at the same time, by how long they take. A call beyond it waits in a bounded line.
+    /// Limits how many calls run at the same time, by how long they take. Further calls wait in a bounded line.
     public var adaptiveLimit: AdaptiveLimiter? {
         get { parts.values.adaptiveLimit }
         set { change { $0.adaptiveLimit = newValue } }
@@ -163,7 +165,7 @@ public struct ResiliencePolicy: Sendable {
         ///   - maxHedges: The number of attempts after the first. By default 1, as in failsafe-go.
         ///   - budget: Pays for the attempts after the first. By default one hedge per 20 calls that succeed, and five more: the 5 % of
         ///     "The Tail at Scale".
-        ///   - shouldHedge: Returns whether another attempt can succeed after an error. By default none is worth it: a failure is a matter of
+        ///   - shouldHedge: Returns whether another attempt can succeed after an error. By default `false` for every error: failures are left to
         ///     ``ResiliencePolicy/retry``, which waits before it tries again.
         public init(
             after delay: HedgeDelay,

@@ -10,9 +10,9 @@ public import TaskControl
 /// gives the reasons for the order.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call does not begin. A caller that is cancelled while it waits in line leaves the line. A caller that is
-/// cancelled while the operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the
-/// error it throws. No other attempt begins.
+/// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it waits in line leaves the line. A
+/// caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of
+/// the error it throws. No other attempt begins.
 ///
 /// ## Ordering
 /// Calls wait for each other only in the lines of the limits.

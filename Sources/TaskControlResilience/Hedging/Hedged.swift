@@ -14,17 +14,17 @@ public import TaskControl
 /// For operations whose duration has a long tail, such as reads from one of several servers: a few more calls make the slowest calls much faster
 /// ("The Tail at Scale", 2013). The operation runs several times, perhaps at the same time, so it must be safe to repeat.
 ///
-/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint (`RetryAfterProviding`), when that is
-/// over. When one attempt has succeeded, or an error ends the call, the other attempts are cancelled and awaited: in every case, all attempts have
-/// ended when this returns. Their values are discarded.
+/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint (`RetryAfterProviding`), when the time
+/// of that hint is over. When one attempt has succeeded, or an error ends the call, the other attempts are cancelled and awaited: in every case,
+/// all attempts have ended when this returns. Their values are discarded.
 ///
 /// Each attempt after the first is paid for by the budget, as a retry is: when the budget cannot pay, no other attempt begins. So a service that
 /// becomes slow as a whole is not loaded with a multiple of the calls. With the numbers above, hedges add at most 5 % to the calls, and five more.
 /// Share one budget between retries and hedges of a service: see ``ClientThrottle/budget``.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call does not begin. A caller that is cancelled cancels all attempts, waits for their end, and begins no
-/// other attempt. It receives the value of an attempt that succeeds nevertheless, and otherwise `CancellationError`.
+/// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled cancels all attempts, waits for their end, and begins
+/// no other attempt. It receives the value of an attempt that succeeds nevertheless, and otherwise `CancellationError`.
 ///
 /// ## Ordering
 /// The first attempt whose success is seen wins. Attempts begin in the order of their numbers. In one isolation, such as that of an actor, attempts
@@ -93,8 +93,8 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     }
 }
 
-/// Calls an operation, and calls it again while the first call has not ended after a time, without the number of the attempt. Otherwise the same as
-/// the form with the number, cancellation included.
+/// Calls an operation, and calls it again while the first call has not ended after a time. The operation does not receive the number of the
+/// attempt; otherwise this function, including its cancellation, is the same as the form that passes the number.
 ///
 /// ```swift
 /// let page = try await hedged(after: .fixed(.milliseconds(50)), budget: budget) {

@@ -14,7 +14,7 @@ public import TaskControl
 /// operation respects its cancellation, prefer `hedged`, which returns when all attempts have ended.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call does not begin. A caller that is cancelled receives `CancellationError` at once; all attempts are
+/// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled receives `CancellationError` at once; all attempts are
 /// cancelled and abandoned.
 ///
 /// - Parameters:

@@ -41,7 +41,7 @@ public final class RateLimiter: Sendable {
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
     ///   - rate: The number of tokens that are refilled per `period`. Traps if it is less than 1.
-    ///   - period: The time in which they are refilled. Traps unless it is more than zero.
+    ///   - period: The time in which `rate` tokens are refilled. Traps unless it is more than zero.
     ///   - burst: The number of tokens in a full bucket. Traps if it is less than 1. By default as many as `rate`, the usual meaning of a limit
     ///     such as "100 per second"; 1 spaces calls evenly.
     ///   - clock: Measures the time.
@@ -99,7 +99,7 @@ public final class RateLimiter: Sendable {
     ///   - limit: The longest wait. If the wait would be longer, the error is thrown at once, and nothing is taken. A negative limit counts as
     ///     zero. By default there is no limit.
     /// - Throws: ``RateLimitExceededError`` if the wait would be longer than the limit; `CancellationError` if the caller is cancelled; the error of the
-    ///   clock if that cannot sleep.
+    ///   clock if its `sleep` fails.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
         if _isTaskCancelled { throw CancellationError() }

@@ -20,13 +20,13 @@ public import TaskControl
 /// so that the service receives about K times as many calls as it accepts. This is the adaptive throttling of "Handling Overload" (Site
 /// Reliability Engineering, chapter 21), with its K of 2 and its two minutes, and these rules:
 ///
-/// - A call counts as a request when it begins. If it has not ended, it counts from one to two sixtieths of the window later on, so that the first
-///   calls of a client are not refused before the service can have answered.
-/// - A call is admitted if none has been admitted for one second, so that a recovery is noticed.
+/// - A call counts as a request when it begins. A running call does not count during its first one to two sixtieths of the window, so that the
+///   first calls of a client are not refused before the service can have answered.
+/// - A call is admitted if none has been admitted for one second, so that the throttle notices a recovery.
 /// - When the service accepts a call after it has accepted none for a twelfth of the window, the history before does not count any longer. The
 ///   formula alone would continue to refuse calls for minutes after an outage.
 ///
-/// ## One account
+/// ## The shared budget
 /// Pass ``budget`` to `retry` and to
 /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``: retries and hedges are then paid for from one bucket, and
 /// are not paid for at all while the throttle refuses calls. With the throttle inside them, as above, each attempt counts as a request; in a
@@ -34,8 +34,8 @@ public import TaskControl
 /// same chapter is replaced by the bucket.
 ///
 /// ## What counts
-/// A value counts as accepted, and so does an error for which `isFailure` returns `false`. A call whose caller was cancelled soon does not
-/// count. A call that another policy of this module refused counts as not accepted only if it took long.
+/// A value counts as accepted, and so does an error for which `isFailure` returns `false`. A call whose caller was cancelled, or that another
+/// policy of this module refused, does not count if it took less than one to two sixtieths of the window, and otherwise counts as not accepted.
 ///
 /// The throttle has no timer and no task. Safe to use from any thread and any isolation.
 ///
@@ -45,7 +45,7 @@ public import TaskControl
 /// ## Ordering
 /// Calls do not wait for each other.
 public final class ClientThrottle: Sendable, _CallGate {
-    /// The account of retries and hedges. It pays for nothing while the throttle refuses calls.
+    /// The budget that pays for retries and hedges. It pays for nothing while the throttle refuses calls.
     public let budget: RetryBudget
 
     /// The name shown in diagnostics.
@@ -61,13 +61,13 @@ public final class ClientThrottle: Sendable, _CallGate {
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
     ///   - multiplier: K, the number of calls that are made for each one that is accepted. Traps unless it is finite and at least 1. A lower number
-    ///     spares the service, and notices later that it accepts more. By default 2, as in the source.
+    ///     reduces the load of the service, and notices later that the service accepts more calls. By default 2, as in "Handling Overload".
     ///   - window: The time for which a call counts. Traps unless it is more than zero. At least twice the time limit of a call. By default two
-    ///     minutes, as in the source.
-    ///   - budget: The costs of the account, with the meanings of `RetryBudget`. By default the costs of the AWS SDKs.
+    ///     minutes, as in "Handling Overload".
+    ///   - budget: The costs of ``budget``, with the same meanings as in `RetryBudget`. By default the costs of the AWS SDKs.
     ///   - isFailure: Returns whether an error means that the service did not accept the call. By default every error does.
     ///   - clock: Measures the window.
-    ///   - random: Returns a random number from 0 up to 1, without 1. Tests pass a sequence of their own.
+    ///   - random: Returns a random number from 0 to 1, excluding 1. Tests pass a sequence of their own.
     public init(
         name: String? = nil,
         multiplier: Double = 2,
@@ -108,19 +108,19 @@ public final class ClientThrottle: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The costs of the account of a ``ClientThrottle``, with the meanings of `RetryBudget`.
+    /// The costs of the budget of a ``ClientThrottle``, with the same meanings as in `RetryBudget`.
     public struct BudgetCosts: Hashable, Sendable {
-        /// The number of tokens of a full account.
+        /// The number of tokens of a full budget.
         public var capacity: Int
         /// The cost of a retry or a hedge.
         public var cost: Int
-        /// The cost of a retry whose error has a hint.
+        /// The cost of a retry whose error has a hint (`RetryAfterProviding`).
         public var throttledCost: Int
 
-        /// Creates costs. The throttle traps for values for which `RetryBudget` traps.
+        /// Creates the costs of a budget. The throttle traps for values for which `RetryBudget` traps.
         ///
         /// - Parameters:
-        ///   - capacity: The number of tokens of a full account: 0 or more.
+        ///   - capacity: The number of tokens of a full budget: 0 or more.
         ///   - cost: The cost of a retry or a hedge: 1 or more.
         ///   - throttledCost: The cost of a retry whose error has a hint: 1 or more.
         public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
@@ -139,8 +139,8 @@ public final class ClientThrottle: Sendable, _CallGate {
     /// Runs an operation, unless the throttle refuses it, and counts its outcome.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before the call does not begin. A caller that is cancelled while the operation runs receives the value if the
-    /// operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
+    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the operation runs receives the
+    /// value if the operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
