@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension AsyncLifetime {
-    /// Does work at regular times for as long as the lifetime and the owner exist.
+    /// Does work at regular times until the lifetime ends or the owner is deallocated.
     ///
     /// ```swift
     /// lifetime.every(.seconds(30), jitter: 0.1, for: self) { model in
@@ -12,22 +12,22 @@ extension AsyncLifetime {
     /// The owner is retained while the work is done, and not between two ticks. If the lifetime lives on without the owner, the task ends at the
     /// next tick.
     ///
-    /// While the work fails, the ticks are further apart: see `backoff`. The first success ends that.
+    /// While the work fails, the ticks are further apart: see `backoff`. The first success restores the interval.
     ///
     /// ## Ordering
     /// The work never overlaps itself.
     ///
     /// ## Cancellation
-    /// The end of the lifetime cancels the work, which sees it as any task does, and no tick follows; `shutdown(grace:)` lets a tick that is under
-    /// way continue for its grace. A tick that is cancelled before it begins does not begin. An error that a cancelled task throws is part of its
-    /// cancellation. A `CancellationError` that the work throws without being cancelled is a failure like others.
+    /// The end of the lifetime cancels the work, and no tick follows; `shutdown(grace:)` lets a tick that has begun continue for its grace. A tick
+    /// that is cancelled before it begins does not begin. An error that a cancelled task throws is part of its cancellation. A `CancellationError`
+    /// that the work throws without being cancelled is a failure like others.
     ///
     /// - Parameters:
-    ///   - interval: The time between the ticks. Less than a nanosecond is a nanosecond.
+    ///   - interval: The time between the ticks. Less than a nanosecond counts as a nanosecond.
     ///   - timing: By default at a fixed rate, where missed ticks are left out.
-    ///   - jitter: The part of the interval, at most 1, by which each tick may be late: a random time, so that many devices do not come at the
-    ///     same moment. The times of the ticks themselves do not move. By default 0.
-    ///   - initialDelay: When the first tick is due. By default after an interval; at once with zero.
+    ///   - jitter: The part of the interval, at most 1, by which each tick may be late: a random time, so that many devices do not do the work at
+    ///     the same moment. The times of the ticks themselves do not move. By default 0.
+    ///   - initialDelay: The time until the first tick. By default one interval; with zero, the first tick is due at once.
     ///   - backoff: The time from a failed tick to the next one, at least an interval; the ticks between are left out. By default it doubles from
     ///     one interval up to 16. If a custom backoff returns `nil` for an error, the task ends.
     ///   - owner: The owner, which is not retained between two ticks.

@@ -14,8 +14,8 @@ public enum PeriodicTiming: Hashable, Sendable {
 public enum MissedTicks: Hashable, Sendable, CaseIterable {
     /// Missed times are left out: the work begins at the next time.
     case skip
-    /// The work begins once for all of them, at once, and then at the next time.
+    /// The work begins once for all missed times, immediately, and then at the next time.
     case once
-    /// The work begins once for each of them, without a pause, until it has caught up.
+    /// The work begins once for each missed time, without a pause, until it has caught up.
     case all
 }

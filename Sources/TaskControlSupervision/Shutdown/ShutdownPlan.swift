@@ -9,7 +9,8 @@
 /// try await plan.shutdown()
 /// ```
 ///
-/// A plan has no state: a second call of ``shutdown()`` performs the steps again. Owners and supervisors are shut down by then, operations run again.
+/// A plan has no state: a second call of ``shutdown()`` performs the steps again. Owners and supervisors are already shut down then; operations run
+/// again.
 ///
 /// The plan retains its owners and supervisors. It does not run the supervisors.
 ///
@@ -17,7 +18,7 @@
 /// The steps are performed in the order of the list. Each begins after the step before it has ended.
 ///
 /// ## Cancellation
-/// Cancelling the caller ends the graces of the present step and of the remaining steps. The remaining steps are still performed.
+/// Cancelling the caller ends the graces of the current step and of the remaining steps. The remaining steps are still performed.
 public struct ShutdownPlan: Sendable {
     /// The name of the plan, for people.
     public let name: String?
@@ -43,7 +44,7 @@ public struct ShutdownPlan: Sendable {
     /// Never call this function from a task that a step waits for, such as a child of a supervisor of the plan: it would wait for itself.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the grace of the present step early, and the remaining steps have none: owners and supervisors cancel their tasks at
+    /// Cancelling the caller ends the grace of the current step early, and the remaining steps have none: owners and supervisors cancel their tasks at
     /// once, and operations run in a cancelled task. When this function returns or throws, all steps have been performed.
     ///
     /// - Throws: ``ShutdownError`` with the errors of all steps that have failed. A cancelled caller receives it as well, since the plan is performed to

@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension AsyncLifetime {
-    /// Runs work for as long as the lifetime, and restarts it when it fails.
+    /// Runs work until the lifetime ends, and restarts it when it fails.
     ///
     /// ```swift
     /// let feed = lifetime.keepRunning("feed") { ready in
@@ -31,7 +31,7 @@ extension AsyncLifetime {
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: Whether the work is restarted after an error, also after a return, or never.
+    ///   - restart: When the work is restarted: after an error, also after a return, or never.
     ///   - limit: The number of restarts per time. By default 5 in 60 seconds. OTP allows 1 in 5 seconds, and Elixir 3, without a delay between
     ///     them.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns

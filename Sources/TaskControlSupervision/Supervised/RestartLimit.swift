@@ -2,7 +2,8 @@ internal import TaskControl
 
 /// The number of restarts that are allowed per time, before supervised work fails permanently.
 ///
-/// In any period of the given length, at most the given number of restarts begin. A failure that needs another restart is final.
+/// In any period of the given length, at most the given number of restarts begin. A failure after which another restart would be
+/// needed is permanent.
 public struct RestartLimit: Hashable, Sendable {
     /// `nil`: unlimited.
     let count: Int?

@@ -32,7 +32,7 @@ public struct SupervisedRun: Sendable {
     /// cancelled at once, the default, does not need it.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, too.
+    /// A cancelled caller returns at once.
     public func waitForStop() async { await storage.waitForStop() }
 }
 

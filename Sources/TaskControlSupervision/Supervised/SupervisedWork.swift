@@ -1,10 +1,10 @@
 internal import TaskControl
 
-/// Work that is restarted when it fails, as its owner sees it.
+/// A handle of work that is restarted when it fails, to observe the state of the work and to stop it.
 ///
 /// ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)`` and
-/// ``Supervisor/keepRunning(_:restart:backoff:stableAfter:grace:priority:operation:)`` return it. The work does not need it: the work ends with
-/// its owner, whether or not this object is kept.
+/// ``Supervisor/keepRunning(_:restart:backoff:stableAfter:grace:priority:operation:)`` return this handle. The work does not depend on the
+/// handle: the work ends with its owner, whether or not the handle is kept.
 ///
 /// Safe to use from any thread and any isolation.
 public final class SupervisedWork: Sendable {
@@ -47,7 +47,7 @@ public final class SupervisedWork: Sendable {
     /// The current state of the work. It may have changed by the time the caller uses it.
     public var state: State { child.publication.state }
 
-    /// The state now, and each later one, up to the last.
+    /// A stream of the current state and each later one, which ends after the last state.
     ///
     /// Each stream has all states, in their order. A reader that falls behind by more than 64 states misses the oldest of them.
     ///
@@ -55,7 +55,7 @@ public final class SupervisedWork: Sendable {
     /// The stream ends when the task that reads it is cancelled. The work continues.
     public var states: AsyncStream<State> { child.publication.stream() }
 
-    /// Waits until the work is ready. Returns at once if it is. The work is raised to the priority of the caller.
+    /// Waits until the work is ready. Returns at once if it is. The priority of the work is raised to that of the caller.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. The work continues.
@@ -74,10 +74,10 @@ public final class SupervisedWork: Sendable {
 
     /// Stops the work permanently, and waits for its end: asks it to stop, and cancels it when its grace is over.
     ///
-    /// The work is raised to the priority of the caller. The other children of a ``Supervisor`` continue. Never call this function from the work
-    /// itself: it would wait for itself.
+    /// The priority of the work is raised to that of the caller. The other children of a ``Supervisor`` continue. Never call this function from
+    /// the work itself: it would wait for itself.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. The work is stopped all the same.
+    /// A cancelled caller returns at once. The work is stopped nevertheless.
     public func stop() async { await engine.stop(child.index) }
 }

@@ -13,8 +13,8 @@ public import TaskControl
 /// try await supervisor.run()                 // until `shutdown()`, a cancellation, or a permanent failure
 /// ```
 ///
-/// When a child fails, the strategy says which children are restarted with it. The limit is that of the supervisor: when more restarts would be
-/// needed, or a child with the rule ``RestartRule/never`` fails, the supervisor stops all children, and ``run(until:)`` throws.
+/// When a child fails, the strategy says which children are restarted with it. The limit of restarts applies to all children together: when more
+/// restarts would be needed, or a child with the rule ``RestartRule/never`` fails, the supervisor stops all children, and ``run(until:)`` throws.
 ///
 /// Safe to use from any thread and any isolation. A supervisor that is deallocated before it has run stops its children.
 ///
@@ -60,7 +60,7 @@ public final class Supervisor: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: Whether the work is restarted after an error, also after a return, or never.
+    ///   - restart: When the work is restarted: after an error, also after a return, or never.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns
     ///     `nil` for an error fails the child permanently, and with it the supervisor.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
@@ -96,9 +96,9 @@ public final class Supervisor: Sendable {
     /// ## Cancellation
     /// A cancelled caller stops the children in reverse order, without grace, and waits for them to end.
     ///
-    /// - Parameter trigger: When it returns, such as after a signal, the children are shut down, as with ``shutdown()``. It runs in a child task, which
-    ///   is cancelled with the caller and when the children have ended. This function waits for it, so it must return then. By default, there is no
-    ///   trigger.
+    /// - Parameter trigger: A function that waits for a reason to stop, such as a signal. When it returns, the children are shut down, as with
+    ///   ``shutdown()``. It runs in a child task, which is cancelled with the caller and when the children have ended. This function waits for it, so
+    ///   it must return then. By default, there is no trigger.
     /// - Throws: ``SupervisionError`` if a child fails permanently, with the latest 32 failures of all children; `CancellationError` if the caller is
     ///   cancelled.
     public func run(until trigger: (@Sendable () async -> Void)? = nil) async throws {
@@ -125,8 +125,8 @@ public final class Supervisor: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on. The children
-    /// are raised to the priority of the caller.
+    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on. The priority of the
+    /// children is raised to that of the caller.
     ///
     /// Never call this function from a child: it would wait for itself.
     ///
