@@ -16,13 +16,14 @@ internal import TaskControlSupport
 ///
 /// Mistakes are also written to the system's log, unless you turn that off: `TaskDiagnostics.configure(.init(reportsMistakes: false))`.
 ///
-/// A log handler that starts tasks of this library must not log their events in turn, or it never ends: see `TaskObserver.receive(_:)`.
+/// A log handler that starts tasks of this library must not log the events of these tasks, since each log entry would cause further events:
+/// see `TaskObserver.receive(_:)`.
 public struct LogObserver: TaskObserver {
     private let logger: Logger
 
     /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
     ///
-    /// - Parameter logger: Logs the events that its level lets through.
+    /// - Parameter logger: The logger. Its level decides which events are logged.
     public init(logger: Logger) {
         self.logger = logger
     }

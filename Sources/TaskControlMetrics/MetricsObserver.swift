@@ -14,10 +14,10 @@ internal import TaskControlSupport
 /// HTTP responses, and mistakes: `Documentation/Events.md` has a table of all names and dimensions. No dimension is a key, the name of a task
 /// or a request, so the number of time series is bounded.
 ///
-/// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated after its observation, the
-/// meters are lowered by the subjects that are still in flight.
+/// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated after its observation, the meters are
+/// lowered by the tasks and calls that have not ended.
 ///
-/// - Complexity: O(1) per event, and memory only for the subjects in flight.
+/// - Complexity: O(1) per event, and memory only for the tasks and calls that have not ended.
 public final class MetricsObserver: TaskObserver {
     private let state: Guarded<MetricsStateMachine>
     private let counters: Instruments<Counter>
@@ -28,8 +28,8 @@ public final class MetricsObserver: TaskObserver {
     ///
     /// - Parameters:
     ///   - factory: Creates the metrics. By default the factory of swift-metrics' system, as it is now: bootstrap it first.
-    ///   - includesOwnerNames: Whether the dimension `owner` distinguishes owners by their names, of which there should be few. An `AsyncTask`
-    ///     has none there, since it is bound after it has begun.
+    ///   - includesOwnerNames: Whether the dimension `owner` distinguishes owners by their names, of which there should be few. An `AsyncTask` has no
+    ///     owner name, since it is bound to its owner after it has begun.
     public init(factory: any MetricsFactory = MetricsSystem.factory, includesOwnerNames: Bool = false) {
         state = Guarded(MetricsStateMachine(hasOwnerNames: includesOwnerNames))
         counters = Instruments { Counter(label: $0, dimensions: $1, factory: factory) }

@@ -4,8 +4,8 @@ public import TaskControlSupervision
 
 /// A supervisor is a service, which stops its children in reverse order, each with its grace, when its service group shuts down.
 extension Supervisor: @retroactive Service {
-    /// Runs the children until all have completed, until the graceful shutdown of the service group has stopped them, or until one of them fails for
-    /// good.
+    /// Runs the children until all have completed, until the graceful shutdown of the service group has stopped them, or until one of them fails
+    /// permanently.
     ///
     /// Outside of a service group, no graceful shutdown reaches the supervisor.
     ///

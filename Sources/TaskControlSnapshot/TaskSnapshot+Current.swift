@@ -12,7 +12,8 @@ extension TaskSnapshot {
     /// print(TaskSnapshot.current())
     /// ```
     ///
-    /// Configure the clock and the redaction of diagnostics before: texts of earlier events are kept as they were received.
+    /// Configure the clock and the redaction of diagnostics before this call: texts of earlier events are kept as they were
+    /// received.
     public static func startTracking() {
         let fresh = TaskTracker()
         let isFirst = tracker.withLock { tracker in

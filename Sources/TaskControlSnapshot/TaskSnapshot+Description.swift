@@ -89,7 +89,7 @@ extension TaskSnapshot.Entry {
 }
 
 extension TaskSnapshot.Circuit: CustomStringConvertible {
-    /// A description in words.
+    /// The state and its duration, such as "open for 2.000 s".
     public var description: String {
         switch self {
         case .open(let age): "open for \(age.inSeconds)"
@@ -99,7 +99,7 @@ extension TaskSnapshot.Circuit: CustomStringConvertible {
 }
 
 extension TaskSnapshot.Warning: CustomStringConvertible {
-    /// A description in words.
+    /// The warning as a sentence with the identities of its tasks, such as "#3.1 was cancelled 3.000 s ago, and still runs".
     public var description: String {
         switch self {
         case .cancelledButRunning(let id, let since): "\(id) was cancelled \(since.inSeconds) ago, and still runs"

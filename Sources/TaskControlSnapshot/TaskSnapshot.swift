@@ -14,34 +14,35 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     public let droppedCount: Int
     /// The number of tasks and calls that are not included, since there were too many when they began.
     public let omittedCount: Int
-    /// Whether there was anything to see.
+    /// Whether tasks were tracked when the snapshot was taken. If not, the snapshot is empty.
     public let isTracking: Bool
 
     static var untracked: TaskSnapshot {
         TaskSnapshot(owners: [], others: [], warnings: [], droppedCount: 0, omittedCount: 0, isTracking: false)
     }
 
-    /// A lifetime, a store, a queue, flights, a semaphore.
+    /// An instance that has tasks or gives turns, such as a lifetime, a store, a queue or a semaphore.
     public struct Owner: Sendable, Hashable, Codable, Identifiable {
         /// The identity of the owner in events.
         public let id: TaskEvent.Identity
-        /// The primitive of the owner.
+        /// The primitive of the owner, such as `TaskStore`.
         public let primitive: TaskEvent.Primitive
-        /// The name that it was given.
+        /// The name of the owner; `nil` if it was created without one.
         public let name: String?
         /// The time since the owner was created; if tracking began later, the time since its first event.
         public let age: Duration
-        /// Whether it takes in nothing more.
+        /// Whether the owner is closed: it accepts no more tasks.
         public let isClosed: Bool
         /// Whether the owner has been deallocated while some of its tasks still run.
         public let isDeallocated: Bool
-        /// Permits that were got by a call that says nothing of their return.
+        /// The number of permits of a semaphore that were acquired, and not yet released, by separate calls.
         public let permitsOut: Int
-        /// The state of a circuit breaker that does not admit all calls; `nil`: it does, or this is no breaker.
+        /// The state of a circuit breaker that does not admit all calls; `nil` if the breaker admits all calls, or if the owner is not a
+        /// breaker.
         public let circuit: Circuit?
         /// The number of calls that a breaker, a throttle or a limiter has refused, since its first event.
         public let refusedCount: Int
-        /// The time since the last call was refused; `nil`: none was.
+        /// The time since the last call was refused; `nil` if no call was refused.
         public let lastRefusalAge: Duration?
         /// The tasks and turns of the owner, and the callers that wait for it to be empty, in the order in which they came.
         public let entries: [Entry]
@@ -56,48 +57,48 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         case halfOpen(for: Duration)
     }
 
-    /// A task, a turn, a flight, a call.
+    /// A task, a turn, a flight or a call in a snapshot.
     public struct Entry: Sendable, Hashable, Codable, Identifiable {
         /// The identity of the task or call in events.
         public let id: TaskEvent.Identity
         /// The primitive of the task or call.
         public let primitive: TaskEvent.Primitive
-        /// The name of its task.
+        /// The name of the task; `nil` if it has none.
         public let name: String?
-        /// The key, redacted.
+        /// The key of the task or call, redacted; `nil` if it has none.
         public let key: String?
-        /// The request, or the place in the source, redacted.
+        /// The request, or the place in the source, redacted; `nil` if neither is known.
         public let detail: String?
-        /// The number of the current attempt.
+        /// The number of the current attempt, counted from 1; `nil` if there are no attempts.
         public let attempt: Int?
-        /// Whether it waits or runs.
+        /// Whether the task or call waits or runs.
         public let phase: TaskEvent.Phase
         /// The time since the beginning of the task or call.
         public let age: Duration
         /// The time since the task or call began to wait, or to run.
         public let phaseAge: Duration
-        /// The length of the current wait, if it is a wait for time alone.
+        /// The length of the current wait if it only waits for time, such as the delay of a retry; otherwise `nil`.
         public let delay: Duration?
-        /// The time since the cancellation of the task or call; `nil`: it was not cancelled.
+        /// The time since the cancellation of the task or call; `nil` if it was not cancelled.
         public let cancelledAge: Duration?
-        /// The cause of the cancellation, such as "superseded: draft", redacted; `nil`: it was not cancelled, or the cause is unknown.
+        /// The cause of the cancellation, such as "superseded: draft", redacted; `nil` if it was not cancelled, or the cause is unknown.
         public let cancellationCause: String?
-        /// The subjects that it waits for: they run before it, hold what it needs, or must end first.
+        /// The tasks and calls for which this one waits: they run before it, hold a permit or a turn that it needs, or must end first.
         public let waitsFor: [TaskEvent.Identity]
-        /// The number of tasks that wait for it, such as the callers that have joined a flight.
+        /// The number of tasks that wait for this task or call, such as the callers that have joined a flight.
         public let waiterCount: Int
-        /// The calls that its task is in, the outermost first.
+        /// The calls that run in the task, such as a `retry`, the outermost first.
         public let calls: [Entry]
     }
 
     /// A problem that a snapshot shows.
     @nonexhaustive
     public enum Warning: Sendable, Hashable, Codable {
-        /// A task that was cancelled a while ago and still runs: it does not check for cancellation, or takes its time to clean up.
+        /// A task that was cancelled a while ago and still runs: it does not check for cancellation, or its cleanup takes long.
         case cancelledButRunning(TaskEvent.Identity, since: Duration)
         /// A task whose last handle was released before its lifetime was stated, and that still runs.
         case dropped(TaskEvent.Identity)
-        /// A deadlock: each waits for the next, and the last for the first. None of them will ever continue.
+        /// A deadlock: each task or call waits for the next, and the last for the first. None of them will ever continue.
         case waitsForItself([TaskEvent.Identity])
     }
 }

@@ -1,7 +1,7 @@
 public import TaskControl
 internal import TaskControlSupport
 
-/// An observer that knows which owners, tasks and calls live, so that it can show them at any time.
+/// An observer that tracks the owners, tasks and calls that currently exist, to show them at any time.
 ///
 /// ```swift
 /// let tracker = TaskTracker()

@@ -2,7 +2,8 @@ internal import TaskControl
 
 /// State that is only accessed while holding a lock, for targets that have no access to the lock of the core.
 ///
-/// A copy refers to the same state. Never call out in a closure of ``withLock(_:)``: it decides, and its caller acts.
+/// A copy refers to the same state. Never call other code in a closure of ``withLock(_:)``: let the closure return what
+/// its caller does after the lock is released.
 public struct Guarded<State>: Sendable {
     private let state: Locked<State>
 

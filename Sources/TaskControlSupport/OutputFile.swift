@@ -14,10 +14,10 @@ private import Android
 
 /// A file that appears when it is complete.
 ///
-/// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and
-/// stays; a file that is replaced passes its permissions on. Anything but a regular file, such as a device or a pipe,
-/// is written to directly. A process that is killed leaves the draft: a hidden file whose name begins with
-/// `.taskcontrol-` and ends in `.part`.
+/// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and stays;
+/// the new file has the permissions of the file that it replaces. Anything except a regular file, such as a device or a pipe, is
+/// written to directly. A process that is killed leaves the draft: a hidden file whose name begins with `.taskcontrol-` and ends
+/// in `.part`.
 ///
 /// A file has one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
 public struct OutputFile {
@@ -91,8 +91,8 @@ public struct OutputFile {
         return Int64(status.st_size)
     }
 
-    /// Removes what a draft has from a position on, and continues to write there. A file that is written to directly
-    /// stays as it is.
+    /// Removes the content of a draft from a position on, and continues to write at that position. Has no effect on a file that
+    /// is written to directly.
     public func rewind(to position: Int64) throws(SystemError) {
         guard draft != nil else { return }
         guard ftruncate(file, off_t(position)) == 0, lseek(file, off_t(position), SEEK_SET) >= 0 else {
@@ -105,7 +105,7 @@ public struct OutputFile {
         _ = systemClose(file)
     }
 
-    /// Writes all of it; blocks where the file does.
+    /// Writes all bytes. Blocks while the file blocks, such as a pipe that is not read.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {

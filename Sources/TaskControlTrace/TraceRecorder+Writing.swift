@@ -22,6 +22,7 @@ extension TraceRecorder {
     ///   - format: A page for people, or JSON for Perfetto.
     ///   - path: Relative to the working directory if it does not begin with `/`.
     ///   - title: The heading of the page, or the name of the trace.
+    /// - Throws: ``TraceWriteError`` if the file cannot be written.
     /// - Complexity: O(*n* log *n*) in the number of events.
     public func write(_ format: Format, to path: String, title: String = "Trace") throws(TraceWriteError) {
         let model = model

@@ -20,9 +20,9 @@ internal import TaskControlSupport
 ///
 /// ## Memory and time
 /// The latest ``capacity`` events are kept, about 280 bytes each in addition to their texts; texts longer than 512 bytes are clipped. The
-/// 100,000 events of the default take about 28 MB, allocated as they come. Older events are dropped, and both outputs show how many.
+/// 100,000 events of the default take about 28 MB, allocated as events arrive. Older events are dropped, and both outputs show how many.
 ///
-/// To record an event is a lock and a copy, 0.1 to 0.2 µs: nothing is formatted or written to a file until you ask for it, and
+/// Recording an event takes a lock and a copy, 0.1 to 0.2 µs: nothing is formatted or written to a file until you ask for it, and
 /// recording continues meanwhile.
 ///
 /// A trace is not a log: for one line per event, see `TaskDiagnostics.Configuration.debugLogging`.

@@ -10,10 +10,10 @@ public import Tracing
 /// TaskDiagnostics.install(TracingObserver())
 /// ```
 ///
-/// A span begins and ends with its subject, and is named after the primitive. Its parent is the `ServiceContext.current` of the code that began
-/// the subject. Events between are events of the span, and the fields of all events are attributes such as `taskControl.key`, after redaction.
-/// `taskControl.outcome` is the `TaskEvent.Outcome` of the end. The status is `error` if the subject failed or exceeded its time limit, and was
-/// not cancelled.
+/// A span begins and ends with its subject, the task or call, and is named after the primitive. Its parent is the `ServiceContext.current` of
+/// the code that began the subject. Events between the beginning and the end are events of the span, and the fields of all events are attributes
+/// such as `taskControl.key`, after redaction. `taskControl.outcome` is the `TaskEvent.Outcome` of the end. The status is `error` if the subject
+/// failed or exceeded its time limit, and was not cancelled.
 ///
 /// A caller that joins a flight has a span of its own, `SingleFlight.joined`, with a link to the span of the flight: it ends with the flight, or
 /// when the caller leaves. Its parent is the context of the caller. If the caller joined before the beginning of the flight was delivered, the
@@ -23,12 +23,12 @@ public import Tracing
 /// `ServiceContext.current`, like every task-local, reaches the work of flights, queues, tasks and retries as it was where they were started; in
 /// a flight, as its first caller had it. So a span that is created within the work has the same parent as the span that is created here: it is
 /// a sibling, not a child. An observer does not run the work, so nothing that it does can be a task-local of the work. To have the spans of the
-/// work below one span, open that in the work, with `withSpan`.
+/// work below one span, open that span within the work, with `withSpan`.
 ///
 /// Subjects that began before the observer was added have no span. When the observer is deallocated after its observation, it ends the
 /// spans of the remaining subjects.
 ///
-/// - Complexity: O(1) per event, and memory only for the subjects in flight.
+/// - Complexity: O(1) per event, and memory only for the subjects that have not ended.
 public final class TracingObserver: TaskObserver {
     private let state: Guarded<TracingStateMachine<any Tracing.Span>>
     private let tracer: (any Tracer)?
