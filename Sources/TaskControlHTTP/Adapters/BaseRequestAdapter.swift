@@ -1,4 +1,4 @@
-/// Puts the server's URL before the endpoints' URLs.
+/// Joins the URLs of endpoints to the URL of the server.
 ///
 /// | base | endpoint | |
 /// |---|---|---|
@@ -7,15 +7,16 @@
 /// | `https://h/api/v1?key=1` | `books?page=2` | `https://h/api/v1/books?key=1&page=2` |
 /// | `https://h/api/v1` | `../admin` | throws |
 /// | `https://h/api/v1` | `..%2fadmin`, `..%5cadmin`, `..;/admin` | throws: some servers read these as `../admin` |
-/// | `https://h/api/v1` | `https://elsewhere/books` | throws, unless it was asked for |
-/// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | as it is: such links come from the server |
+/// | `https://h/api/v1` | `https://elsewhere/books` | throws, unless ``allowsOtherServers`` is `true` |
+/// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | unchanged: such links come from the server |
 ///
-/// The base's path is never dropped, and never left: credentials that are meant for this server go nowhere else.
+/// Unless ``allowsOtherServers`` is `true`, no request leaves the base URL with its path, so credentials for this server are not sent
+/// elsewhere.
 public struct BaseRequestAdapter: RequestAdapter {
     /// The URL of the server.
     public let baseURL: URL
 
-    /// Whether an endpoint's URL may lead elsewhere.
+    /// Whether an endpoint may have an absolute URL that leads out of ``baseURL``.
     public let allowsOtherServers: Bool
 
     private let base: JoinedURL.Base?
@@ -23,7 +24,7 @@ public struct BaseRequestAdapter: RequestAdapter {
     /// Creates an adapter for the requests to one server.
     ///
     /// - Parameters:
-    ///   - baseURL: Where the server is: with a scheme and a host. Without them each request fails, and says so.
+    ///   - baseURL: The URL of the server, with a scheme and a host. Without them, each request fails with ``HTTPError/Reason/request``.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`. The client's credentials go there
     ///     too.
     public init(baseURL: URL, allowsOtherServers: Bool = false) {
@@ -35,8 +36,8 @@ public struct BaseRequestAdapter: RequestAdapter {
     /// Creates an adapter for the requests to one server.
     ///
     /// - Parameters:
-    ///   - baseURL: Where the server is: with a scheme and a host, such as `"https://books.example/v1"`. Without them,
-    ///     or with a text that is no URL, each request fails with ``HTTPError/Reason/request``.
+    ///   - baseURL: The URL of the server, with a scheme and a host, such as `"https://books.example/v1"`. Without them,
+    ///     or with a text that is not a URL, each request fails with ``HTTPError/Reason/request``.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`.
     public init(baseURL: RequestURL, allowsOtherServers: Bool = false) {
         self.init(
@@ -45,9 +46,9 @@ public struct BaseRequestAdapter: RequestAdapter {
         )
     }
 
-    /// Puts ``baseURL`` before the request's URL.
+    /// Joins the request's URL to ``baseURL``.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``, if the URL leads out of ``baseURL`` or is of no use.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``, if the URL leads out of ``baseURL`` or is not valid.
     public func adapt(_ request: URLRequest) throws -> URLRequest {
         guard let base else {
             throw HTTPError(

@@ -1,17 +1,17 @@
 // The members of a client that every client has, and those that a client need not implement.
 
 extension Client {
-    /// Sends a request, and returns the decoded content of the response. The form of ``request(_:onProgress:)`` without progress.
+    /// Sends a request, and returns the decoded content of the response. Same as ``request(_:onProgress:)`` without progress.
     public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
         try await request(endpoint, onProgress: nil)
     }
 
-    /// Uploads a body, and returns the decoded content of the response. The form of ``upload(_:onProgress:)`` without progress.
+    /// Uploads a body, and returns the decoded content of the response. Same as ``upload(_:onProgress:)`` without progress.
     public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
         try await upload(endpoint, onProgress: nil)
     }
 
-    /// The main queue.
+    /// The queue of completion handlers: the main queue.
     public var completionQueue: DispatchQueue { .main }
 
     /// Sends a request in a task of its own, and passes the content or the error to a completion handler.

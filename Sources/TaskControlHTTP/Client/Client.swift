@@ -8,8 +8,8 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// let book = try await client.get("books/\(id)", as: Book.self)
 /// ```
 ///
-/// ``EndpointClient`` is the one to use. Code that depends on the protocol can be tested with a client of the test's
-/// own, which needs two methods: `request(_:onProgress:)` and `upload(_:onProgress:)`.
+/// Use ``EndpointClient``. A test of code that depends on the protocol can use a conforming type of its own, which needs two methods:
+/// `request(_:onProgress:)` and `upload(_:onProgress:)`.
 ///
 /// ## Cancellation
 /// A cancelled caller receives `CancellationError`, and the exchange ends; the server sees the connection end.

@@ -9,7 +9,7 @@ extension EndpointClient {
     /// }
     /// ```
     ///
-    /// The endpoint validates the response before; its `content(from:with:)` is not called.
+    /// The endpoint validates the response before the closure is called; its `content(from:with:)` is not called.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the request.
@@ -31,7 +31,7 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint. It validates the response; its `content(from:with:)` is not called.
-    ///   - onProgress: Called when more has been sent or received, one call after another, from any thread.
+    ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread.
     ///   - receive: Called once, in the caller's isolation. When it returns the exchange is over, even if there is more
     ///     to read.
     /// - Returns: The value of `receive`.
@@ -46,12 +46,12 @@ extension EndpointClient {
 
     /// Sends a request, and writes the body of its response to a file, as it arrives.
     ///
-    /// The file appears when the body is complete. A file that exists is replaced in one step, and passes its permissions
-    /// on. A symbolic link is followed, and stays.
+    /// The file appears when the body is complete. An existing file is replaced in one step, and the new file has its permissions. A symbolic link
+    /// is followed, and stays.
     ///
     /// Without `resuming:`, the body is in a hidden file in the same folder until then, which is removed if the call fails.
     /// A process that is killed leaves the hidden file, whose name begins with `.taskcontrol-` and ends in `.part`. Nothing
-    /// removes it. Anything but a regular file, such as a device or a pipe, is written to directly, as the body arrives; a
+    /// removes it. Anything except a regular file, such as a device or a pipe, is written to directly, as the body arrives; a
     /// pipe blocks the caller's thread while nothing reads from it.
     ///
     /// With `resuming:`, the body is in ``DownloadResumption/partialFile`` until then, which stays if the call fails and the
@@ -65,20 +65,20 @@ extension EndpointClient {
     /// endpoint sets that header. Without `resuming:`, only a request for the rest does, so the download of a body that the
     /// server compresses begins again.
     ///
-    /// The response to a continuation is a 206 with the headers of the rest, and the call returns this head. The endpoint
-    /// validates it as the 200 of the whole content, without `Content-Range` and with the length of the whole: it need not
-    /// accept 206. Nothing is resumed for a request with a method other than GET or a `Range` of its own.
+    /// The response to a continuation is a 206 with the headers of the rest, and the call returns this head. The endpoint validates it as a 200
+    /// with the whole content, without `Content-Range` and with the length of the whole: it need not accept 206. Nothing is resumed for a request
+    /// with a method other than GET or a `Range` of its own.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the request. It validates the response; its `content(from:with:)` is not called.
-    ///   - file: Where to, in a folder that exists.
+    ///   - file: The target, in a folder that exists.
     ///   - resumption: Keeps the received part if the call fails or is cancelled, and continues the part of an earlier call.
     ///     By default `nil`: an attempt continues those of the same call, and nothing is kept.
-    ///   - onProgress: Called when more has arrived, including what was received before, one call after another, from any thread. It should return
-    ///     quickly: a closure that blocks holds up the download, and may hold up others.
+    ///   - onProgress: Called when more bytes have arrived, one call after another, from any thread. The received bytes include those of a
+    ///     continued part. The closure should return quickly: if it blocks, it delays the download, and may delay others.
     /// - Returns: The head of the response.
-    /// - Throws: The errors of ``request(_:onProgress:)``, and those of the file system, unchanged. A status that is not 2xx throws too, also where
-    ///   the endpoint takes it.
+    /// - Throws: The errors of ``request(_:onProgress:)``, and those of the file system, unchanged. ``HTTPError`` for a status that is not 2xx,
+    ///   even if the endpoint accepts it.
     @discardableResult
     public func download<E: Endpoint>(
         _ endpoint: E,

@@ -1,4 +1,4 @@
-/// The name that an ``EndpointClient`` has in Apexy, for code that comes from there. It may have any transport.
+/// The name of ``EndpointClient`` in the library Apexy, for code that migrates from Apexy. The client may have any transport.
 public typealias URLSessionClient = EndpointClient
 
 /// Sends endpoints' requests to a server.
@@ -16,7 +16,7 @@ public typealias URLSessionClient = EndpointClient
 /// errors of the transport, as the ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit;
 /// `CancellationError` if the caller is cancelled.
 ///
-/// Safe to use from any thread and any isolation. A call keeps the client until it has ended; a session that the client
+/// Safe to use from any thread and any isolation. A call retains the client until it has ended; a session that the client
 /// created is invalidated when the client is deallocated.
 public final class EndpointClient: Client {
     /// The name of the client in diagnostics.

@@ -14,8 +14,8 @@ extension Deadline {
     ///   - value: The value of the header; `nil` if the request has none.
     ///   - header: The header, which decides the format.
     ///   - clock: The clock that measures the time.
-    /// - Returns: `nil` if there is no value, or if the value is not of the format, which is reported to observers: a request without a usable deadline
-    ///   is a request like any other.
+    /// - Returns: `nil` if there is no value, or if the value does not have the format, which is reported to observers. Handle such a request as one
+    ///   without a deadline.
     public init?(remaining value: String?, in header: DeadlineHeader, clock: some Clock<Duration> = ContinuousClock()) {
         guard let value else { return nil }
         guard let duration = header.duration(from: value) else {

@@ -31,17 +31,17 @@ public struct DeadlineHeader: Sendable, Hashable {
         self.format = format
     }
 
-    /// `Request-Timeout`, in milliseconds.
+    /// The header `Request-Timeout`, in milliseconds.
     public static let requestTimeout = DeadlineHeader(name: "Request-Timeout", format: .milliseconds)
-    /// `grpc-timeout`, as gRPC sends it.
+    /// The header `grpc-timeout`, in the format of gRPC.
     public static let grpcTimeout = DeadlineHeader(name: "grpc-timeout", format: .grpc)
-    /// `x-envoy-expected-rq-timeout-ms`, which Envoy's router sends to the servers behind it.
+    /// The header `x-envoy-expected-rq-timeout-ms`, which Envoy's router sends to the servers behind it.
     public static let envoyExpectedTimeout = DeadlineHeader(
         name: "x-envoy-expected-rq-timeout-ms",
         format: .milliseconds
     )
 
-    /// Returns the value for a duration: rounded down, so that the server does not see a later deadline, and at least one unit.
+    /// Returns the value of the header for a duration: rounded down, so that the server does not see a later deadline, and at least one unit.
     ///
     /// - Parameter remaining: The time that is left, more than zero. A duration of more than 100 years counts as 100 years.
     public func value(for remaining: Duration) -> String {
@@ -57,7 +57,7 @@ public struct DeadlineHeader: Sendable, Hashable {
         }
     }
 
-    /// Returns the duration of a value; `nil` if it is not of the format.
+    /// Returns the duration that a value of the header contains; `nil` if the value does not have the format.
     ///
     /// - Parameter value: The value of the header. A duration of more than 100 years counts as 100 years.
     public func duration(from value: String) -> Duration? {

@@ -10,13 +10,13 @@
 /// has another representation by then, it sends that one as a whole, and the download begins with its first byte.
 ///
 /// A part of a representation with an entity tag is joined only with a rest that has the same tag. A rest without a tag is
-/// not used: the download begins with its first byte. Of a representation that has only a date, a rest with another date
-/// is not used, but a rest without a date is: if a server ignores `If-Range` and sends no date, parts of two
+/// not used: the download begins with its first byte. For a representation that has only a date, a rest with another date
+/// is not used, but a rest without a date is used: if a server ignores `If-Range` and sends no date, parts of two
 /// representations are joined. Use such a server with a checksum of the content, or without a resumption.
 ///
-/// Beside the file, a file with `.resume` after its name has the validator and a fingerprint of the URL: a download of
-/// another URL begins again. When the download is complete, the part takes the place of the target in one step, and both
-/// files are gone. So the part must be on the volume of the target.
+/// Beside the file, a file with `.resume` after its name contains the validator and a fingerprint of the URL: a download
+/// of another URL begins again. When the download is complete, the part replaces the target in one step, and both files
+/// are removed. So the part must be on the volume of the target.
 ///
 /// The part is not synchronized with the disk: after a power failure, call ``discard()`` before the next download.
 public struct DownloadResumption: Sendable, Hashable {
@@ -25,8 +25,8 @@ public struct DownloadResumption: Sendable, Hashable {
 
     /// Creates a resumption with a file of its own.
     ///
-    /// - Parameter partialFile: The file of the received part, on the volume of the target, in a folder that exists. No
-    ///   two downloads use it at once: the second one fails with a `CocoaError` of the code `fileLocking`.
+    /// - Parameter partialFile: The file of the received part, on the volume of the target, in a folder that exists. Two
+    ///   downloads cannot use it at the same time: the second one fails with a `CocoaError` of the code `fileLocking`.
     public init(partialFile: URL) {
         self.partialFile = partialFile
     }
@@ -47,7 +47,7 @@ public struct DownloadResumption: Sendable, Hashable {
 
     /// Removes the received part. Do not call this while a download uses it.
     ///
-    /// - Throws: The error of the file system; not for a part that does not exist.
+    /// - Throws: The error of the file system. A part that does not exist is not an error.
     public func discard() throws {
         for file in [recordFile, partialFile] { try Self.remove(file) }
     }

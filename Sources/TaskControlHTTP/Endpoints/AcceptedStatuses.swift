@@ -11,7 +11,7 @@ public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
 
     /// Creates a set of the statuses in a range.
     ///
-    /// - Parameter range: For example `200..<400`.
+    /// - Parameter range: The range of statuses, such as `200..<400`.
     public init(_ range: Range<Int>) {
         self.range = range
     }
@@ -22,7 +22,7 @@ public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
         others = Set(statuses)
     }
 
-    /// 200 to 299, the statuses of success (RFC 9110, 15.3).
+    /// The statuses of success, 200 to 299 (RFC 9110, 15.3).
     public static let successful = AcceptedStatuses(200..<300)
 
     /// All statuses.

@@ -16,8 +16,8 @@
 ///
 /// An error that an endpoint throws reaches the caller unchanged.
 ///
-/// Its methods run in the caller's isolation. So a body of megabytes that is asked for on the main actor is also
-/// decoded there: ask for such a one from a function that is `@concurrent`.
+/// The methods of an endpoint run in the caller's isolation. So a large body that is requested on the main actor is
+/// also decoded there: request it from a `@concurrent` function.
 public protocol Endpoint: ResponseEndpoint {
     /// Returns the request, without the parts that all requests have in common: the server, and the credentials.
     ///

@@ -27,7 +27,7 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         ///   - name: The name of the field.
         ///   - data: The content of the file.
         ///   - fileName: The name of the file.
-        ///   - contentType: Its media type. Control characters are removed.
+        ///   - contentType: The media type of the file. Control characters are removed.
         public static func file(
             _ name: String,
             _ data: Data,

@@ -11,7 +11,7 @@
 ///
 /// A whole segment whose value is `.`, `..` or empty would change the path. Such a call fails with ``HTTPError/Reason/request``, and nothing is sent.
 public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// The text, escaped.
+    /// The text of the URL, escaped.
     public let description: String
 
     private let isValid: Bool
@@ -33,7 +33,7 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         isValid = stringInterpolation.isValid
     }
 
-    /// The URL; `nil` if the text is none.
+    /// The URL; `nil` if the text is not a URL.
     public var url: URL? { isValid ? URL(string: description) : nil }
 
     /// Collects the literals and the values of a ``RequestURL``.
@@ -41,12 +41,12 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         fileprivate var text = ""
         fileprivate var isValid = true
 
-        /// Creates an empty text.
+        /// Creates an empty interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
-        /// Appends a part of the URL.
+        /// Appends literal text; characters that no URL can contain are escaped.
         public mutating func appendLiteral(_ literal: String) { text += literal.urlEscaped }
 
         /// Appends the description of a value, escaped.

@@ -1,9 +1,9 @@
 /// A request whose response is decoded, and the policies under which it is sent: the common part of
 /// ``Endpoint`` and ``UploadEndpoint``.
 ///
-/// Everything has a default, except the content of a type that is not `Decodable`, `Data`, `String` or `Void`. A type
-/// conforms to ``Endpoint`` or ``UploadEndpoint``, which add the request. ``URLRequestBuildable`` has the functions
-/// that make it: `get("books")`.
+/// Every requirement has a default implementation, except `content(from:with:)` for a content type that is not
+/// `Decodable`, `Data`, `String` or `Void`. A type conforms to ``Endpoint`` or ``UploadEndpoint``, which add the
+/// request. ``URLRequestBuildable`` has the functions that create the request, such as `get("books")`.
 public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// The type of the decoded response.
     associatedtype Content: Sendable
@@ -34,8 +34,8 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// }
     /// ```
     ///
-    /// Called once per call of the client, before `makeRequest()`. The host's retry budget stays the client's: a
-    /// budget is made for the first request to a host.
+    /// Called once per call of the client, before `makeRequest()`. The client creates the retry budget of a host for
+    /// the first request to that host, and keeps it: a later change of a budget per host has no effect on it.
     ///
     /// - Parameter policies: The policies of the client.
     func adjust(_ policies: inout ClientPolicies)
@@ -56,10 +56,10 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
 }
 
 extension ResponseEndpoint {
-    /// `nil`: the decoder of the client is used.
+    /// The decoder of this endpoint: `nil`, so the decoder of the client is used.
     public var decoder: JSONDecoder? { nil }
 
-    /// `nil`: the encoder of the client is used.
+    /// The encoder of this endpoint: `nil`, so the encoder of the client is used.
     public var encoder: JSONEncoder? { nil }
 
     /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a
@@ -71,10 +71,10 @@ extension ResponseEndpoint {
         try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
 
-    /// Leaves the policies unchanged.
+    /// Leaves the policies of the client unchanged.
     public func adjust(_ policies: inout ClientPolicies) {}
 
-    /// 200 to 299.
+    /// The statuses that this endpoint accepts: 200 to 299.
     public var acceptedStatuses: AcceptedStatuses { .successful }
 
     /// Checks the status against ``acceptedStatuses``.

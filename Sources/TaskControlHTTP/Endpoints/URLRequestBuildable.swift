@@ -1,4 +1,4 @@
-/// Makes the usual requests. Every endpoint inherits these methods.
+/// A type with methods that create GET, POST, PUT, PATCH and DELETE requests. Every endpoint inherits these methods.
 ///
 /// ```swift
 /// struct CoverEndpoint: Endpoint {
@@ -12,7 +12,7 @@
 /// ```
 ///
 /// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a bare one as a
-/// space. A header that is invalid, and a text that is no URL, fail the call with ``HTTPError/Reason/request``.
+/// space. A header that is invalid, and a text that is not a URL, fail the call with ``HTTPError/Reason/request``.
 public protocol URLRequestBuildable {}
 
 extension URLRequestBuildable {

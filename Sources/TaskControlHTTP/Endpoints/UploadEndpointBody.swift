@@ -15,19 +15,19 @@ public enum UploadEndpointBody: Sendable {
     /// Returns a body that is a stream, which is read while it is sent.
     ///
     /// - Parameters:
-    ///   - length: In bytes, if it is known: then it is sent as `Content-Length`, and a stream that has more or less
-    ///     fails the upload. `nil`: the body is sent in chunks.
-    ///   - open: Makes the stream, unopened. Called each time that the body is sent: again for a retry, for a new
-    ///     token, and where a server redirects the upload.
+    ///   - length: The length in bytes, which is sent as `Content-Length`; a stream that has more or fewer bytes fails the upload. `nil` if it
+    ///     is not known: the body is sent in chunks.
+    ///   - open: Creates the stream, which must not be open yet. Called each time that the body is sent: again for a retry, for a new
+    ///     credential, and if a server redirects the upload.
     public static func stream(length: Int64?, open: @escaping @Sendable () throws -> InputStream) -> UploadEndpointBody
     {
         .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
     }
 
     /// Returns a body that is a stream of unknown length, which is read while it is sent, and can be sent once: a request that would have to be
-    /// sent again fails with the error of the first time. A body of ``stream(length:open:)`` can be sent again.
+    /// sent again fails with the error of the first attempt. A body of ``stream(length:open:)`` can be sent again.
     ///
-    /// - Parameter stream: Unopened; no other code uses it from then on.
+    /// - Parameter stream: The stream, which must not be open yet. No other code may use it afterwards.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {
         let once = OneTimeStream(stream)
         return .stream(UploadStream(length: nil, canBeSentAgain: false) { try once.take() })

@@ -5,6 +5,6 @@ public struct UploadStream: Sendable {
 
     let canBeSentAgain: Bool
 
-    /// Makes the stream, unopened.
+    /// Creates the stream, which is not open yet.
     public let open: @Sendable () throws -> InputStream
 }

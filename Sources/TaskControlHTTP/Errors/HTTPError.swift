@@ -4,12 +4,12 @@
 /// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
 /// ```
 ///
-/// The error can be shown and logged. Its URL is without user, password and fragment, and has the names of its query items and not their values.
-/// The body of a response with a 2xx status is not shown at all, since it may be a credential as a whole. In the first bytes of any other
-/// body, and in the text of ``underlyingError``, `…` replaces what the request carried as a credential and what looks like one: a value whose
-/// name says so (`token`, `password`, `private_key` and the like), in JSON, XML, HTML, forms, headers and lines of a configuration, and, whatever its
-/// name, a JSON Web Token, a block of PEM, and what follows `Bearer` or `Basic`. `description`, `dump` and the other texts of the error
-/// are made that way. A credential without any of these marks is not recognized.
+/// The error can be shown and logged. Its URL is without user, password and fragment, and has the names of its query items and not their values. The
+/// body of a response with a 2xx status is not shown at all, since it may be a credential as a whole. In the first bytes of any other body, and in the
+/// text of ``underlyingError``, `…` replaces what the request carried as a credential and what looks like one: a value whose name says so (`token`,
+/// `password`, `private_key` and the like), in JSON, XML, HTML, forms, headers and lines of a configuration, and, regardless of the name, a JSON Web
+/// Token, a block of PEM, and the text after `Bearer` or `Basic`. `description`, `dump` and the other texts of the error are made that way. A
+/// credential without any of these marks is not recognized.
 ///
 /// Errors of an endpoint, an adapter or an authenticator are not wrapped in this error, and neither are the `CancellationError` of a caller that
 /// is cancelled, `TimeoutError`, and the errors of ``HTTPResilience`` for a call that is refused.
@@ -36,10 +36,10 @@ public struct HTTPError: Error, Sendable {
     /// The kind of failure.
     public let reason: Reason
 
-    /// A text with more information than the reason.
+    /// A text with more information than the reason; `nil` if there is none.
     public let detail: String?
 
-    /// The error of the layer below.
+    /// The error of the layer below, such as the transport or the decoder; `nil` if there is none.
     public let underlyingError: (any Error)?
 
     /// The request. Kept as it is: most errors are never shown, and the text of an error takes time to create.
@@ -48,7 +48,7 @@ public struct HTTPError: Error, Sendable {
     /// The first bytes of the response's body.
     private var body: Redaction.Excerpt?
 
-    /// The method of the request.
+    /// The method of the request; `nil` if there is no request.
     public var method: String? { asked?.method }
 
     /// The URL of the request, without its secrets.
@@ -72,7 +72,7 @@ public struct HTTPError: Error, Sendable {
     ///
     /// - Parameters:
     ///   - reason: The kind of failure.
-    ///   - detail: A text with more information than the reason.
+    ///   - detail: A text with more information than the reason; `nil` if there is none.
     ///   - underlyingError: The error of the layer below, such as a `DecodingError`.
     public init(_ reason: Reason, detail: String? = nil, underlyingError: (any Error)? = nil) {
         self.reason = reason
@@ -144,7 +144,7 @@ extension HTTPError {
 extension HTTPError: RetryAfterProviding {}
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// One line for people.
+    /// The error in one line, without credentials.
     public var description: String { line(bodyPrefix, cause: underlyingError.map(Redaction.text(of:))) }
 
     func line(_ bodyPrefix: String?, cause: String?) -> String {

@@ -16,8 +16,8 @@ public import Observation
 /// }
 /// ```
 ///
-/// A view of SwiftUI that reads ``state`` follows it: the loader is `Observable` (macOS 14, iOS 17, tvOS 17, watchOS
-/// 10, and Linux). Elsewhere, and outside views, ``observe(_:)`` calls a handler after each change.
+/// A view of SwiftUI that reads ``state`` is updated when the state changes: the loader is `Observable` (macOS 14, iOS
+/// 17, tvOS 17, watchOS 10, and Linux). Elsewhere, and outside views, ``observe(_:)`` calls a handler after each change.
 ///
 /// ## Ordering
 /// The state changes on the main actor only. Only the newest load changes the state: the result of a load that was
@@ -73,7 +73,7 @@ public final class ContentLoader<Content: Sendable> {
         self.init(name: name, content: content) { try await client.request(endpoint) }
     }
 
-    /// The state. Observable.
+    /// The state of the content, which is observable.
     public var state: LoadingState<Content> {
         registrar.access(self)
         return machine.state
@@ -102,7 +102,7 @@ public final class ContentLoader<Content: Sendable> {
         begin(replacesRunning: true)
     }
 
-    /// Cancels the running load, if there is one. The state is the one before that load.
+    /// Cancels the running load, if there is one. The state becomes the one before that load.
     public func cancel() {
         change {
             $0.cancel()
@@ -145,7 +145,7 @@ public final class ContentLoader<Content: Sendable> {
     /// observation = books.observe { [weak self] in self?.render() }
     /// ```
     ///
-    /// The handler is not called for the present state. Handlers run on the main actor, in the order of their
+    /// The handler is not called for the current state. Handlers run on the main actor, in the order of their
     /// registration, before the call that changes the state returns. A handler may call the loader; those after it then
     /// read the newer state.
     ///

@@ -46,7 +46,7 @@ extension LoadingState {
         if case .failure(let error, _) = self { error } else { nil }
     }
 
-    /// Returns the state with its content transformed.
+    /// Returns the same state with transformed content.
     public func map<Other>(_ transform: (Content) throws -> Other) rethrows -> LoadingState<Other> {
         switch self {
         case .initial: .initial
@@ -58,8 +58,9 @@ extension LoadingState {
 
     /// Combines the states of two loaders, for a screen that shows both contents.
     ///
-    /// The combination is loading while either state is, failed if either has failed, with the error of this state
-    /// first, and initial while either is initial. It has content if both have content.
+    /// The combination is loading if either state is loading. Otherwise it has failed if either state has failed; if
+    /// both have failed, the error is that of this state. Otherwise it is initial if either state is initial. It has
+    /// content if both states have content.
     ///
     /// ```swift
     /// let state = organization.state.merge(repositories.state) { Overview($0, $1) }
@@ -78,7 +79,7 @@ extension LoadingState {
 
 /// Failures are equal if their caches are equal and their errors have the same domain and code, as `NSError` has them.
 extension LoadingState: Equatable where Content: Equatable {
-    /// Returns whether both states are the same, with equal contents.
+    /// Returns whether two states are the same, with equal contents, and with errors of the same domain and code.
     public static func == (one: LoadingState, other: LoadingState) -> Bool {
         switch (one, other) {
         case (.initial, .initial): return true

@@ -7,30 +7,28 @@
 /// let client = EndpointClient(baseURL: url, policies: ClientPolicies(authenticator: authenticator))
 /// ```
 ///
-/// A response with the status 401 is a rejection, unless a redirect has led to another origin, which was not shown the
-/// credential. However many requests meet one, there is one refresh for all of them, and each is sent once more, with
-/// the new credential. A request that was sent with an older credential than the current one is sent once more without
-/// a refresh. A second rejection is not answered: the call fails with ``HTTPError/Reason/unauthorized``, unless the
-/// endpoint's `validate` has its own words for it.
+/// A response with the status 401 is a rejection, unless a redirect has led to another origin, to which the credential was not sent. Requests
+/// that are rejected at the same time share one refresh, and each is sent once more, with the new credential. A request that was sent with an
+/// older credential than the current one is sent once more without a refresh. After a second rejection the call fails with
+/// ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate` throws another error.
 ///
 /// With a ``CredentialExpiration``, a credential is renewed before it expires.
 ///
-/// A refresh that fails fails all requests that wait for it with its error; the next request tries again.
+/// If a refresh fails, all requests that wait for it fail with its error; the next request tries again.
 ///
 /// An authenticator can be shared by several clients of one server. It keeps the credential in memory, and logs nothing.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves at once. The refresh continues, even if all callers have left: a server may have
-/// replaced the old credential already. So give the refresh a time limit: while it runs, all requests that need a
-/// credential wait for it.
+/// A cancelled caller returns at once. The refresh continues, even if all callers have left: a server may have replaced the old credential
+/// already. Give the refresh a time limit, since while it runs, all requests that need a credential wait for it.
 public final class Authenticator: Sendable {
     private let source: any CredentialSource
 
     /// Creates an authenticator for any kind of credential.
     ///
     /// - Parameters:
-    ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
-    ///   - expiration: When credentials expire, to renew them before. By default they are renewed when the server
+    ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
+    ///   - expiration: The rule for when credentials expire, so that they are renewed before. By default they are renewed when the server
     ///     rejects them.
     ///   - attach: Puts the credential into a request. An error that it throws fails the call, unchanged. A request that it
     ///     leaves unchanged is not sent: the call throws ``HTTPError/Reason/request``, since Foundation drops a header
@@ -53,8 +51,8 @@ public final class Authenticator: Sendable {
     /// read from, is not sent: the call throws ``HTTPError/Reason/request``.
     ///
     /// - Parameters:
-    ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
-    ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
+    ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
+    ///   - expiration: The rule for when tokens expire, so that they are renewed before. By default they are renewed when the server rejects
     ///     them.
     ///   - refresh: Gets a new token, given the rejected one, or `nil` if there was none. Must not use a client that
     ///     has this authenticator: such a call throws, since it would wait for itself.
@@ -74,8 +72,8 @@ public final class Authenticator: Sendable {
     /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750), and whose refresh does not need the rejected token.
     ///
     /// - Parameters:
-    ///   - initial: The first credential; `nil`: the first request obtains one by `refresh`.
-    ///   - expiration: When tokens expire, to renew them before. By default they are renewed when the server rejects
+    ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
+    ///   - expiration: The rule for when tokens expire, so that they are renewed before. By default they are renewed when the server rejects
     ///     them.
     ///   - refresh: Gets a new token. Must not use a client that has this authenticator: such a call throws, since it would wait
     ///     for itself.

@@ -1,8 +1,8 @@
 /// The policies of a client: credentials, retries, and limits. All of them are off by default.
 ///
-/// From the outside in: ``timeLimit`` for all of a call, the adapter, the limits, the throttle and the breaker of
+/// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call, the adapter, the limits, the throttle and the breaker of
 /// ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the ``authenticator``, ``coalescesGETRequests``,
-/// the hedging of ``resilience``, the exchange. Without the hedging, it is the order of the standard HTTP pipeline of .NET.
+/// the hedging of ``resilience``, the exchange. Except for the hedging, this is the order of the standard HTTP pipeline of .NET.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials.
     public var authenticator: Authenticator?
@@ -10,8 +10,8 @@ public struct ClientPolicies: Sendable {
     /// The rule for when a request is sent again.
     public var retry: HTTPRetryPolicy?
 
-    /// The protection of the hosts: limits, throttle, breaker and hedging, per host or shared. Its attempts are those of ``retry`` and
-    /// ``attemptTimeLimit``, where these are given; see ``HTTPResilience``. `nil`: none.
+    /// The protection of the hosts: limits, throttle, breaker and hedging, per host or shared. If ``retry`` or ``attemptTimeLimit`` is set, it
+    /// replaces the retries or the time limit of this policy; see ``HTTPResilience``. `nil`: none.
     public var resilience: HTTPResilience?
 
     /// The longest time that a call may take, with all of its attempts and delays, and with the reading of a response that is
@@ -40,7 +40,7 @@ public struct ClientPolicies: Sendable {
     /// began before the write, and receive the earlier content.
     ///
     /// ## What callers share
-    /// Each caller's endpoint makes its own content, and the observer is called for each. Progress is only known at the
+    /// Each caller's endpoint decodes the content for that caller, and the observer is called for each caller. Progress is only known at the
     /// end of the exchange. A response that is streamed or written to a file is not shared. A caller that is cancelled
     /// leaves; the exchange is cancelled with its last caller.
     public var coalescesGETRequests: Bool
@@ -49,13 +49,13 @@ public struct ClientPolicies: Sendable {
     /// decompression. A larger one ends the exchange, and the call throws
     /// ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
     ///
-    /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and little enough for
-    /// the memory of an app's extension. Without a limit, half a megabyte of gzip can become half a gigabyte. A body that is
-    /// streamed or written to a file is not collected, and has no limit.
+    /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and small enough for the memory of an app extension.
+    /// Without a limit, half a megabyte of gzip can become half a gigabyte. A body that is streamed or written to a file is not collected, and has no
+    /// limit.
     public var bodyLimit: Int?
 
-    /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`). `nil`, the default: none is
-    /// sent.
+    /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`). `nil`, the default, sends
+    /// none.
     ///
     /// An attempt whose deadline has passed is not made, with a header or without: the call throws `DeadlineExceededError`. A GET request that shares
     /// an exchange (``coalescesGETRequests``) sends no header: its callers have different deadlines.
@@ -68,7 +68,7 @@ public struct ClientPolicies: Sendable {
     ///
     /// - Parameters:
     ///   - authenticator: Attaches credentials.
-    ///   - retry: When a request is sent again.
+    ///   - retry: The rule for when a request is sent again.
     ///   - resilience: The protection of the hosts.
     ///   - timeLimit: The longest time that a call may take.
     ///   - attemptTimeLimit: The longest time that an attempt may take.

@@ -11,7 +11,8 @@
 public struct CredentialExpiration<Credential: Sendable>: Sendable {
     private let date: @Sendable (Credential) -> Date?
 
-    /// The time before its expiration at which a credential is renewed, but not before half of its life.
+    /// The time before its expiration at which a credential is renewed, but never during the first half of its
+    /// lifetime.
     public let margin: Duration
 
     /// Returns the current time.

@@ -14,7 +14,7 @@ public import TaskControlResilience
 /// | part | applies to |
 /// |---|---|
 /// | `concurrency`, `rate`, `throttle`, `breaker` | each call, once, regardless of its attempts |
-/// | `adaptiveLimit` | each call, until a transfer has the head of its response, so that the duration does not depend on the length |
+/// | `adaptiveLimit` | each call; a transfer only until the head of its response has arrived, so that the duration does not depend on the length |
 /// | `retry` | each request that ``HTTPRetryPolicy`` allows to repeat, if ``ClientPolicies/retry`` is `nil` |
 /// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
@@ -26,7 +26,7 @@ public import TaskControlResilience
 /// ## Attempts
 /// There is one set of rules for retries: those of ``HTTPRetryPolicy``. With ``ClientPolicies/retry``, the policy's `retry` is not used.
 /// Without it, `retry` gives the number of attempts, the delays, the budget and `maxElapsed`, and its `shouldRetry` can exclude errors; methods,
-/// bodies and statuses are those of `HTTPRetryPolicy()`. With a throttle, its account pays for all retries and hedges.
+/// bodies and statuses are those of `HTTPRetryPolicy()`. With a throttle, its budget pays for all retries and hedges.
 ///
 /// A hedge is a second exchange of the same attempt, with the same credential, so that ``ResponseObserver`` is called and `attemptTimeLimit` counts
 /// once for both. (In `withPolicy` it is outside the retries.) The response that arrives first is returned after the other exchange has been
@@ -38,17 +38,17 @@ public import TaskControlResilience
 ///
 /// - A response with a 5xx status or 429 is a failure, also where the endpoint accepts it. Any other response is a success, also where the
 ///   endpoint or the decoder throws.
-/// - An error of the transport that may pass, and a `TimeoutError` of a limit of the client, are failures.
-/// - A call that is cancelled, or that ends at a deadline, says nothing, nor does a call that has sent nothing. Errors of the transport that
-///   another attempt cannot change say nothing either: ``HTTPRetryPolicy`` lists them.
+/// - A transient error of the transport, and a `TimeoutError` of a limit of the client, are failures.
+/// - A call that is cancelled, or that ends at a deadline, does not count, nor does a call that has sent nothing. Errors of the transport that
+///   another attempt cannot change do not count either: ``HTTPRetryPolicy`` lists them.
 ///
-/// `isFailure` of the throttle and of the breaker is asked about failures alone, and can exclude some: a failure of status 501 is an
-/// ``HTTPError`` with that ``HTTPError/statusCode``. A response that is streamed or downloaded is counted when its head is there, so that a long
-/// transfer is no sign of an outage; later errors of its body are not counted.
+/// `isFailure` of the throttle and of the breaker is called only for these failures, and can exclude some of them: a failure of status 501 is an
+/// ``HTTPError`` with that ``HTTPError/statusCode``. A response that is streamed or downloaded is counted when its head has arrived, so that a long
+/// transfer does not count as an outage; later errors of its body are not counted.
 ///
 /// ## Refused calls
-/// A call that is refused throws the error of the part, as it is: `CircuitOpenError`, `RequestThrottledError`, `RateLimitExceededError` or
-/// `ConcurrencyLimitError`. Nothing is sent, the observer is not called, and the call is not retried.
+/// A call that is refused throws the unchanged error of the part that refuses it: `CircuitOpenError`, `RequestThrottledError`,
+/// `RateLimitExceededError` or `ConcurrencyLimitError`. Nothing is sent, the observer is not called, and the call is not retried.
 public struct HTTPResilience: Sendable {
     private enum Kind {
         case perHost(@Sendable (_ host: String) -> ResiliencePolicy)
@@ -57,12 +57,12 @@ public struct HTTPResilience: Sendable {
 
     private let kind: Kind
 
-    /// Creates a policy per host: the host of the request, in lowercase, wherever a redirect leads.
+    /// Creates a policy per host: the host of the request, in lowercase, even if a redirect leads to another host.
     ///
     /// A client keeps the policies of 64 hosts, and evicts unused ones first. An evicted policy is created again on demand. Policies with calls
-    /// and policies whose breaker refuses calls are not evicted, so there may be more of them for that time.
+    /// and policies whose breaker refuses calls are not evicted, so there may temporarily be more than 64.
     ///
-    /// - Parameter make: Creates the policy of a host, for a client's first request to it. An endpoint that has a closure of its own uses the
+    /// - Parameter make: Creates the policy of a host, for a client's first request to it. An endpoint that sets another closure uses the
     ///   policy that the client keeps, if there is one.
     public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
         HTTPResilience(kind: .perHost(make))

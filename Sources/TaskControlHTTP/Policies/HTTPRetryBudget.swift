@@ -24,7 +24,7 @@ public struct HTTPRetryBudget: Sendable {
     /// Returns one budget for all hosts, which other clients and calls of `retry` may share.
     public static func shared(_ budget: RetryBudget) -> HTTPRetryBudget { HTTPRetryBudget(kind: .shared(budget)) }
 
-    /// Retries are not limited.
+    /// No budget: retries are not limited.
     public static let unlimited = HTTPRetryBudget(kind: .unlimited)
 
     func budget(for host: String?, in budgets: HostTable<RetryBudget>) -> RetryBudget? {

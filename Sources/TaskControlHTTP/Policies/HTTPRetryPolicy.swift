@@ -5,33 +5,33 @@
 /// let patient = HTTPRetryPolicy(attempts: 5, maxElapsed: .seconds(60))
 /// ```
 ///
-/// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport,
-/// with an error that may pass, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are
-/// left; the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, lifts the delay as `RetryAfterProviding`
-/// says. A `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once with an error whose
-/// ``HTTPError/retryAfter`` says when to come back.
+/// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport with an
+/// error that may be transient, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are
+/// left; the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, increases the delay as described at
+/// `RetryAfterProviding`. A `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
+/// with an error whose ``HTTPError/retryAfter`` says when to try again.
 ///
-/// Errors that another attempt cannot change are not repeated, and cost the budget nothing: a certificate that is not trusted, a URL that
-/// cannot be asked for, a redirect that leads nowhere, an upload whose length is not the given one, a header that cannot be sent. Every other
-/// error of a transport may pass.
+/// Errors that another attempt cannot change are not repeated, and cost the budget nothing: a certificate that is not trusted, a URL that is
+/// not supported, a redirect to a location that is not valid, an upload whose length is not the given one, a header that cannot be sent. Every
+/// other error of a transport counts as transient.
 ///
-/// One of these statuses fails the call also at the last attempt: with what the endpoint's `validate` says of it, or with
-/// ``HTTPError/Reason/status``. To a request that can't be repeated it is an answer like any other.
+/// One of these statuses fails the call also at the last attempt: with the error that the endpoint's `validate` throws for it, or with
+/// ``HTTPError/Reason/status``. For a request that cannot be repeated, such a status is handled like any other.
 ///
 /// A response that is streamed is requested again only before its body begins. A download to a file is also requested again
 /// when its body breaks off, and continues there if the server can; see ``DownloadResumption``. A download to a device or a
 /// pipe is not.
 ///
-/// With a throttle in ``ClientPolicies/resilience``, its account pays for the retries in place of ``budget``.
+/// With a throttle in ``ClientPolicies/resilience``, the budget of the throttle pays for the retries in place of ``budget``.
 ///
-/// Two requests count as the same attempt here as the request before: the one with a new credential, which the
+/// Two requests count as part of the attempt of the request before: the one with a new credential, which the
 /// ``Authenticator`` attaches, and the one for the whole content, which a download sends if the server cannot continue
 /// it, for example after a 416.
 public struct HTTPRetryPolicy: Sendable {
     /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.
     public var attempts: Int
 
-    /// The delays after failed attempts. By default 50 ms, doubled each time, 20 s at most, and of that a random part: as in the AWS SDKs.
+    /// The delays after failed attempts. By default a random time up to 50 ms, a limit that doubles each time up to 20 s: as in the AWS SDKs.
     public var backoff: RetryBackoff
 
     /// The budget that limits retries. By default each host has a bucket as in the AWS SDKs.
@@ -52,9 +52,10 @@ public struct HTTPRetryPolicy: Sendable {
     ///   - attempts: The maximum number of attempts, including the first. Less than 1 counts as 1.
     ///   - backoff: The delays after failed attempts.
     ///   - budget: The budget that limits retries.
-    ///   - maxElapsed: From the call on: a retry whose delay would end later is not begun. `nil`: no limit.
+    ///   - maxElapsed: The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`:
+    ///     no limit.
     ///   - methods: The methods of requests that can be repeated without harm.
-    ///   - statuses: Which statuses are worth another attempt.
+    ///   - statuses: The statuses that are worth another attempt.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),

@@ -8,7 +8,7 @@ extension TaskEvent.Primitive {
 extension TaskEvent.Kind {
     /// The server rejected the credential.
     public static var rejected: Self { Self("rejected") }
-    /// The value of a header for deadlines is not of its format, and was ignored.
+    /// The value of a header for deadlines does not have the expected format, and was ignored.
     public static var unreadableDeadline: Self { Self("unreadableDeadline") }
     /// A new credential is being obtained.
     public static var refreshing: Self { Self("refreshing") }

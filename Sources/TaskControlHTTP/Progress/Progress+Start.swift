@@ -15,12 +15,12 @@ extension Progress {
     /// ended, the progress is finished, whether the operation succeeded or not.
     ///
     /// ## Cancellation
-    /// Cancelling the progress, or one that it is a child of, cancels the task. An operation that was cancelled before
+    /// Cancelling the progress or its parent cancels the task. An operation that was cancelled before
     /// it began does not begin.
     ///
     /// - Parameters:
     ///   - totalUnitCount: The number of units of work. By default it is not known: the progress is
-    ///     indeterminate until the operation says otherwise.
+    ///     indeterminate until the operation sets it.
     ///   - operation: The work. It may set the unit counts, and give the progress children. An error that it throws is
     ///     reported to diagnostics, since no caller waits for it.
     public static func start(

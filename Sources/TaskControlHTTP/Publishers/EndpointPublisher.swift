@@ -35,7 +35,7 @@ public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
         self.send = send
     }
 
-    /// Gives the subscriber a subscription, whose first demand starts the request.
+    /// Passes a subscription to the subscriber, whose first demand starts the request.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == any Error {
         subscriber.receive(subscription: EndpointSubscription(subscriber, send))

@@ -1,7 +1,7 @@
 /// The server-sent events of a response, as they arrive (WHATWG HTML, 9.2).
 ///
-/// An event that is incomplete when the stream ends is dropped, as the standard says. A stream that breaks off throws;
-/// so the end of the sequence is that of the stream. Nothing connects again: send another request, with the
+/// An event that is incomplete when the stream ends is dropped, as the standard says. A stream that breaks off throws, so a
+/// sequence that ends without an error is complete. There is no automatic reconnection: send another request, with the
 /// ``ServerSentEvent/id`` of the last event as `Last-Event-ID`.
 ///
 /// ## Cancellation
@@ -9,7 +9,7 @@
 public struct ResponseEvents: AsyncSequence {
     /// The type of the elements: an event.
     public typealias Element = ServerSentEvent
-    /// The errors of the ``HTTPResponseBody``.
+    /// The type of the errors: those of ``HTTPResponseBody``.
     public typealias Failure = any Error
 
     let body: HTTPResponseBody

@@ -7,7 +7,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var data: String
 
     /// The last ID that the server has sent. A client that connects again sends it as `Last-Event-ID`, and the server
-    /// continues after it. `nil`: there was none.
+    /// continues after it. `nil` if there was none.
     public var id: String?
 
     /// The delay before a reconnection that the server has requested last; `nil` if it has requested none.

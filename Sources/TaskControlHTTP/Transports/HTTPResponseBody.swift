@@ -7,23 +7,24 @@
 /// A body can be read once, by one reader, and only inside the closure that it was passed to. The body has back-pressure: while
 /// the reader does not read, the transport stops receiving, as far as it can.
 ///
-/// A body that is cut short throws, so a body that ends without an error is complete. ``URLSessionTransport`` names an exception:
-/// compressed bodies on Linux.
+/// A body that is cut short throws, so a body that ends without an error is complete. Compressed bodies on Linux are an
+/// exception: see ``URLSessionTransport``.
 ///
 /// ## Cancellation
-/// A reader that is cancelled while it waits for the next part gets an error: `CancellationError`, or what its
-/// transport makes of that.
+/// A reader that is cancelled while it waits for the next part receives an error: `CancellationError`, or the error with which
+/// the transport reports the cancellation.
 public struct HTTPResponseBody: AsyncSequence {
-    /// A part of the body, of any size but zero.
+    /// A part of the body, which is never empty.
     public typealias Element = Data
-    /// The transport's own error, or `CancellationError`.
+    /// The type of the errors: those of the transport, or `CancellationError`.
     public typealias Failure = any Error
 
     private let next: () async throws -> Data?
 
     /// Creates a body that is read part by part: for transports.
     ///
-    /// - Parameter next: The next part, `nil` after the last one. Not called again after that, nor after it has thrown.
+    /// - Parameter next: Returns the next part, and `nil` after the last one. Not called again after that, nor after it has
+    ///   thrown.
     public init(next: @escaping () async throws -> Data?) {
         self.next = next
     }

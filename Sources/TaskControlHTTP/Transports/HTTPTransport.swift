@@ -1,6 +1,6 @@
-/// A type that sends a client's requests to servers: one exchange at a time, without any policy.
+/// A type that sends a client's requests to servers, with one exchange per call and without any policy.
 ///
-/// ``URLSessionTransport`` is the one that clients have by default. With the package trait `AsyncHTTPClient` there is
+/// Clients use ``URLSessionTransport`` by default. With the package trait `AsyncHTTPClient` there is
 /// also `AsyncHTTPClientTransport`, for servers. For tests there is ``MockTransport``.
 ///
 /// The client is responsible for authentication, retries, time limits and the sharing of exchanges, and the transport for
@@ -14,12 +14,12 @@
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and passes the response to a closure as it arrives.
     ///
-    /// When this returns the exchange is over: a body that `receive` has not read to its end is not waited for, and its
+    /// When this function returns, the exchange is over: a body that `receive` has not read to its end is not waited for, and its
     /// connection is not used again.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled ends the exchange; the server sees the connection end. This then throws:
-    /// `CancellationError`, or what the layers below make of it.
+    /// A caller that is cancelled ends the exchange; the server sees the connection end. This function then throws
+    /// `CancellationError`, or the error with which a layer below reports the cancellation.
     ///
     /// - Parameters:
     ///   - request: The request to send. Its URL is absolute.
@@ -33,15 +33,15 @@ public protocol HTTPTransport: Sendable {
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value
 
-    /// Returns the cookies that the transport would add to a request, of a jar for example. By default `nil`: none.
+    /// Returns the cookies that the transport would add to a request, such as those of a cookie jar. By default `nil`: none.
     ///
-    /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if these are equal,
-    /// since they may be those of different users. A transport that adds credentials of another kind includes them, and
-    /// one that wraps another transport returns that one's. The text is compared, kept for as long as the exchange
-    /// lasts, and shown nowhere.
+    /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if their cookies are equal, since
+    /// the requests may be those of different users. A transport that adds credentials of another kind includes them in the text, and
+    /// a transport that wraps another one returns the text of that one. The text is compared, kept for as long as the exchange lasts,
+    /// and shown nowhere.
     ///
     /// - Parameter request: A request that is about to be sent. Its URL is absolute.
-    /// - Returns: Names and values, in an order that depends on them alone.
+    /// - Returns: The names and values of the cookies, in an order that depends only on these.
     func cookies(for request: URLRequest) -> String?
 }
 

@@ -10,14 +10,14 @@ public struct HTTPTransportRequest: Sendable {
     /// The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
     public var body: UploadEndpointBody?
 
-    /// The names of headers that a redirect does not take to another origin, although ``HTTPTransport`` lists them as
+    /// The names of headers that are not sent to another origin after a redirect, although ``HTTPTransport`` lists them as
     /// harmless.
     public var credentialHeaders: Set<String>
 
     /// A closure that receives how much of the body has been sent, and its length if that is known, in bytes. The first number
     /// never falls, except when the body is sent again, after a redirect or on a new connection. Called from any
     /// thread, one call after another, and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue
-    /// of the session: a closure that blocks holds up every exchange there.
+    /// of the session: a closure that blocks delays every exchange of the transport.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
     /// Called before a redirect is followed.
@@ -26,9 +26,9 @@ public struct HTTPTransportRequest: Sendable {
     /// Creates a request for a transport.
     ///
     /// - Parameters:
-    ///   - request: Its URL is absolute.
+    ///   - request: The request. Its URL is absolute.
     ///   - body: The body that is sent instead of the request's own body.
-    ///   - credentialHeaders: The names of headers that a redirect never takes to another origin.
+    ///   - credentialHeaders: The names of headers that are never sent to another origin after a redirect.
     ///   - didSend: Receives how much of the body has been sent.
     public init(
         _ request: URLRequest,

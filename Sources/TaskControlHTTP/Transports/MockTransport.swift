@@ -7,8 +7,8 @@
 /// #expect(transport.requests.first?.url?.path == "/books")
 /// ```
 ///
-/// The closure runs in the task of the caller, which may be several at once. An error that it throws is an error of the
-/// transport: `throw URLError(.notConnectedToInternet)`.
+/// The closure runs in the task of the caller, so several calls may run it at the same time. An error that it throws is an error of
+/// the transport: `throw URLError(.notConnectedToInternet)`.
 ///
 /// Redirects are not followed, and nothing of a real transport is simulated except the exchange: for connections that
 /// break off and servers that are slow, use a real transport and a local server.

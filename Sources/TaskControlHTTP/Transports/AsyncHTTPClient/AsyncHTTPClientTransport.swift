@@ -15,7 +15,7 @@ internal import NIOHTTPCompression
 /// ## Time limits
 /// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`,
 /// 60 seconds, the client's own limit applies instead, `Timeout.read`. The client's limit also applies beside a longer
-/// interval: configure the client with a longer one for servers that take their time. An interval other than 60 seconds
+/// interval: configure the client with a longer limit for slow servers. An interval other than 60 seconds
 /// includes the wait for a connection, as in `URLSession`.
 ///
 /// A request that waits longer than `Timeout.connect` for a connection of the pool fails with
@@ -44,9 +44,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
     private let isOwner: Bool
 
-    /// Creates a client for the transport alone, which is shut down when the transport is deallocated.
+    /// Creates a transport with a client of its own, which is shut down when the transport is deallocated.
     ///
-    /// - Parameter configuration: Of the client. By default, gzip and deflate are taken off, and a server may be silent
+    /// - Parameter configuration: The configuration of the client. By default, gzip and deflate are decompressed, and a server may be silent
     ///   for 60 seconds. Its redirects are disallowed, since the transport follows them.
     public init(configuration: HTTPClient.Configuration = .taskControl) {
         var configuration = configuration
@@ -61,11 +61,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Creates a transport that uses a client, which its owner shuts down.
     ///
-    /// - Parameter client: Pass one whose configuration disallows redirects. Redirects that the configuration allows
-    ///   are followed by the client itself, by its own rules: an untrusted server can end the process
-    ///   with a redirect to a port above 65535 (AsyncHTTPClient 1.37). `HTTPClient.shared` allows them. The client is
-    ///   not asked for an encoding: a request that wants one says so in `Accept-Encoding`, and the client's
-    ///   configuration whether it is taken off.
+    /// - Parameter client: The client, whose configuration should disallow redirects. Redirects that the configuration allows are followed by the
+    ///   client itself, by its own rules: an untrusted server can end the process with a redirect to a port above 65535 (AsyncHTTPClient 1.37).
+    ///   `HTTPClient.shared` allows them. The transport adds no `Accept-Encoding`: a request sets this header itself if it wants a compressed
+    ///   response, and the client's configuration decides whether the response is decompressed.
     public init(_ client: HTTPClient) {
         self.client = client
         isOwner = false
@@ -140,13 +139,12 @@ extension HTTPTransportRequest {
 }
 
 extension HTTPClient.Configuration {
-    /// The configuration of an ``AsyncHTTPClientTransport`` by default. It behaves as `URLSession` does where a client
-    /// would notice:
+    /// The default configuration of an ``AsyncHTTPClientTransport``. It behaves as `URLSession` does in the following respects:
     ///
     /// - A server may be silent for 60 seconds (`timeout.read`), the default of `URLRequest`.
-    /// - A server that refuses the connection fails the attempt at once. The client's own repetition is off
-    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` repeats, with its delays and its
-    ///   budget. A connection that cannot be made also fails the requests that wait for one to the same server.
+    /// - A server that refuses the connection fails the attempt at once. The client's own retries are off
+    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` retries instead, with its delays and its budget. A connection that
+    ///   cannot be made also fails the requests that wait for one to the same server.
     /// - A connection must be available within 60 seconds (`timeout.connect`). That is the limit for making one, and
     ///   for waiting for one of the 8 per host that HTTP/1 requests share
     ///   (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise these for many

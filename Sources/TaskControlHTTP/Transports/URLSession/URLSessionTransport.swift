@@ -1,4 +1,4 @@
-/// A transport over `URLSession`, the one that clients have by default.
+/// A transport over `URLSession`, which clients use by default.
 ///
 /// ```swift
 /// let transport = URLSessionTransport(configuration: .ephemeral)
@@ -25,21 +25,20 @@
 /// - sends `Content-Length: 9223372036854775807`.
 ///
 /// A server can stop every exchange of the transport:
-/// - The time that Foundation takes for a head grows with the square of the number of its lines: 8,000 lines take 2
-///   seconds, 70,000 take more than 45 seconds. All exchanges of a transport share one queue. A time limit ends the
-///   call, and not that work.
+/// - The time that Foundation takes for a head grows with the square of the number of its lines: 8,000 lines take 2 seconds, 70,000 take
+///   more than 45 seconds. All exchanges of a transport share one queue. A time limit ends the call, but not this work.
 ///
-/// Responses that are not passed on as they are:
+/// Responses:
 /// - A body of gzip that is cut short is treated as complete if it has the length that `Content-Length` says. An
 ///   invalid body of brotli is treated as empty.
 /// - A header with a byte that is not UTF-8, such as `é` in Latin-1, fails the exchange with `URLError.unknown`.
 /// - A response with the status 301 to 308 that is not followed has no body.
-/// - A response is not held back: bytes that its reader has not read yet are kept in memory.
+/// - There is no back-pressure: bytes that the reader of a response has not read yet are kept in memory.
 ///
 /// Requests:
 /// - A URL with an IPv6 address, such as `http://[::1]:8080/`, fails with `URLError.badURL`.
-/// - A stream is read on the session's queue, and progress is reported there: while either blocks, all exchanges of
-///   this transport do.
+/// - A stream is read on the session's queue, and progress is reported there: if the stream or the progress closure blocks, all
+///   exchanges of this transport stop.
 /// - `timeoutInterval` is in whole seconds, rounded up.
 /// - A certificate that is not trusted is recognized by the text of libcurl's error. The code is that of Apple's
 ///   platforms, such as `URLError.serverCertificateUntrusted`.
