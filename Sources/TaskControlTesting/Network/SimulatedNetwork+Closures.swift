@@ -3,19 +3,20 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// Sends a request to a server that is a closure, and waits for its reply.
     ///
-    /// When the reply, or the request, is lost, this waits until the caller is cancelled: that is what timeouts are
-    /// for. A duplicate reaches the server after the request, in a task of its own with the caller's task-locals; its
-    /// result is ignored.
+    /// When the reply, or the request, is lost, this waits until the caller is cancelled: use a time limit. A duplicate reaches the
+    /// server after the request, in a task of its own with the caller's task-locals; its result is ignored.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled on the way to the server or back leaves at once: a request that has not arrived will
-    /// not, one that has is not undone. The server is cancelled with the caller; a duplicate is not.
+    /// A caller that is cancelled while the request or the reply travels returns at once. A request that has not arrived does not
+    /// arrive later; the effect of a request that has arrived is not undone. The server is cancelled with the caller; a duplicate is
+    /// not.
     ///
     /// - Parameters:
     ///   - request: The value that the server receives.
-    ///   - server: Called in the isolation of the caller, once or not at all; for a duplicate once more, in none.
+    ///   - server: Called in the isolation of the caller, once or not at all; for a duplicate once more, without isolation.
     /// - Returns: The value that the server returns.
-    /// - Throws: The error that the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled on the way.
+    /// - Throws: The error that the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled while the
+    ///   request or the reply travels.
     public func send<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply

@@ -10,7 +10,7 @@ extension SimulatedNetwork {
     /// ```
     ///
     /// If the node was added with `losesUnsyncedWrites`, a crash keeps or loses each write since the last ``sync()``, as the seed decides:
-    /// a later one may be kept where an earlier one is lost, as on real disks.
+    /// a later write may be kept although an earlier one is lost, as on real disks.
     ///
     /// Store values, not references to objects: an object would share the memory of the process that has crashed.
     public struct Disk: Sendable {
@@ -19,10 +19,10 @@ extension SimulatedNetwork {
         /// `nil`: the test's own access.
         let incarnation: Incarnation?
 
-        /// The names under which something is stored, sorted.
+        /// The names of the stored values, sorted.
         public var keys: [String] { network.with { $0.nodes[node].disk.keys } }
 
-        /// Returns the value that was written last.
+        /// Returns the value that was last written under a name.
         ///
         /// Traps if a value of another type was written.
         ///
@@ -60,10 +60,10 @@ extension SimulatedNetwork {
             }
         }
 
-        /// Makes the writes before this call durable. Suspends, so that the node may crash before they are.
+        /// Makes the writes before this call durable. Suspends, so the node may crash before they are durable.
         ///
         /// ## Cancellation
-        /// A caller that is cancelled leaves at once. It does not know whether its writes are durable.
+        /// A cancelled caller returns at once. It does not know whether its writes are durable.
         ///
         /// - Throws: `CancellationError` if the caller is cancelled, or the process that this disk was taken from has ended.
         public func sync() async throws {

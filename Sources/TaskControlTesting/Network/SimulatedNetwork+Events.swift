@@ -1,5 +1,6 @@
 extension SimulatedNetwork {
-    /// A fault, or the start of a node, for the report of a failure. Inside a simulation each is a note of the schedule.
+    /// A fault, or the start of a node, for the report of a failure. Inside a simulation, each event is also a note of
+    /// the schedule.
     public struct Event: Sendable, Hashable, CustomStringConvertible {
         /// The kind of event.
         @nonexhaustive

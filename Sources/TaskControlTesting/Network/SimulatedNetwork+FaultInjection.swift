@@ -6,7 +6,7 @@ extension SimulatedNetwork {
     public enum InjectedFault: Sendable, Hashable, CaseIterable {
         /// The network is partitioned into two groups; in half of the cases, one group is a single node.
         case partition
-        /// Messages from one node to another are lost, or from it to all, or from all to it.
+        /// Messages are lost from one node to another, from one node to all others, or from all others to one node.
         case blockedLink
         /// Messages from one node to another take 4 to 128 times as long.
         case slowLink
@@ -16,7 +16,7 @@ extension SimulatedNetwork {
         case pause
     }
 
-    /// Injects faults at moments that the seed decides, and returns when all is healed: a *nemesis*, in Jepsen's word.
+    /// Injects faults at moments that the seed decides, and returns when the network is healed. Jepsen calls this a *nemesis*.
     ///
     /// Run the faults beside the workload, and check at their end the conditions that must hold once the network is healthy again:
     ///
@@ -29,23 +29,24 @@ extension SimulatedNetwork {
     /// }
     /// ```
     ///
-    /// Faults may overlap. A fault that ends heals *all* links, so that a partition may be over early. When the last has ended, all links are
+    /// Faults may overlap. The end of a fault heals *all* links, so a partition may end early. When the last fault has ended, all links are
     /// open, and each node that a fault has paused or crashed runs. Messages that the faults have lost stay lost.
     ///
     /// Each fault begins and ends at a time that the seed decides; in a network that was created in a simulation, at any point of the
-    /// schedule after that time. Half of the crashes and pauses come when the node is about to send one of its next four requests and
-    /// replies, where they matter most. Such a fault lasts up to twice as long, and does not come if the node sends too few in its length.
+    /// schedule after that time. Half of the crashes and pauses begin when the node is about to send one of its next four requests and
+    /// replies, where they find the most mistakes. Such a fault lasts up to twice as long, and is left out if the node sends too few
+    /// messages during that time.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled injects no more faults, heals those that have begun, and throws.
+    /// If the caller is cancelled, the function injects no more faults, heals those that have begun, and throws.
     ///
     /// - Parameters:
-    ///   - kinds: Of which kinds the faults are. By default of all.
+    ///   - kinds: The kinds of the faults. By default all kinds.
     ///   - count: The number of faults.
     ///   - window: The time in which faults begin. Zero or more.
     ///   - lasting: The duration of a fault: zero or more.
     ///   - victims: The names of the nodes that may crash or be paused. By default all.
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public func injectFaults(
         _ kinds: Set<InjectedFault> = Set(InjectedFault.allCases),
         count: Int,

@@ -46,10 +46,9 @@ extension SimulatedNetwork {
         }
     }
 
-    /// The error that a caller receives when the connection is lost. The error does not show whether the server had the request: no caller can
-    /// know that.
+    /// The error that a caller receives when the connection is lost. The error does not show whether the server received the request.
     public struct ConnectionLostError: Error, Hashable, CustomStringConvertible {
-        /// Makes the error, for a fake that loses connections at will.
+        /// Creates the error, for a fake server that simulates lost connections.
         public init() {}
 
         /// A sentence that states that the connection was lost.

@@ -3,14 +3,14 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// Sets how one direction between two nodes behaves, instead of the latency and faults of the network.
     ///
-    /// The fate of messages under way has been drawn already. ``heal()`` does not change this.
+    /// Messages that are already under way are not affected. ``heal()`` does not reset these settings.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.
     ///   - to: The name of the node that receives.
-    ///   - latency: The time that a message of this direction travels, be it a request or a reply. `nil`: the latency of the network.
-    ///   - faults: The faults of the requests of this direction; of ``Faults/lostReplies``, with its replies. `nil`: the faults of the
-    ///     network.
+    ///   - latency: The time that a request or a reply travels in this direction. `nil` for the latency of the network.
+    ///   - faults: The faults of the requests in this direction; ``Faults/lostReplies`` is the probability for the replies to these
+    ///     requests. `nil` for the faults of the network.
     public func setLink(
         from: String,
         to: String,
@@ -26,8 +26,8 @@ extension SimulatedNetwork {
 
     /// Separates groups of nodes: messages between them are lost, as if a switch had failed. Replaces the partition before.
     ///
-    /// A message is lost if the network is partitioned *when it would arrive*: one in flight when the partition begins is lost, and one that
-    /// arrives after ``heal()`` is not.
+    /// A message is lost if the network is partitioned *when it would arrive*: a message that is under way when the partition begins is
+    /// lost, unless it arrives after ``heal()``.
     ///
     /// ```swift
     /// network.partition(["a"], ["b", "c"])
@@ -47,15 +47,15 @@ extension SimulatedNetwork {
         storage.partition(indexes)
     }
 
-    /// Loses messages from one node to another, and not the reverse: an asymmetric partition.
+    /// Loses messages from one node to another, but not in the opposite direction: an asymmetric partition.
     ///
-    /// A message is lost if the link is blocked when it would arrive. Where only one direction is blocked, requests may be handled whose
-    /// replies are lost.
+    /// A message is lost if the link is blocked when it would arrive. If only one direction is blocked, a request may be handled although
+    /// its reply is lost.
     public func block(from: String, to: String) {
         storage.block(link(from, to))
     }
 
-    /// Makes messages from one node to another slower by a factor, from the next that is sent until ``heal()``.
+    /// Makes messages from one node to another slower by a factor, from the next message that is sent until ``heal()``.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.

@@ -9,7 +9,7 @@ extension SimulatedNetwork {
         let network: NetworkStorage
         let index: Int
 
-        /// The name that others send to.
+        /// The name of the node, to which requests are sent.
         public var name: String { network.name(of: index) }
 
         /// Whether the node has been started and has not crashed since.
@@ -28,15 +28,15 @@ extension SimulatedNetwork {
 
         /// Ends the process of the node, as `kill -9` or a loss of power does. Does nothing if the node is down.
         ///
-        /// From now on its ``Process`` has no effect: its tasks are cancelled, its handlers are removed, and its unsynced writes are lost
-        /// if the node was added that way. Messages that have left it still arrive.
+        /// From now on its ``Process`` has no effect: its tasks are cancelled, its handlers are removed, and unsynced writes may be lost if the
+        /// node was added with `losesUnsyncedWrites`. Messages that it has sent before still arrive.
         public func crash() {
             network.crash(index)
         }
 
-        /// Starts the node again: calls its start-up closure with a new process. A node that is up crashes before.
+        /// Starts the node again: calls its start-up closure with a new process. A running node crashes first.
         ///
-        /// Does nothing when the network does not ``SimulatedNetwork/run(_:)``.
+        /// Does nothing unless ``SimulatedNetwork/run(_:)`` is running.
         public func restart() {
             network.crash(index)
             network.start(index)
@@ -60,7 +60,7 @@ extension SimulatedNetwork {
 
         // MARK: The clock
 
-        /// The clock of the node. Sleeps on it do not end with a crash, and are not held.
+        /// The clock of the node. A crash does not end sleeps on this clock, and a pause does not hold them.
         public var clock: NodeClock { NodeClock(network: network, node: index, incarnation: nil) }
 
         /// The rate of the clock, in seconds of the node per second of the network's clock. Traps if it is set to a rate that is not

@@ -1,8 +1,8 @@
 extension SimulatedNetwork {
-    /// The clock of a node, which drifts: it runs at a rate of its own, and jumps where the test says so.
+    /// The clock of a node, which drifts: it runs at a rate of its own, and jumps when the test calls ``Node/jumpClock(by:)``.
     ///
-    /// It begins at zero when the node is added, and continues through crashes and pauses. A sleep on it takes as long on the network's clock
-    /// as its rate makes it.
+    /// It begins at zero when the node is added, and continues through crashes and pauses. How long a sleep takes on the network's clock
+    /// depends on the rate.
     public struct NodeClock: Clock {
         /// A moment of a node's clock. Do not compare the moments of different nodes.
         public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
@@ -19,7 +19,7 @@ extension SimulatedNetwork {
             /// Returns the moment that is later by a duration, or earlier if the duration is negative.
             public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-            /// Returns the time from this moment to another, negative if that is earlier.
+            /// Returns the time from this moment to another, negative if the other is earlier.
             public func duration(to other: Instant) -> Duration { other.offset - offset }
 
             /// Returns whether one moment is earlier than another.
@@ -34,7 +34,7 @@ extension SimulatedNetwork {
         /// `nil`: sleeps belong to no process.
         let incarnation: Incarnation?
 
-        /// The time that the clock shows.
+        /// The current time of the clock.
         public var now: Instant {
             let moment = network.timeline.now
             return Instant(offset: network.with { $0.nodes[node].clock.time(at: moment) })
@@ -43,12 +43,12 @@ extension SimulatedNetwork {
         /// Zero: a sleeper is woken when the clock shows its deadline.
         public var minimumResolution: Duration { .zero }
 
-        /// Waits until the clock shows a time, and the node is not paused. Returns at once if it does.
+        /// Waits until the clock shows a time and the node is not paused. Returns at once if that is already so.
         ///
         /// A sleep that is in progress follows jumps of the clock and changes of its rate.
         ///
         /// ## Cancellation
-        /// A caller that is cancelled leaves at once, also if it was cancelled before it called.
+        /// A cancelled caller returns at once, also if it was cancelled before the call.
         ///
         /// - Parameters:
         ///   - deadline: The time to wait for.

@@ -25,7 +25,7 @@ extension SimulatedNetwork {
         /// The number of this start of the node: 1 for the first.
         public var incarnation: Int { id.number }
 
-        /// Whether the node has not crashed since this start.
+        /// Whether the process still runs: the node has not crashed since this start.
         public var isRunning: Bool { network.with { $0.machine.isCurrent(id) } }
 
         /// The clock of the node. Sleeps on it end with this process.
@@ -39,8 +39,8 @@ extension SimulatedNetwork {
         /// Each request runs in a task of its own, so that handlers of several requests interleave wherever they suspend.
         ///
         /// ## Cancellation
-        /// A crash of the node cancels the handler. A caller that gives up does not: it may already have crashed, and the server cannot
-        /// know.
+        /// A crash of the node cancels the handler. The cancellation of the caller does not cancel the handler: the server cannot know whether the
+        /// caller still waits.
         ///
         /// - Parameters:
         ///   - type: The type of the request.
@@ -58,15 +58,15 @@ extension SimulatedNetwork {
 
         /// Starts a task of the process.
         ///
-        /// An error that it throws is an event, and ends ``SimulatedNetwork/run(_:)`` with that error once its closure has returned. A task
-        /// that should survive an error catches it.
+        /// An error that the task throws is recorded as an event, and ``SimulatedNetwork/run(_:)`` throws it when its closure has returned. A task
+        /// that should continue after an error catches it.
         ///
         /// ## Cancellation
         /// A crash of the node cancels the task, whose errors are ignored from then on. After a crash nothing is started.
         ///
         /// - Parameters:
         ///   - name: The name shown in the schedule of a simulation.
-        ///   - operation: Inherits the task-locals of the code that calls this.
+        ///   - operation: The work of the task, which inherits the task-locals of the code that calls this.
         public func addTask(name: String? = nil, operation: @escaping @Sendable () async throws -> Void) {
             network.addTask(of: id, name: name ?? self.name) {
                 do { try await operation() } catch { network.failed(id, error) }
@@ -75,16 +75,16 @@ extension SimulatedNetwork {
 
         /// Sends a request to a node, and waits for its reply.
         ///
-        /// The request travels for the latency of its link, is handled by the incarnation of the node that runs when it arrives, and the
-        /// reply travels back. A request or a reply is lost if its link is blocked or the network is partitioned *when it would arrive*, or
-        /// its receiver is down; also if a seed decides so (``Faults``). In all of these cases this waits until the caller is cancelled:
-        /// that is what timeouts are for. A reply reaches only the process that has asked, never a later one of the same node.
+        /// The request travels for the latency of its link, is handled by the incarnation of the node that runs when it arrives, and the reply
+        /// travels back. A request or a reply is lost if its link is blocked or the network is partitioned *when it would arrive*, or its receiver
+        /// is down; also if a seed decides so (``Faults``). In all of these cases this waits until the caller is cancelled: use a time limit. A
+        /// reply reaches only the process that has sent the request, never a later process of the same node.
         ///
         /// A duplicate reaches the node after the request; its result is ignored.
         ///
         /// ## Cancellation
-        /// A caller that is cancelled leaves at once. A request that has been sent still arrives: a caller that gives up does not know
-        /// whether it was handled. If the caller was cancelled before it called, nothing is sent.
+        /// A cancelled caller returns at once. A request that has been sent still arrives, and the caller does not know whether it was handled. If
+        /// the caller was cancelled before the call, nothing is sent.
         ///
         /// - Parameters:
         ///   - request: The message. A node that has no handler for its type answers with ``NoHandlerError``.

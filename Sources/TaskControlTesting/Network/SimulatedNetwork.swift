@@ -60,12 +60,12 @@ public final class SimulatedNetwork: Sendable {
     /// Traps if the latency is negative, or a rate of a clock is not positive.
     ///
     /// - Parameters:
-    ///   - seed: Decides everything that is drawn.
-    ///   - clock: The clock on which latencies are slept, and from which the clocks of nodes drift.
+    ///   - seed: Decides the latencies, the faults and the clock rates.
+    ///   - clock: The clock on which latencies are slept, and relative to which the clocks of nodes drift.
     ///   - latency: The time that a request travels to the server, and a reply back; evenly distributed. Zero or more.
     ///     Without latency (`.zero ... .zero`, the default) messages do not sleep.
     ///   - faults: The probabilities of faults.
-    ///   - clockRates: The range of which the rate of each node's clock is drawn, in seconds of the node per second of `clock`. By default
+    ///   - clockRates: The range from which the rate of each node's clock is drawn, in seconds of the node per second of `clock`. By default
     ///     no clock drifts.
     public convenience init(
         seed: UInt64,
@@ -79,14 +79,14 @@ public final class SimulatedNetwork: Sendable {
 
     /// Creates a network inside a simulation: in its virtual time, with a seed that the simulation's seed decides.
     ///
-    /// Faults are notes of its schedule, and those of ``injectFaults(_:count:within:lasting:on:)`` come at any point of it. Traps like
-    /// ``init(seed:clock:latency:faults:clockRates:)``.
+    /// Faults are notes of the schedule, and those of ``injectFaults(_:count:within:lasting:on:)`` begin and end at any point of the
+    /// schedule. Traps like ``init(seed:clock:latency:faults:clockRates:)``.
     ///
     /// - Parameters:
     ///   - simulation: The simulation whose body the network is used in.
     ///   - latency: The time that a request travels to the server, and a reply back; evenly distributed. Zero or more.
     ///   - faults: The probabilities of faults.
-    ///   - clockRates: The range of which the rate of each node's clock is drawn, in seconds of the node per second of virtual time.
+    ///   - clockRates: The range from which the rate of each node's clock is drawn, in seconds of the node per second of virtual time.
     public convenience init(
         in simulation: Simulation,
         latency: ClosedRange<Duration> = .zero ... .zero,
@@ -120,16 +120,15 @@ public final class SimulatedNetwork: Sendable {
     /// The counts of the events so far, at one moment.
     public var counts: Counts { storage.with(\.counts) }
 
-    /// The faults so far, with the starts of nodes, in the order in which they came. Kept as long as the network.
+    /// The faults and the starts of nodes so far, in the order in which they happened. They are kept until the network is deallocated.
     public var events: [Event] { storage.with(\.events) }
 
-    /// Waits until no request is on its way to a server or being handled there: neither one that was sent nor a
-    /// duplicate.
+    /// Waits until no request is on its way to a server or being handled there: neither a sent request nor a duplicate.
     ///
     /// Replies may still be on their way back. Requests that were lost are not waited for.
     ///
     /// ## Cancellation
-    /// A cancelled caller leaves at once. Messages under way continue.
+    /// A cancelled caller returns at once. Messages under way continue.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func drain() async throws(CancellationError) {
@@ -140,16 +139,17 @@ public final class SimulatedNetwork: Sendable {
 // MARK: - Nodes
 
 extension SimulatedNetwork {
-    /// Adds a node. It starts when the network ``run(_:)``s, or at once if that is so.
+    /// Adds a node, which starts when ``run(_:)`` is called, or at once if it is running.
     ///
     /// Traps if there is a node of that name.
     ///
     /// - Parameters:
-    ///   - name: The name by which others send to it.
-    ///   - losesUnsyncedWrites: Whether a crash loses writes to its disk that were not synced: each write is kept or lost as the seed
-    ///     decides. By default every write is durable at once.
-    ///   - startup: Called at each start of the node, with the process that it starts. It registers handlers and starts tasks; neither
-    ///     messages nor timers reach the process before it has returned. Its variables are the volatile memory of the node.
+    ///   - name: The name of the node, to which requests are sent.
+    ///   - losesUnsyncedWrites: Whether a crash can lose writes to the disk of the node that were not synced: each write is kept or lost as
+    ///     the seed decides. By default every write is durable at once.
+    ///   - startup: Called at each start of the node, with the process that it starts. The closure registers handlers and starts tasks;
+    ///     neither messages nor timers reach the process before the closure has returned. The variables of the closure are the volatile
+    ///     memory of the node.
     /// - Returns: The node.
     @discardableResult
     public func addNode(
@@ -168,7 +168,7 @@ extension SimulatedNetwork {
         Node(network: storage, index: storage.index(of: name))
     }
 
-    /// Starts the nodes, calls a closure, and ends the nodes when that has returned or thrown.
+    /// Starts the nodes, calls a closure, and ends the nodes when the closure has returned or thrown.
     ///
     /// At the end every node crashes permanently, messages under way are lost, and this waits until the last task of a node has ended. Traps
     /// if it is called twice.

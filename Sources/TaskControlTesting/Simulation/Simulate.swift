@@ -28,16 +28,16 @@ internal import TaskControl
 /// recorded already: it is rethrown unchanged, and the failure is written to standard error.
 ///
 /// ## Limits
-/// A body that leaves its thread fails as an escape, at once and under every seed, with the name of the call. Escapes are: a thread or a
-/// Dispatch queue that is made to work (`URLSession` and `OperationQueue` do so too), a timer of a run loop, a socket, another process,
-/// the executor of an actor, and a wait that would block, such as `DispatchSemaphore.wait()`. `DispatchQueue.sync` runs on the calling
-/// thread, and is allowed. Threads that existed before the body and find their work without being woken, in a variable or a pipe, are not
-/// seen. If such a thread resumes a task before the end, the seed fails as an escape. Until then, a time limit in the body can expire
-/// without any real time passing, and a body that has nothing else to do fails as a deadlock.
+/// A body that leaves its thread fails as an escape, at once and under every seed, with the name of the call. Escapes are: work that is given to
+/// another thread or a Dispatch queue (`URLSession` and `OperationQueue` do so too), a timer of a run loop, a socket, another process, the
+/// executor of an actor, and a wait that would block, such as `DispatchSemaphore.wait()`. `DispatchQueue.sync` runs on the calling thread, and is
+/// allowed. Threads that existed before the body and find their work without being woken, in a variable or a pipe, are not seen. If such a thread
+/// resumes a task before the end, the seed fails as an escape. Until then, a time limit in the body can expire without any real time passing, and
+/// a body that has nothing else to do fails as a deadlock.
 ///
 /// The code between two suspension points is one step. Use ThreadSanitizer to find data races.
 ///
-/// All clocks of the process are virtual for the body, those of C too, except the clocks of processor time. A call that blocks the thread
+/// All clocks of the process are virtual for the body, including those of C, except the clocks of processor time. A call that blocks the thread
 /// for a time, such as `Thread.sleep` or `usleep`, takes virtual time, and appears in the schedule. If one step reads the clock more than
 /// 10,000 times, virtual time passes with each further read, by 1 µs at first and then by more and more, so that a loop that waits for a
 /// time ends.
@@ -131,7 +131,7 @@ public func simulate(
 /// Runs a body once, with the choices of a schedule that a failure has printed. See
 /// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)``.
 ///
-/// The strategy that made the choices plays no part. The variables that select seeds and schedules do not apply, and a failure is not
+/// The strategy that made the choices is not used. The variables that select seeds and schedules do not apply, and a failure is not
 /// shortened.
 ///
 /// - Returns: The fingerprint of the schedule, its number of steps, and the virtual time that passed.

@@ -46,11 +46,11 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public struct Shrunk: Sendable, Hashable, Codable {
         /// The choices of the schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` replays them.
         public let schedule: SimulationSchedule
-        /// The steps of the schedule; of one with more than 100,000, the last ones, at least 100,000.
+        /// The steps of the schedule. If there are more than 100,000, only the last ones are kept, at least 100,000.
         public let steps: [SimulationStep]
         /// The tasks that had not ended, and the state of each.
         public let unfinished: [SimulationUnfinishedTask]
-        /// The number of runs in which it was found.
+        /// The number of runs that it took to find the schedule.
         public let runCount: Int
     }
 
@@ -58,11 +58,11 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public let reason: Reason
     /// The seed of the schedule.
     public let seed: UInt64
-    /// The strategy of the schedule. If the call's strategy is ``SimulationStrategy/swarm``, the one that the seed drew.
+    /// The strategy of the schedule. If the call's strategy is ``SimulationStrategy/swarm``, this is the strategy that the seed drew.
     public let strategy: SimulationStrategy
     /// The fingerprint of the schedule, its number of steps, and the virtual time that passed.
     public let run: SimulationRun
-    /// The call of `simulate`.
+    /// The location of the call of `simulate`.
     public let location: CheckLocation
     /// All choices of the schedule.
     public let schedule: SimulationSchedule

@@ -86,7 +86,8 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
         case blocked(String)
     }
 
-    /// The number of jobs that had started before the event. A note, an action and a blocked call count the step that they happened in or after.
+    /// The number of jobs that had started before the event. A note, an action and a blocked call have the number of the step during or after
+    /// which they happened.
     public let number: Int
     /// The virtual time at the end of the step.
     public let time: Duration

@@ -53,7 +53,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// 2018).
     public static let partialOrder = SimulationStrategy(kind: .partialOrder)
 
-    /// The plain schedule: the task that ran last continues if it can; otherwise the job runs that has been ready longest. The seed decides
+    /// The plain schedule: the task that ran last continues if it can; otherwise the job that has been ready longest runs. The seed decides
     /// only the numbers of ``Simulation/random``.
     public static let inOrder = SimulationStrategy(kind: .inOrder)
 

@@ -12,6 +12,7 @@ extension SimulationFailure {
     /// - Parameters:
     ///   - format: A page for a browser, or JSON for Perfetto.
     ///   - path: The file to write. See `TraceRecorder.write(_:to:title:)` of `TaskControlTrace`.
+    /// - Throws: `TraceWriteError` if the file cannot be written.
     public func writeTrace(_ format: TraceRecorder.Format = .html, to path: String) throws(TraceWriteError) {
         try recorder.write(format, to: path, title: title)
     }

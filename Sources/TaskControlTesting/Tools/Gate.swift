@@ -33,8 +33,8 @@ public final class Gate: Sendable {
     /// Waits until the gate is open, or until the caller is cancelled.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once. A caller that was cancelled before the call does not pass, even if the
-    /// gate is open. If the cancellation comes when the gate has been opened for the caller, the caller passes.
+    /// A cancelled caller returns at once. If the caller was cancelled before the call, this throws, even if the gate is
+    /// open. If the caller is cancelled after the gate was opened for it, this returns normally.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func wait() async throws(CancellationError) {
@@ -54,7 +54,7 @@ public final class Gate: Sendable {
 
     /// Waits until the given number of callers wait at the gate, so that a test knows where they are.
     ///
-    /// Looks at how many wait at one moment: a caller may have left again when this returns. No caller waits at an open
+    /// Checks the number at one moment: a caller may have left again when this returns. No caller waits at an open
     /// gate, so at an open gate this does not return until it is cancelled.
     ///
     /// ## Cancellation

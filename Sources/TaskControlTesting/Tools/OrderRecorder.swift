@@ -30,7 +30,7 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
         level.move { $0 = max($0, count) }
     }
 
-    /// Everything that has been recorded, oldest first.
+    /// The recorded events, the oldest first.
     public var events: [Event] { state.withLock { $0 } }
 
     /// The number of recorded events.
@@ -39,7 +39,7 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
     /// Waits until the given number of events have been recorded. There may be more of them by then.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, also if it was cancelled before it called.
+    /// A cancelled caller returns at once, also if it was cancelled before the call.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func waitForEvents(count: Int) async throws(CancellationError) {
@@ -80,7 +80,8 @@ extension OrderRecorder where Event: Equatable {
     }
 }
 
-/// The error of ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)`` when events did not come as expected.
+/// The error of ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)`` when the recorded events are not the expected
+/// ones.
 ///
 /// ```text
 /// /tests/StoreTests.swift:12:18: events came in another order than expected
@@ -91,9 +92,10 @@ extension OrderRecorder where Event: Equatable {
 public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     /// The descriptions of the events that were expected.
     public let expected: [String]
-    /// The descriptions of the events that came.
+    /// The descriptions of the recorded events.
     public let events: [String]
-    /// The first index at which the two differ: the length of the shorter one, if the longer one begins with it.
+    /// The first index at which the expected and the recorded events differ: the length of the shorter list, if the longer
+    /// list begins with it.
     public let firstDifference: Int
     /// The location of the check.
     public let location: CheckLocation

@@ -5,8 +5,8 @@
 /// let order = ["a", "b", "c"].shuffled(using: &random)
 /// ```
 ///
-/// Not for secrets. The results of the standard library (`shuffled`, `random(in:)`) may change between its
-/// versions.
+/// Do not use the generator for secrets. The results of the standard library (`shuffled`, `random(in:)`) may change
+/// between its versions.
 ///
 /// The generator is SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
 /// OOPSLA 2014; constants as in S. Vigna's reference implementation, <https://prng.di.unimi.it/splitmix64.c>.
@@ -15,7 +15,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
 
     /// Creates a generator at the first number of its sequence.
     ///
-    /// - Parameter seed: Any number. Neighbors give sequences that have nothing in common.
+    /// - Parameter seed: Any number. Neighboring seeds give unrelated sequences.
     public init(seed: UInt64) {
         state = seed
     }

@@ -16,21 +16,22 @@ internal import TaskControl
 /// try await writer
 /// ```
 ///
-/// Points count from zero, and each is reached once. For one point that several wait for, use ``Gate``.
+/// Points count from zero, and each is reached once. For one point that several tasks wait for, use ``Gate``.
 ///
 /// ## Ordering
-/// ``reach(_:)`` returns once all lower points have been reached. So the work of a task *before* a point is done before
-/// the work of another *after* a higher point. Their work after the points runs side by side: if the second
-/// must see what the first did between two points, the first reaches a point when it has done it.
+/// ``reach(_:)`` returns once all lower points have been reached. So the work that one task does *before* a point is
+/// done before the work that another task does *after* a higher point. The work that tasks do after their points is
+/// concurrent: if one task must see what another has done between two points, the other task reaches a further point
+/// when it has done so.
 public final class Sequencer: Sendable {
-    /// The number of points.
+    /// The number of points of the sequencer.
     public let points: Int
 
     private let level = Level(0)
     /// The points that have been claimed.
     private let claims = Locked<Set<Int>>([])
 
-    /// Creates a sequencer that waits for its first point.
+    /// Creates a sequencer of which no point has been reached.
     ///
     /// - Parameter points: The number of points: `0..<points`.
     public init(points: Int) {
@@ -44,14 +45,14 @@ public final class Sequencer: Sendable {
     /// Whether all points have been reached.
     public var isFinished: Bool { reached == points }
 
-    /// Waits until all lower points have been reached, and reaches this one.
+    /// Waits until all lower points have been reached, and marks the given point as reached.
     ///
-    /// Traps if the point is none of `0..<points`, or if another task has reached it or waits to: two tasks at one
-    /// point have no order.
+    /// Traps if the point is not in `0..<points`, or if another call has reached it or waits to reach it: two tasks at
+    /// one point have no order.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, also if it was cancelled before it called. It has not reached its
-    /// point, so no task gets past the point until another task reaches it.
+    /// A cancelled caller returns at once, also if it was cancelled before the call. Its point is not reached, so the
+    /// callers of higher points wait until another task reaches it.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) in the number of waiting callers.

@@ -12,9 +12,8 @@ internal import TaskControl
 /// deadline.
 ///
 /// ## Ordering
-/// The clock wakes sleepers one after another, by deadline and then in the order of their calls. Time stands at a sleeper's
-/// deadline when the clock wakes it, and the clock does not look for the next sleeper before that `sleep` has returned.
-/// Time never runs backwards.
+/// The clock wakes sleepers one after another, by deadline and then in the order of their calls. The time is a sleeper's deadline when the
+/// clock wakes the sleeper, and the clock does not look for the next sleeper before that `sleep` has returned. Time never runs backwards.
 ///
 /// The work of a task after its `sleep` has returned is concurrent with the clock and with the test. Therefore:
 /// - If one task sleeps several times, pass the number of sleeps to ``advance(by:waking:)``. Time then stands still until
@@ -29,12 +28,12 @@ internal import TaskControl
 ///
 /// With `advancesAutomatically`, the clock promises only the order of deadlines among the tasks that sleep when time jumps.
 public final class TestClock: Clock, Sendable {
-    /// A moment of a ``TestClock``.
+    /// An instant of a ``TestClock``.
     public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
         /// The time since the clock was created.
         public let offset: Duration
 
-        /// The moment at which every clock is created.
+        /// The instant at which every clock is created.
         public static let zero = Instant(offset: .zero)
 
         /// Creates an instant at an offset from the creation of the clock.
@@ -74,7 +73,7 @@ public final class TestClock: Clock, Sendable {
         self.advancesAutomatically = advancesAutomatically
     }
 
-    /// The time that it is.
+    /// The current instant of the clock.
     public var now: Instant { time.value }
 
     /// Zero: a sleeper is woken at its deadline, not later.
@@ -82,16 +81,16 @@ public final class TestClock: Clock, Sendable {
 
     // MARK: Sleeping
 
-    /// Waits until the clock has reached the deadline. Does not wait for a deadline that is past or now.
+    /// Waits until the clock has reached the deadline. Returns at once if the deadline is not later than ``now``.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, also if it was cancelled before it called. A caller that is
-    /// cancelled after it has been woken returns normally.
+    /// A cancelled caller returns at once, also if it was cancelled before the call. If the caller is cancelled after it has been woken, this
+    /// returns normally.
     ///
     /// - Parameters:
     ///   - deadline: The instant at which the caller continues.
     ///   - tolerance: Not used: no sleeper is woken late.
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(*n*) in the number of sleepers; O(1) for a deadline that is not before any other.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws(CancellationError) {
         let hasSlept = try await time.wait(for: deadline) {
@@ -113,7 +112,7 @@ public final class TestClock: Clock, Sendable {
     /// ## Cancellation
     /// A caller that is cancelled leaves at once.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled, nothing else.
+    /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public func waitForSleepers(count: Int = 1) async throws(CancellationError) {
         try await time.wait(forWaiters: count)
     }
@@ -122,14 +121,13 @@ public final class TestClock: Clock, Sendable {
 
     /// Advances time by a duration, from deadline to deadline, and wakes the sleepers that are due.
     ///
-    /// Returns when time has arrived, the `sleep` of each woken sleeper has returned, and at least `count` sleepers have been
-    /// woken. Until then, the call waits for sleepers that are due in that time, and time stands still while it waits. It
-    /// wakes all that are due when it looks, also more than `count`. The next work of the woken tasks is concurrent: see
-    /// Ordering at ``TestClock``. Traps if the duration is negative.
+    /// Returns when the clock shows the new time, the `sleep` of each woken sleeper has returned, and at least `count` sleepers have been
+    /// woken. Until then, the call waits for sleepers that are due in that time, and time stands still while it waits. It wakes all sleepers
+    /// that are due when it looks, also more than `count`. The next work of the woken tasks is concurrent: see Ordering at ``TestClock``. Traps
+    /// if the duration is negative.
     ///
     /// ## Cancellation
-    /// Once the caller is cancelled, the call waits for nothing any more: it wakes the sleepers that are due, moves time to
-    /// where it was to arrive, and returns.
+    /// Once the caller is cancelled, the call no longer waits: it wakes the sleepers that are due, sets the clock to the new time, and returns.
     ///
     /// - Parameters:
     ///   - duration: The time to move the clock by: zero or more.
@@ -161,7 +159,7 @@ public final class TestClock: Clock, Sendable {
 
     /// Advances time, from deadline to deadline, until at least `count` sleepers have been woken and no task sleeps.
     ///
-    /// For delays that the test does not know, such as those of a backoff with jitter. Does not return while a task sleeps
+    /// Use this function for delays that the test does not know, such as those of a backoff with jitter. Does not return while a task sleeps
     /// again and again: cancel such a task first, or use ``advance(by:waking:)``. A task that has been woken may sleep again after the call has
     /// checked for sleepers: if it does, pass the number of sleeps, as for ``advance(by:waking:)``.
     ///

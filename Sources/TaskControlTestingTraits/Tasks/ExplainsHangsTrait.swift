@@ -82,12 +82,12 @@ extension Trait where Self == ExplainsHangsTrait {
     /// ```
     ///
     /// If the test has not returned after the limit, one issue is recorded: the tasks and calls of the test in this library, which of them waits
-    /// for which, and circles, as a `TaskSnapshot` shows them. Then the test is cancelled, so that it returns if it respects its cancellation;
-    /// the `CancellationError` that it throws is no second issue. A test that ignores its cancellation does not return, but it has been
-    /// explained; `.timeLimit` cannot end it either, says only that time is up, and counts in minutes.
+    /// for which, and deadlocks, as a `TaskSnapshot` shows them. Then the test is cancelled, so that it returns if it respects its cancellation;
+    /// the `CancellationError` that it throws is no second issue. A test that ignores its cancellation does not return, but the issue shows why.
+    /// `.timeLimit` cannot end such a test either, records only that the limit was exceeded, and has a resolution of one minute.
     ///
     /// Tasks and calls of other tests are left out, except where this test waits for them. The work of the test in `Task.detached`, on a
-    /// thread or in a Dispatch queue is left out too. A wait for `task.value`, a continuation or an actor is the runtime's, and not seen.
+    /// thread or in a Dispatch queue is left out too. The library does not see waits for `task.value`, a continuation or an actor.
     ///
     /// The tracking that this needs lasts as long as the test, and leaves the configuration of the process (`TaskDiagnostics.configure`) as it is.
     /// The test runs in a child task. Under `.simulated` the trait has no effect on the seeds if it comes after that trait, since a simulation

@@ -4,8 +4,8 @@
 /// try simulate(schedule: "7:12=1,40=3") { sim in … }
 /// ```
 ///
-/// A schedule is plain by default: the task that ran last continues if it can, otherwise the job runs that has been ready longest, and a
-/// timer fires when nothing is ready. ``deviations`` lists the choices that differ. A failure with few deviations is easier to understand, so
+/// A schedule is plain by default: the task that ran last continues if it can, otherwise the job that has been ready longest runs, and a timer
+/// fires when nothing is ready. ``deviations`` lists the choices that differ. A failure with few deviations is easier to understand, so
 /// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the deviations that a failure does not need.
 ///
 /// A schedule belongs to one program: a change of the code under test may change what each choice means.
