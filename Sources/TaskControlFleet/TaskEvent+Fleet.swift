@@ -12,7 +12,8 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A call of the store has failed: to enter a line, to renew a lease, or to leave. The call is repeated as long as it can have an effect.
+    /// A call of the store to enter a line, to renew a lease, or to leave the line has failed. The call is repeated as long as it can have an
+    /// effect.
     public static var storeCallFailed: Self { Self("storeCallFailed") }
     /// A lease is no longer valid, and its body is cancelled.
     public static var leaseLost: Self { Self("leaseLost") }
@@ -22,7 +23,8 @@ extension TaskEvent.Kind {
     public static var entryDeleted: Self { Self("entryDeleted") }
     /// A holder or waiter has revoked its lease in the store, which deletes its entry.
     public static var leaseRevoked: Self { Self("leaseRevoked") }
-    /// A holder or waiter could not revoke its lease: the store ends it, with its entry unless that was deleted, when the duration is over.
+    /// A holder or waiter could not revoke its lease: the store ends the lease when its duration is over, and removes the entry unless it was
+    /// deleted before.
     public static var leaseLeftToExpire: Self { Self("leaseLeftToExpire") }
     /// A caller has received the result that another process has published.
     public static var resultAdopted: Self { Self("resultAdopted") }

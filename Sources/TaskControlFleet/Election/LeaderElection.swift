@@ -16,8 +16,8 @@ public import TaskControlSupervision
 /// ```
 ///
 /// Each process is a candidate until it is elected, then runs the operation for as long as its lease is valid, and is a candidate again afterwards. See
-/// ``withLease(_:in:timeToLive:holder:clock:body:)`` for the validity of the lease and for the cancellation of an operation whose lease is lost. A lease of the same
-/// name, of `withLease`, excludes the leader.
+/// ``withLease(_:in:timeToLive:holder:clock:body:)`` for the validity of the lease and for the cancellation of an operation whose lease is lost. `withLease` with the
+/// same name uses the same lease: while its body runs, no process is elected.
 ///
 /// Safe to use from any thread and any isolation.
 public final class LeaderElection: Sendable {
@@ -26,7 +26,7 @@ public final class LeaderElection: Sendable {
     public enum State: Hashable, Sendable {
         /// The process does not take part, or waits for the delay before its next attempt.
         case idle
-        /// The process waits to be elected, or leaves after its term.
+        /// The process waits to be elected, or gives up its lease after it was the leader.
         case candidate
         /// The process is the leader, with the fencing token of its lease.
         case leader(FencingToken)
@@ -75,22 +75,22 @@ public final class LeaderElection: Sendable {
         Diagnostics.emit(source.event(.deallocated))
     }
 
-    /// The name.
+    /// The name of the election, which all processes that take part use.
     public var name: String { line.name }
 
     /// The state of this process. It may have changed by the time the caller uses it.
     public var state: State { publication.state }
 
-    /// The state now, and each later one, as long as this object exists.
+    /// A stream of the current state and each later one, which ends when this object is deallocated.
     ///
-    /// A process that loses its lease is no leader any more at once, also while its operation has not ended. A reader that falls behind by more than 64 states misses
+    /// A process that loses its lease stops being the leader at once, even if its operation has not ended yet. A reader that falls behind by more than 64 states misses
     /// the oldest of them.
     ///
     /// ## Cancellation
     /// The stream ends when the task that reads it is cancelled.
     public var states: AsyncStream<State> { publication.stream() }
 
-    /// Takes part in the election for as long as a lifetime, and runs an operation whenever this process is the leader.
+    /// Takes part in the election until a lifetime ends, and runs an operation whenever this process is the leader.
     ///
     /// When the operation throws, or its lease is lost, the process gives up the leadership, waits for the delay of `backoff`, and is a candidate again. When
     /// the operation returns, the process gives up the leadership, is not a candidate again, and the work is completed.
@@ -98,9 +98,9 @@ public final class LeaderElection: Sendable {
     /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains the object: capture it weakly.
     ///
     /// ## Cancellation
-    /// The work ends with the lifetime: the operation is cancelled, or the process stops being a candidate. The entry in the store is deleted when the operation
-    /// has ended, so that the next leader does not wait until the lease has expired. A process that is a candidate ends at once when it is asked to stop, without `grace`.
-    /// See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
+    /// The work ends with the lifetime: the operation is cancelled, or the process stops being a candidate. The entry in the store is deleted when the operation has
+    /// ended, so that the next leader does not wait until the lease has expired. Work that has not been elected ends at once when it is asked to stop: `grace` applies
+    /// only to the operation. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
     ///
     /// - Parameters:
     ///   - lifetime: The owner of the work.
@@ -147,7 +147,7 @@ public final class LeaderElection: Sendable {
         )
     }
 
-    /// Returns the process that is the leader now, as the store knows it; `nil` if there is none. It may have changed by the time the caller uses it.
+    /// Returns the process that is the leader now, according to the store; `nil` if there is none. The leader may have changed by the time the caller uses it.
     ///
     /// - Throws: ``StoreError``, or `CancellationError`.
     public nonisolated(nonsending) func leader() async throws -> LeaseHolder? {

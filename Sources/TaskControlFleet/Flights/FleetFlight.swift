@@ -12,18 +12,18 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// The first caller of a key runs the operation under a lease, and publishes its result in the store. The callers that were there when it was published receive that
-/// value. If the process that runs the operation ends or loses its lease, the next caller runs it. Nothing is kept: a caller that comes later runs the operation
-/// again. The published value is in the store for one duration of the lease, readable for all clients of the store, and can be as large as an entry of the store
-/// can be.
+/// The first caller of a key runs the operation under a lease, and publishes its result in the store. The callers that wait when the result is published receive it.
+/// If the process that runs the operation ends or loses its lease, the next caller runs it. Results are not cached: a later caller runs the operation again. The
+/// published value stays in the store for one duration of the lease, where all clients of the store can read it. It must not be larger than an entry of the store
+/// may be.
 ///
 /// The callers of one process share one place in the line, through a `SingleFlight`.
 ///
 /// Safe to use from any thread and any isolation.
 ///
 /// ## Cancellation
-/// Every caller can leave, the first one too: the last caller of a process to leave cancels its operation or leaves the line, and a caller of another process runs
-/// the operation.
+/// A cancelled caller returns at once, also the first one. The last caller of a process to leave cancels its operation or leaves the line, and a caller of another
+/// process runs the operation.
 public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let flights: SingleFlight<String, Value>
     private let store: any CoordinationStore
@@ -55,13 +55,13 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The name.
+    /// The name of the group of flights, which all processes that share them use.
     public var name: String { source.name ?? "" }
 
-    /// Returns the value of a key: from the operation, or from that of another caller in this or another process.
+    /// Returns the value of a key: from the operation, or from the operation of another caller in this or another process.
     ///
     /// ## Cancellation
-    /// A cancelled caller leaves at once. The last one of this process cancels the operation, or leaves the line.
+    /// A cancelled caller returns at once. The last caller of this process to leave cancels the operation, or leaves the line.
     ///
     /// - Parameters:
     ///   - key: The key of the flight. It may have any characters.

@@ -2,8 +2,8 @@ internal import TaskControl
 
 /// A lease that is held while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs.
 ///
-/// A valid lease is not a proof for a resource: between a check and its effect, the process can be paused for longer than the lease. A resource that several
-/// processes change must compare the ``token``, or be in the same store and change by a ``guarded(_:)`` transaction.
+/// A valid lease alone does not protect a resource: between a check and its effect, the process can be paused for longer than the lease. A resource that
+/// several processes change must compare the ``token``, or be in the same store and change by a ``guarded(_:)`` transaction.
 ///
 /// Safe to use from any thread and any isolation. A lease that is kept after its body has ended is not valid.
 public struct Lease: Sendable {
@@ -22,7 +22,7 @@ public struct Lease: Sendable {
     /// The name of the lease.
     public var name: String { session.line.name }
 
-    /// Whether no other process can hold the lease now, as far as the clock of this process tells.
+    /// Whether the lease is valid now, according to the clock of this process: no other process can hold it.
     ///
     /// - Complexity: O(1): a reading of the clock, without a call of the store.
     public var isValid: Bool {
@@ -32,7 +32,7 @@ public struct Lease: Sendable {
 
     /// The time for which the lease is valid without another renewal. Zero if it is not valid.
     ///
-    /// A renewal follows each third of the duration of the lease.
+    /// The lease is renewed after each third of its duration.
     public var remaining: Duration {
         let now = session.time.now
         return session.read { $0.isValid(at: now) ? ($0.validUntil ?? now) - now : .zero }
@@ -55,9 +55,9 @@ public struct Lease: Sendable {
         if let reason { throw LeaseLostError(name: name, reason: reason) }
     }
 
-    /// Returns a transaction that changes something only if this lease is still held: with a comparison of the entry of the holder.
+    /// Returns a copy of a transaction that succeeds only if this lease is still held: the copy also compares the entry of the holder.
     ///
-    /// For values in the store of the lease. The comparison and the change are one atomic step, so this is safe without a token.
+    /// Use it for values in the same store as the lease. The comparison and the change are one atomic step, so this is safe without a token.
     ///
     /// - Parameter transaction: A transaction for the store of the lease. Its operations for failure are executed if the lease is not held.
     public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The process that holds a lease or waits for it, as it describes itself in the store. For people to read: it has no effect on who holds the lease.
+/// The process that holds a lease or waits for it, as it describes itself in the store. The description is only informative: it has no effect on
+/// which process holds the lease.
 public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The description that the process passed as `holder`; by default its host and process ID.
     public let holder: String

@@ -2,7 +2,7 @@
 ///
 /// `withLease` throws it after its body has ended, regardless of what the body has returned or thrown. ``Lease/check()`` throws it as well.
 public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
-    /// The way in which a lease ends before its body.
+    /// The reason for which a lease is no longer valid.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The lease could not be renewed in time, for example because the store was unreachable or the process was paused.
@@ -15,7 +15,7 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
 
     /// The name of the lease.
     public let name: String
-    /// The way in which the lease has ended.
+    /// The reason for which the lease is no longer valid.
     public let reason: Reason
     /// The error of the body; `nil` if the body has returned a value, or has not ended.
     public let underlyingError: (any Error)?
@@ -24,7 +24,7 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - name: The name of the lease.
-    ///   - reason: The way in which the lease has ended.
+    ///   - reason: The reason for which the lease is no longer valid.
     ///   - underlyingError: The error of the body.
     public init(name: String, reason: Reason, underlyingError: (any Error)? = nil) {
         self.name = name

@@ -3,7 +3,7 @@ internal import TaskControl
 /// A store in the memory of this process, for tests and previews.
 ///
 /// A ``MemoryStore`` coordinates the tasks of one process, as if each were a process of its own: pass one store to several calls of `withLease`. Its content
-/// ends with it.
+/// is lost when it is deallocated.
 ///
 /// ```swift
 /// let store = MemoryStore(clock: TestClock())
@@ -44,14 +44,16 @@ public final class MemoryStore: CoordinationStore {
     ///
     /// - Parameters:
     ///   - clock: The clock by which leases end. By default the clock that continues while the machine sleeps.
-    ///   - historyLimit: The number of changes that are kept for watches. By default 1,000, which take less than a megabyte with values
-    ///     of up to 500 bytes. A watch also reports that it is incomplete after a transaction with more changes, and with a limit of zero or less after each.
+    ///   - historyLimit: The number of changes that are kept for watches. By default 1,000, which take less than a megabyte with values of up to 500 bytes. A
+    ///     watch also reports that it is incomplete after a transaction with more changes than the limit; with a limit of zero or less, after each
+    ///     transaction.
     public init(clock: any Clock<Duration> = ContinuousClock(), historyLimit: Int = 1_000) {
         stopwatch = Stopwatch(clock)
         state = Locked(State(machine: Machine(historyLimit: historyLimit)))
     }
 
-    /// Drops the changes that are kept for watches, as an administrator of a store does: a watch after an earlier revision is incomplete.
+    /// Drops the changes that are kept for watches, as an administrator of a store does: a watch that begins after an earlier revision reports that it is
+    /// incomplete.
     public func compact() { perform { $0.compact(now: $1) } }
 
     /// The number of leases, for tests.
@@ -118,7 +120,7 @@ public final class MemoryStore: CoordinationStore {
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
     ///
-    /// All changes of a revision are in one report. A watch after a revision of the future reports the changes after that revision.
+    /// All changes of a revision are in one report. A watch that begins after a future revision reports the changes after that revision.
     ///
     /// - Parameters:
     ///   - range: The entries to watch. Its order and limit do not matter.

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 /// Limits how many tasks of all processes do something at the same time, *as long as no process is paused for longer than its lease and all clocks run at about the
-/// same rate*. That is no guarantee: a resource that more holders would harm must check ``Lease/token``.
+/// same rate*. That is no guarantee: if additional holders would harm a resource, the resource must check ``Lease/token``.
 ///
 /// ```swift
 /// let conversions = FleetSemaphore("video-conversions", permits: 8, in: store)
@@ -51,10 +51,10 @@ public final class FleetSemaphore: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The name.
+    /// The name of the semaphore, which all processes that share the permits use.
     public var name: String { line.name }
 
-    /// The number of permits.
+    /// The number of permits, at least 1.
     public var permits: Int { line.permits }
 
     /// Waits for a permit, and holds it while a body runs.

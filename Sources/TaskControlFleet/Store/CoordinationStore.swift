@@ -1,18 +1,18 @@
 /// A replicated or shared store of small values that several processes use to coordinate: leases, transactions and watches.
 ///
-/// `EtcdStore` is the one for several machines, `SQLiteStore` (package trait `SQLite`) the one for the processes of one machine, and ``MemoryStore`` the
-/// one for tests. Code that coordinates uses `withLease`, `FleetSemaphore`, `FleetFlight` and `LeaderElection`, which need nothing but these six
-/// operations; a type for another store conforms to this protocol.
+/// Use `EtcdStore` for several machines, `SQLiteStore` (package trait `SQLite`) for the processes of one machine, and ``MemoryStore`` for tests. Code that
+/// coordinates uses `withLease`, `FleetSemaphore`, `FleetFlight` and `LeaderElection`, which need nothing but these six operations; a type for another store
+/// conforms to this protocol.
 ///
 /// A store has one sequence of revisions: each transaction that changes something has the next revision, and each entry has the revisions at which it
 /// was created and last changed. Transactions are serializable, and all processes see them in the same order.
 ///
 /// ## Errors
-/// Each operation throws ``StoreError``, whose ``StoreError/Reason`` tells whether the operation can have had its effect, or `CancellationError`.
-/// An operation that is cancelled, or that reaches its deadline (`withDeadline`), can have had its effect as well.
+/// Each operation throws ``StoreError``, whose ``StoreError/Reason`` shows whether the operation may have taken effect, or `CancellationError`.
+/// An operation that is cancelled, or that reaches its deadline (`withDeadline`), may have taken effect as well.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves at once: the operation throws `CancellationError`.
+/// A cancelled caller returns at once: the operation throws `CancellationError`.
 public protocol CoordinationStore: Sendable {
     /// Grants a new lease: when it expires or is revoked, the store removes the entries that are attached to it.
     ///
@@ -22,8 +22,8 @@ public protocol CoordinationStore: Sendable {
 
     /// Renews a lease: its whole duration begins again.
     ///
-    /// That a store has answered does not prove that the lease was renewed: a member of a cluster that was its leader earlier can answer as well. The
-    /// renewal is proven when a transaction that begins after the answer has the same ``StoreTransaction/Result/term``.
+    /// An answer alone does not prove that the lease was renewed: a former leader of a cluster can answer as well. The renewal is proven when a transaction that
+    /// begins after the answer has the same ``StoreTransaction/Result/term``.
     ///
     /// - Parameter id: The lease.
     /// - Returns: The lease with its new duration, which begins after the call has begun.
@@ -35,15 +35,15 @@ public protocol CoordinationStore: Sendable {
     /// - Parameter id: The lease.
     nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws
 
-    /// Compares, and then changes and reads, in one atomic step.
+    /// Executes a transaction: compares, and then changes and reads entries, in one atomic step.
     ///
     /// - Parameter transaction: The comparisons, and the operations for each of their outcomes.
-    /// - Returns: Which operations were executed, and what those that read have read.
+    /// - Returns: The outcome: which operations were executed, and the entries that were read.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if it attaches an entry to a lease that does not exist; then nothing
     ///   is changed.
     nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws -> StoreTransaction.Result
 
-    /// Reads the entries of a range: the newest that any process has written.
+    /// Reads the entries of a range, including the latest changes of all processes.
     ///
     /// - Parameter range: The entries to read.
     /// - Returns: The entries, and the revision at which they were read.

@@ -4,13 +4,13 @@ public import Foundation
 public struct StoreEntry: Hashable, Sendable {
     /// The key. Keys are compared as UTF-8.
     public let key: String
-    /// The value.
+    /// The content of the entry.
     public let value: Data
-    /// The revision at which the entry was created. An entry that is removed and put again has a new one.
+    /// The revision at which the entry was created. An entry that is removed and put again has a new creation revision.
     public let createRevision: Int64
     /// The revision at which the entry was last put.
     public let modifyRevision: Int64
-    /// The lease that removes the entry when it ends; `nil`: none.
+    /// The lease at whose end the entry is removed; `nil` if there is none.
     public let lease: LeaseID?
 
     /// Creates an entry that a store has read.

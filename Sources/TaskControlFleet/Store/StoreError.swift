@@ -1,6 +1,6 @@
 /// An error of a ``CoordinationStore``.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of an error, which shows whether the operation may have had its effect.
+    /// The kind of an error, which shows whether the operation may have taken effect.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The store could not be reached, or had no leader: the operation was not executed.

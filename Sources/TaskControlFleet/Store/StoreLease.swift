@@ -1,13 +1,13 @@
 /// A lease as a ``CoordinationStore`` has granted or renewed it.
 public struct StoreLease: Hashable, Sendable {
-    /// The lease.
+    /// The identity of the lease.
     public let id: LeaseID
     /// The duration that the store has granted. It begins when the store grants or renews the lease: measure it from before the call.
     public let timeToLive: Duration
     /// The term of the leader that the answering member knew; constant for a store without leaders.
     public let term: UInt64
 
-    /// Creates the answer of a store.
+    /// Creates a lease, as the answer of a store.
     ///
     /// - Parameters:
     ///   - id: The lease.

@@ -2,7 +2,7 @@
 public struct StoreRange: Hashable, Sendable {
     /// The keys of a range.
     public enum Keys: Hashable, Sendable {
-        /// One key.
+        /// A single key.
         case key(String)
         /// All keys that begin with a text. An empty text stands for all keys.
         case prefix(String)
@@ -12,15 +12,15 @@ public struct StoreRange: Hashable, Sendable {
     public enum Order: Hashable, Sendable {
         /// The order of the keys as UTF-8.
         case key
-        /// The order of the revisions of their creation, the oldest first.
+        /// The order of the creation revisions of the entries, the oldest first.
         case creation
     }
 
-    /// The keys.
+    /// The keys of the range.
     public var keys: Keys
     /// The order of entries that are read.
     public var order: Order
-    /// The number of entries that are read at most, in that order; `nil`: all.
+    /// The maximum number of entries that are read, in the given order; `nil` for all.
     public var limit: Int?
 
     /// Creates a range.
@@ -28,7 +28,7 @@ public struct StoreRange: Hashable, Sendable {
     /// - Parameters:
     ///   - keys: The keys.
     ///   - order: The order of entries that are read.
-    ///   - limit: The number of entries that are read at most; 1 or more.
+    ///   - limit: The maximum number of entries that are read, 1 or more; `nil` for all.
     public init(_ keys: Keys, order: Order = .key, limit: Int? = nil) {
         self.keys = keys
         self.order = order

@@ -2,12 +2,12 @@
 public struct StoreSnapshot: Hashable, Sendable {
     /// The entries, in the order of the range.
     public let entries: [StoreEntry]
-    /// The revision of the store at which they were read: a watch after it misses nothing.
+    /// The revision of the store at which the entries were read: a watch after this revision misses no change.
     public let revision: Int64
     /// The term of the leader that answered; constant for a store without leaders.
     public let term: UInt64
 
-    /// Creates the answer of a store.
+    /// Creates a snapshot, as the answer of a store.
     ///
     /// - Parameters:
     ///   - entries: The entries.

@@ -22,7 +22,7 @@ public struct StoreTransaction: Hashable, Sendable {
         case put(String, Data, lease: LeaseID? = nil)
         /// Removes entries.
         case delete(StoreRange.Keys)
-        /// Reads entries, as they are after the operations before this one.
+        /// Reads entries, in their state after the preceding operations of the transaction.
         case read(StoreRange)
     }
 
@@ -51,7 +51,8 @@ public struct StoreTransaction: Hashable, Sendable {
         public let succeeded: Bool
         /// The entries of each `read` of the executed operations, in their order.
         public let reads: [[StoreEntry]]
-        /// The revision of the store after the transaction: that of its changes, if it changed something.
+        /// The revision of the store after the transaction. If the transaction changed entries, it is the revision of
+        /// these changes.
         public let revision: Int64
         /// The term of the leader that executed the transaction; constant for a store without leaders.
         public let term: UInt64
