@@ -5,9 +5,9 @@
 /// try await client.download(MovieEndpoint(id), to: movie, resuming: .beside(movie))
 /// ```
 ///
-/// A download continues if the server has sent a strong validator: an entity tag that is not weak, or, without any tag,
-/// a date of the last modification that is at least a minute older than the response (RFC 9110, 8.8.2.2). If the server
-/// has another representation by then, it sends that one as a whole, and the download begins with its first byte.
+/// A download continues if the server has sent a strong validator: an entity tag that is not weak, or, without any tag, a
+/// date of the last modification that is at least a minute older than the response (RFC 9110, 8.8.2.2). If the server has
+/// another representation by then, it sends that representation as a whole, and the download begins with its first byte.
 ///
 /// A part of a representation with an entity tag is joined only with a rest that has the same tag. A rest without a tag is
 /// not used: the download begins with its first byte. For a representation that has only a date, a rest with another date

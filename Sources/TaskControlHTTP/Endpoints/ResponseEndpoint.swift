@@ -63,7 +63,7 @@ extension ResponseEndpoint {
     public var encoder: JSONEncoder? { nil }
 
     /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a
-    /// client. For endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
+    /// client. Use this function in endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
     ///   `underlyingError`.

@@ -82,7 +82,7 @@ public struct HTTPError: Error, Sendable {
 }
 
 extension HTTPError {
-    /// Throws unless a response has an accepted status. For endpoints that implement
+    /// Throws unless a response has an accepted status. Use this function in endpoints that implement
     /// ``ResponseEndpoint/validate(_:response:data:)``.
     ///
     /// - Throws: ``HTTPError`` with the reason ``Reason/status``.

@@ -57,7 +57,7 @@ public struct HTTPResilience: Sendable {
 
     private let kind: Kind
 
-    /// Creates a policy per host: the host of the request, in lowercase, even if a redirect leads to another host.
+    /// Returns a protection with one policy per host. The host is that of the request, in lowercase, even if a redirect leads to another host.
     ///
     /// A client keeps the policies of 64 hosts, and evicts unused ones first. An evicted policy is created again on demand. Policies with calls
     /// and policies whose breaker refuses calls are not evicted, so there may temporarily be more than 64.
@@ -68,7 +68,7 @@ public struct HTTPResilience: Sendable {
         HTTPResilience(kind: .perHost(make))
     }
 
-    /// Returns one policy for all hosts, which other clients and calls of `withPolicy` may share.
+    /// Returns a protection with one policy for all hosts, which other clients and calls of `withPolicy` may share.
     public static func shared(_ policy: ResiliencePolicy) -> HTTPResilience { HTTPResilience(kind: .shared(policy)) }
 
     /// Calls an operation with the policy of a host, which is kept at least until the operation has ended.

@@ -8,7 +8,7 @@ public struct HTTPRetryBudget: Sendable {
 
     private let kind: Kind
 
-    /// Creates a budget per host.
+    /// Returns a limit with one budget per host.
     ///
     /// A client keeps the budgets of 64 hosts, and evicts unused ones first. An evicted budget is created again on
     /// demand.
@@ -21,7 +21,7 @@ public struct HTTPRetryBudget: Sendable {
         HTTPRetryBudget(kind: .perHost(make))
     }
 
-    /// Returns one budget for all hosts, which other clients and calls of `retry` may share.
+    /// Returns a limit with one budget for all hosts, which other clients and calls of `retry` may share.
     public static func shared(_ budget: RetryBudget) -> HTTPRetryBudget { HTTPRetryBudget(kind: .shared(budget)) }
 
     /// No budget: retries are not limited.

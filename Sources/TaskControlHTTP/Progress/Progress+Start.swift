@@ -15,8 +15,7 @@ extension Progress {
     /// ended, the progress is finished, whether the operation succeeded or not.
     ///
     /// ## Cancellation
-    /// Cancelling the progress or its parent cancels the task. An operation that was cancelled before
-    /// it began does not begin.
+    /// Cancelling the progress or its parent cancels the task. If the progress is cancelled before the operation begins, the operation does not run.
     ///
     /// - Parameters:
     ///   - totalUnitCount: The number of units of work. By default it is not known: the progress is
@@ -48,8 +47,8 @@ extension Progress {
     /// ```
     ///
     /// ## Cancellation
-    /// Cancelling the progress cancels the task. The operation begins even if it was cancelled before, and its result is passed to the handler: most
-    /// operations then throw `CancellationError`.
+    /// Cancelling the progress cancels the task. If the progress is cancelled before the operation begins, the operation runs nevertheless, and its
+    /// result is passed to the handler: most operations then throw `CancellationError`.
     ///
     /// - Parameters:
     ///   - totalUnitCount: The number of units of work. By default it is not known, and the progress is indeterminate.
