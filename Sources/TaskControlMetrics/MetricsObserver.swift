@@ -27,7 +27,7 @@ public final class MetricsObserver: TaskObserver {
     /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
     ///
     /// - Parameters:
-    ///   - factory: Creates the metrics. By default the factory of swift-metrics' system, as it is now: bootstrap it first.
+    ///   - factory: Creates the metrics. By default the current factory of `MetricsSystem`: bootstrap the system first.
     ///   - includesOwnerNames: Whether the dimension `owner` distinguishes owners by their names, of which there should be few. An `AsyncTask` has no
     ///     owner name, since it is bound to its owner after it has begun.
     public init(factory: any MetricsFactory = MetricsSystem.factory, includesOwnerNames: Bool = false) {

@@ -4,7 +4,7 @@ public import TaskControlSupervision
 
 /// A shutdown plan is a service, which performs its steps when its service group shuts down.
 extension ShutdownPlan: @retroactive Service {
-    /// Waits for the graceful shutdown of the service group. Then performs the steps. Called by the service group.
+    /// Waits for the graceful shutdown of the service group, then performs the steps of the plan. Called by the service group.
     ///
     /// ## Cancellation
     /// A cancelled caller performs the remaining steps without grace.

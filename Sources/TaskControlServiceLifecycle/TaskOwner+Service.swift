@@ -31,7 +31,7 @@ public struct TaskOwnerService: Service {
     fileprivate let grace: Duration
     fileprivate let clock: any Clock<Duration>
 
-    /// Waits for the graceful shutdown of the service group. Then shuts down the owner, with the grace. Called by the service group.
+    /// Waits for the graceful shutdown of the service group, then shuts down the owner with the grace of the service. Called by the service group.
     ///
     /// When this function returns or throws, the owner has no tasks and accepts none.
     ///

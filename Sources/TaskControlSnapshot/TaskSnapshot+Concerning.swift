@@ -1,7 +1,8 @@
 public import TaskControl
 
 extension TaskSnapshot {
-    /// Returns the part of the snapshot about the given tasks and calls: these, all that they wait for directly or indirectly, and the warnings about them.
+    /// Returns the part of the snapshot about the given tasks and calls: their entries, the entries for which they wait directly or indirectly, and the
+    /// warnings about all of these.
     ///
     /// - Complexity: O(*n*) in the number of entries and waits.
     public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {

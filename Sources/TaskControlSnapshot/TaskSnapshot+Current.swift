@@ -24,10 +24,10 @@ extension TaskSnapshot {
         if isFirst { TaskDiagnostics.install(fresh) }
     }
 
-    /// Returns a snapshot of the owners and tasks that live now, of what each waits for, and of the problems.
+    /// Returns a snapshot of the owners and tasks that currently exist, of what each waits for, and of the problems.
     ///
     /// Tracking must have been started with ``startTracking()``. Otherwise the snapshot is empty, and ``isTracking`` is `false`.
     ///
-    /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live.
+    /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls.
     public static func current() -> TaskSnapshot { tracker.withLock { $0 }?.snapshot() ?? .untracked }
 }

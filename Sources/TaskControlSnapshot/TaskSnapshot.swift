@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// The owners, tasks and calls that lived at a moment: which task waits for which, and the problems.
+/// The owners, tasks and calls that existed at a moment: which task waits for which, and the problems.
 ///
 /// A snapshot can be printed, compared, encoded and decoded. ``current()`` returns a snapshot of the process.
 public struct TaskSnapshot: Sendable, Hashable, Codable {
@@ -10,7 +10,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     public let others: [Entry]
     /// The problems that the snapshot shows.
     public let warnings: [Warning]
-    /// The number of tasks without an owner that were dropped, and cancelled, since tracking began.
+    /// The number of tasks, since tracking began, that were cancelled because their last handle was released before their lifetime was stated.
     public let droppedCount: Int
     /// The number of tasks and calls that are not included, since there were too many when they began.
     public let omittedCount: Int
@@ -44,7 +44,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let refusedCount: Int
         /// The time since the last call was refused; `nil` if no call was refused.
         public let lastRefusalAge: Duration?
-        /// The tasks and turns of the owner, and the callers that wait for it to be empty, in the order in which they came.
+        /// The tasks and turns of the owner, and the callers that wait for the owner to be empty, in the order in which they began.
         public let entries: [Entry]
     }
 

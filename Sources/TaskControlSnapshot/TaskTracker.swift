@@ -26,12 +26,12 @@ public final class TaskTracker: TaskObserver {
         state.withLock { $0.receive(event) }
     }
 
-    /// Returns a snapshot of the owners and tasks that live now, and that began while this tracker observed.
+    /// Returns a snapshot of the owners and tasks that currently exist, and that began while this tracker observed.
     ///
     /// This function may be called from anywhere, also from an observer that was added later than the tracker. Events of other threads at the same
     /// moment are included or not, each as a whole.
     ///
-    /// - Complexity: O(*n* log *n*) for *n* tasks, owners and calls that live. The lock is held in O(1); the next event then copies the tables, in
+    /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls. The lock is held in O(1); the next event then copies the tables, in
     ///   O(*n*).
     public func snapshot() -> TaskSnapshot {
         state.withLock { $0 }.snapshot(at: TaskDiagnostics.eventTime ?? .zero)

@@ -81,7 +81,7 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, true)
     }
 
-    /// Whether a draft is written, which can be changed before it is put in its place.
+    /// Whether the file is written as a draft, which replaces the target when it is complete.
     public var hasDraft: Bool { draft != nil }
 
     /// Returns the size of the file, in bytes.
@@ -118,14 +118,15 @@ public struct OutputFile {
         }
     }
 
-    /// Puts the file in its place, and closes it. If that fails, nothing is left, except a draft with a name of its own.
+    /// Moves the draft to the path of the file, and closes it. If that fails, the draft is removed, unless it has a name of its
+    /// own.
     public func finish() throws(SystemError) {
         defer { _ = systemClose(file) }
         try putInPlace()
     }
 
-    /// Puts the file in its place, and leaves it open, so that its lock is held until ``keep()``. If that fails, nothing
-    /// is left, except a draft with a name of its own.
+    /// Moves the draft to the path of the file, and leaves it open, so that its lock is held until ``keep()``. If that fails, the
+    /// draft is removed, unless it has a name of its own.
     public func putInPlace() throws(SystemError) {
         // Some file systems report only when a descriptor is closed that there was no room. A copy is closed: the lock
         // is released with the last descriptor, and another writer must not open the file before it has its name.

@@ -19,7 +19,7 @@ extension TraceRecorder {
     /// events.
     ///
     /// - Parameters:
-    ///   - format: A page for people, or JSON for Perfetto.
+    ///   - format: A page for a browser, or JSON for Perfetto.
     ///   - path: Relative to the working directory if it does not begin with `/`.
     ///   - title: The heading of the page, or the name of the trace.
     /// - Throws: ``TraceWriteError`` if the file cannot be written.
@@ -50,7 +50,7 @@ extension TraceRecorder {
     /// A million events take about 35 MB as a page, or 130 MB for Perfetto; ``write(_:to:title:)`` does not keep the whole text in memory.
     ///
     /// - Parameters:
-    ///   - format: A page for people, or JSON for Perfetto.
+    ///   - format: A page for a browser, or JSON for Perfetto.
     ///   - title: The heading of the page, or the name of the trace.
     /// - Complexity: O(*n* log *n*) in the number of events.
     public func text(as format: Format, title: String = "Trace") -> String {

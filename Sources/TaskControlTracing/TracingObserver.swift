@@ -36,7 +36,7 @@ public final class TracingObserver: TaskObserver {
     /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
     ///
     /// - Parameters:
-    ///   - tracer: Creates the spans. `nil`: the tracer of swift-distributed-tracing's system, as it is when a span begins.
+    ///   - tracer: Creates the spans. `nil`: the tracer of `InstrumentationSystem` at the time when a span begins.
     ///   - primitives: The primitives whose subjects have spans. `nil`: all.
     public init(
         tracer: (any Tracer)? = nil,

@@ -146,7 +146,7 @@ public struct ResiliencePolicy: Sendable {
         parts = _PolicyParts(values)
     }
 
-    /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt beside one that takes long. See
+    /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt while an attempt takes long. See
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins.

@@ -20,7 +20,7 @@ public import TaskControl
 /// - Parameters:
 ///   - delay: The time without a result after which another attempt begins, counted from the beginning of the attempt before.
 ///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
-///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, however many attempts it made.
+///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, regardless of its number of attempts.
 ///   - name: The name of the tasks of the attempts in diagnostics. `nil` for that of the caller's task.
 ///   - clock: Measures the time.
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in tasks of its own, in the isolation in which it is written.

@@ -92,7 +92,7 @@ public final class RateLimiter: Sendable {
     /// Takes tokens: now if they are available and no caller waits, otherwise when they have been refilled and it is the caller's turn.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once and takes nothing. So does a caller that was cancelled before the call.
+    /// A cancelled caller returns at once and takes nothing, also if it was cancelled before the call.
     ///
     /// - Parameters:
     ///   - weight: The number of tokens. Zero or less takes nothing, but waits for its turn.

@@ -13,7 +13,7 @@ public import TaskControl
 /// ```
 ///
 /// The throttle counts the calls of the last two minutes, and how many of them the service accepted. While it accepts at least every second call
-/// nothing happens. When it accepts fewer, the throttle refuses calls by chance, with the probability
+/// nothing happens. When it accepts fewer, the throttle refuses calls at random, with the probability
 ///
 /// > max(0, (requests − K × accepts) / (requests + 1))
 ///

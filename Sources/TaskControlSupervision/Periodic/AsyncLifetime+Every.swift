@@ -39,7 +39,7 @@ extension AsyncLifetime {
     ///   - onError: Receives each error that the work throws, in the isolation of the code that calls this. Without it, the errors go to
     ///     diagnostics.
     /// - Returns: The task, to cancel it. If the lifetime is closed, a cancelled task that does nothing.
-    /// - Complexity: O(1) per tick, however many were missed, except with ``MissedTicks/all``.
+    /// - Complexity: O(1) per tick, regardless of the number of missed ticks, except with ``MissedTicks/all``.
     @discardableResult
     public func every<Owner: AnyObject & Sendable>(
         _ interval: Duration,

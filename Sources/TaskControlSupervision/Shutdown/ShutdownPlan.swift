@@ -20,7 +20,7 @@
 /// ## Cancellation
 /// Cancelling the caller ends the graces of the current step and of the remaining steps. The remaining steps are still performed.
 public struct ShutdownPlan: Sendable {
-    /// The name of the plan, for people.
+    /// The name of the plan, shown in its description.
     public let name: String?
     private let steps: [Step]
     private let clock: any Clock<Duration>
@@ -28,7 +28,7 @@ public struct ShutdownPlan: Sendable {
     /// Creates a plan.
     ///
     /// - Parameters:
-    ///   - name: The name of the plan, for people.
+    ///   - name: The name of the plan, shown in its description.
     ///   - clock: Measures the graces of the steps. A supervisor measures those of its children with its own clock.
     ///   - steps: The steps, the first one first.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock(), steps: [Step]) {

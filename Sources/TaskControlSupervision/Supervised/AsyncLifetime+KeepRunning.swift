@@ -26,7 +26,7 @@ extension AsyncLifetime {
     /// The work ends with the lifetime, which cancels its run, and is not restarted then; `Task.cancellationCause` has the cause. A
     /// `CancellationError` that the operation throws without being cancelled is a failure like others.
     ///
-    /// `shutdown(grace:)` of the lifetime asks the work to stop, restarts it no more, and cancels it when the grace is over.
+    /// `shutdown(grace:)` of the lifetime asks the work to stop, no longer restarts it, and cancels it when the grace is over.
     /// An error that a run throws after it was asked to stop, and before it is cancelled, is reported as an unhandled one.
     ///
     /// - Parameters:

@@ -3,14 +3,14 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// The software that runs on a node from its start to its crash; the ``Node`` is the machine.
     ///
-    /// The start-up closure of the node receives a new process at each start. After the crash of its node a process has no effect any
-    /// more, even if code of it still runs: its tasks are cancelled, its requests and sleeps throw `CancellationError`, replies that it
-    /// has not sent are lost, and its writes are ignored.
+    /// The start-up closure of the node receives a new process at each start. After the crash of its node a process has no further effect, even if
+    /// its code still runs: its tasks are cancelled, its requests and sleeps throw `CancellationError`, replies that it has not sent are lost, and
+    /// its writes are ignored.
     ///
     /// ## Pauses
-    /// While the node is paused, the process is held wherever it uses the network, its clock, or ``Disk/sync()``. Code between two such
-    /// points runs on. A request that was made just before the pause leaves after it, so a process that has looked at the time and then
-    /// sends a request may be paused between the two, as real processes are.
+    /// While the node is paused, the process is held wherever it uses the network, its clock, or ``Disk/sync()``. Code between two such points
+    /// continues to run. A request that was made just before the pause leaves after it, so a process that has looked at the time and then sends a
+    /// request may be paused between the two, as real processes are.
     public struct Process: Sendable {
         let network: NetworkStorage
         let id: Incarnation

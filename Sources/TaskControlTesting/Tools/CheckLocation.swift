@@ -9,6 +9,6 @@ public struct CheckLocation: Sendable, Hashable, CustomStringConvertible {
     /// The value of `#column`.
     public let column: Int
 
-    /// `path:line:column`.
+    /// The location as `path:line:column`, as compilers print it.
     public var description: String { "\(filePath):\(line):\(column)" }
 }

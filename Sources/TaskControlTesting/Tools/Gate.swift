@@ -58,7 +58,7 @@ public final class Gate: Sendable {
     /// gate, so at an open gate this does not return until it is cancelled.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once.
+    /// A cancelled caller returns at once.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func waitForWaiters(count: Int = 1) async throws(CancellationError) {

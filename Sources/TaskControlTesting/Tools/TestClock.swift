@@ -110,7 +110,7 @@ public final class TestClock: Clock, Sendable {
     /// not counted.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once.
+    /// A cancelled caller returns at once.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public func waitForSleepers(count: Int = 1) async throws(CancellationError) {
@@ -131,7 +131,7 @@ public final class TestClock: Clock, Sendable {
     ///
     /// - Parameters:
     ///   - duration: The time to move the clock by: zero or more.
-    ///   - count: The least number of sleeps that must end on the way. If fewer tasks come to sleep, the call waits until it is
+    ///   - count: The least number of sleeps that must end on the way. If fewer sleeps end, the call waits until it is
     ///     cancelled.
     /// - Complexity: O(*m* log *n*) for *m* sleepers woken of *n*.
     public func advance(by duration: Duration, waking count: Int = 0) async {
@@ -166,7 +166,7 @@ public final class TestClock: Clock, Sendable {
     /// ## Cancellation
     /// A caller that is cancelled returns at once, and leaves time where it is.
     ///
-    /// - Parameter count: The least number of sleeps that must end. If fewer tasks come to sleep, the call waits until it is
+    /// - Parameter count: The least number of sleeps that must end. If fewer sleeps end, the call waits until it is
     ///   cancelled.
     public func run(waking count: Int = 0) async {
         await move(to: nil, waking: count)

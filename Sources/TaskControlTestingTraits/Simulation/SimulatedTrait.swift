@@ -106,7 +106,7 @@ extension Trait where Self == SimulatedTrait {
     /// The first issue that fails the test ends the seed and the test: a failed `#expect` or `#require`, a thrown error, `Issue.record`, and what
     /// the simulation itself finds, such as a deadlock. It is recorded once, at its place in the source and with its values, with the seed, the
     /// command that replays it and the schedule as a comment; the schedule is also attached to the test as a text. Known issues and warnings do
-    /// not end a seed, and are recorded once however many seeds have them.
+    /// not end a seed, and are recorded once, regardless of the number of seeds that have them.
     ///
     /// Swift Testing knows the test of an issue by task-locals. An `#expect` in a `Task.detached` or on another thread has none: the trait does not
     /// see it, and it is recorded under every seed, without the seed. Use `Simulation.current?.expect` there. An attachment that the function
@@ -121,8 +121,8 @@ extension Trait where Self == SimulatedTrait {
     /// A test that is cancelled, such as by `.timeLimit`, ends with the seed that runs.
     ///
     /// ## Other platforms
-    /// Where there is no simulation, the test runs once, as an ordinary test in real time, and `Simulation.current` is `nil`. The process says so
-    /// once, on standard error. To skip the test there, add `.enabled(if: Simulation.isSupported)`.
+    /// Where there is no simulation, the test runs once, as an ordinary test in real time, and `Simulation.current` is `nil`. A message on standard
+    /// error says so once per process. To skip the test there, add `.enabled(if: Simulation.isSupported)`.
     ///
     /// - Parameters:
     ///   - seeds: The seeds, one schedule per seed. Negative seeds are ignored.

@@ -89,7 +89,7 @@ extension Trait where Self == ExplainsHangsTrait {
     /// Tasks and calls of other tests are left out, except where this test waits for them. The work of the test in `Task.detached`, on a
     /// thread or in a Dispatch queue is left out too. The library does not see waits for `task.value`, a continuation or an actor.
     ///
-    /// The tracking that this needs lasts as long as the test, and leaves the configuration of the process (`TaskDiagnostics.configure`) as it is.
+    /// The tracking that this needs lasts as long as the test, and does not change the configuration of the process (`TaskDiagnostics.configure`).
     /// The test runs in a child task. Under `.simulated` the trait has no effect on the seeds if it comes after that trait, since a simulation
     /// finds deadlocks by itself; before it, it limits all seeds together.
     ///
