@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// A run of supervised work, which its operation receives. Called as a function, it reports that the work is ready.
+/// A run of supervised work. The operation of the work receives the run, and calls it as a function to report that the work is ready.
 ///
 /// ```swift
 /// lifetime.keepRunning("feed") { ready in

@@ -11,7 +11,7 @@
 /// For an order among several points, use ``Sequencer``.
 ///
 /// ## Ordering
-/// Waiting callers are resumed in the order of their calls. Which of them runs first is up to their executors.
+/// Waiting callers are resumed in the order of their calls. Their executors decide which of them runs first.
 public final class Gate: Sendable {
     private let level = Level(0)
 

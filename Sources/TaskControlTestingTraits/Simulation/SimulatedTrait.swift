@@ -108,9 +108,9 @@ extension Trait where Self == SimulatedTrait {
     /// command that replays it and the schedule as a comment; the schedule is also attached to the test as a text. Known issues and warnings do
     /// not end a seed, and are recorded once, regardless of the number of seeds that have them.
     ///
-    /// Swift Testing knows the test of an issue by task-locals. An `#expect` in a `Task.detached` or on another thread has none: the trait does not
-    /// see it, and it is recorded under every seed, without the seed. Use `Simulation.current?.expect` there. An attachment that the function
-    /// records is also recorded under every seed.
+    /// Swift Testing knows the test of an issue by task-locals. A `Task.detached` or another thread does not inherit the task-locals: the trait
+    /// does not see an `#expect` there, which is recorded under every seed, without the seed. Use `Simulation.current?.expect` instead. An
+    /// attachment that the function records is also recorded under every seed.
     ///
     /// ## Environment
     /// `TASKCONTROL_SEED=3` runs only that seed, `TASKCONTROL_SCHEDULE=3:12=1` only that schedule, and `TASKCONTROL_SEEDS=100000` that many seeds
