@@ -21,7 +21,8 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Tasks leave the queue when they begin, so the queue can't be drained: a ``CancellableQueue`` over it can.
+/// Tasks leave the queue when they begin, so it has no `drain()`. To wait until its tasks have ended, send them through a ``CancellableQueue`` over
+/// it.
 ///
 /// Related types: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(isolatedTo: actor)` needs no queue, and keeps the order among
 /// tasks of equal priority.
@@ -35,8 +36,8 @@
 /// Linux).
 ///
 /// ## Cancellation
-/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, and other
-/// tasks run.
+/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with `CancellationError`, and a
+/// task that cannot throw still runs.
 public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// The name shown in messages and diagnostics.
     public let name: String?
@@ -61,9 +62,9 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         _turns = _TurnStorage(.actorQueue, name: name, capacity: nil, emitsCreation: emitsCreation)
     }
 
-    /// Sets the actor that the tasks of this queue run on: once, best in the actor's `init`, with the queue a `private let` of the actor.
+    /// Sets the actor that the tasks of this queue run on. Call this once, best in the actor's `init`, with the queue stored in the actor.
     ///
-    /// The queue does not retain the actor; tasks that were sent do. A second call is a mistake, and traps.
+    /// The queue does not retain the actor. A task that was sent retains the actor until the task has ended. A second call traps.
     public func adoptExecutionContext(of actor: ActorType) {
         let isFirst = adoption.withLock { adoption in
             if adoption.hasHappened { return false }

@@ -5,8 +5,8 @@ extension ActorTaskQueue {
     /// entries.addTask { log in log.append(line) }
     /// ```
     ///
-    /// Traps if the actor has been deallocated: the task must return a value, and has nowhere to run. A task that may throw throws
-    /// `CancellationError` then.
+    /// Traps if the actor has been deallocated: the task must return a value, and has nowhere to run. A task that may throw ends with
+    /// `CancellationError` instead.
     ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must return a value.
@@ -30,7 +30,7 @@ extension ActorTaskQueue {
     /// Adds a task that may throw, whose operation begins on the queue's actor in the order of the calls.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before it has begun, it leaves at once with `CancellationError`, and its operation never runs.
+    /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -74,7 +74,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     /// Adds a task that may throw, whose operation begins on the main actor in the order of the calls.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before it has begun, it leaves at once with `CancellationError`, and its operation never runs.
+    /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

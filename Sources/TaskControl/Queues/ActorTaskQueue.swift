@@ -1,6 +1,6 @@
 /// A queue that runs the operations of `Task(on:)` on an actor: ``ActorQueue``, or a ``CancellableQueue`` over one.
 ///
-/// The protocol is for functions that accept either. Its requirements are not for use: only the queues of this library can conform.
+/// The protocol is for functions that accept either. Do not call its requirements: only the queues of this library can conform.
 public protocol ActorTaskQueue<ActorType>: Sendable {
     /// The type of the actor that the operations run on.
     associatedtype ActorType: Actor
@@ -10,7 +10,7 @@ public protocol ActorTaskQueue<ActorType>: Sendable {
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: Its raw priority; 0 for that of the caller.
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     /// - Returns: `nil` if the actor has been deallocated.
     func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)?
 }

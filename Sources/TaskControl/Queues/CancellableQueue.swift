@@ -8,8 +8,8 @@
 /// uploads.cancelAll()
 /// ```
 ///
-/// It cancels the tasks that were sent through it. Tasks that are sent to the underlying queue directly take their turn in the same line, and are
-/// not affected; so one line can have several groups.
+/// The group cancels only the tasks that were sent through it. Tasks that are sent to the underlying queue directly, or through another group, wait
+/// in the same queue and are not affected.
 ///
 /// Safe to use from any thread and any isolation. Releasing the group cancels nothing: tasks that were sent still run.
 ///

@@ -20,14 +20,13 @@
 /// Tasks take their places in the order of the calls that add them, regardless of priorities; the same applies to ``run(_:)``. Calls from several
 /// threads that overlap have no defined order.
 ///
-/// Tasks that await later tasks of their own queue can wait for themselves forever, when they hold all of its turns. (``run(_:)`` and ``drain()``
-/// detect this and throw.)
+/// If all running tasks of the queue await later tasks of the same queue, they wait forever. (``run(_:)`` and ``drain()`` detect this and throw.)
 ///
 /// ## Priorities
 /// While a task waits, the tasks of the queue that are before it are raised to its priority, where the system supports it (macOS 26, Linux).
 ///
 /// ## Cancellation
-/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun leaves at once with `CancellationError`, and a
+/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with `CancellationError`, and a
 /// task that cannot throw runs in its turn, unless `addTask(whenCancelledWaiting:)` says otherwise. Releasing the queue cancels nothing.
 public final class ConcurrentQueue: TaskQueue {
     /// The name shown in errors and diagnostics.
@@ -63,15 +62,15 @@ public final class ConcurrentQueue: TaskQueue {
     /// Whether no task runs or waits.
     public var isIdle: Bool { count == 0 }
 
-    /// Waits for a turn, runs `body` in the caller's task, and passes the turn on.
+    /// Waits for a turn, runs `body` in the caller's task, and ends the turn.
     ///
     /// ```swift
     /// let preview = try await downloads.run { try await download(url) }
     /// ```
     ///
     /// ## Ordering
-    /// The call takes its place when it begins: `Task { try await queue.run { … } }` and `async let` call it only when their task runs, behind all
-    /// tasks that were added meanwhile. `addTask` takes its place immediately.
+    /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins only when that task runs, after
+    /// all tasks that were added until then. `addTask` takes its place immediately.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before its turn leaves at once, without running `body`. Once `body` runs, only `body` responds to a cancellation.

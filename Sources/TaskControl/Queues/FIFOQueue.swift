@@ -14,8 +14,8 @@
 /// }
 /// ```
 ///
-/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: saves) { }` is another spelling.
-/// No other task runs in between, and an idle queue uses no task.
+/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: saves) { }` is another spelling. The
+/// queue itself needs no task.
 ///
 /// Safe to use from any thread and any isolation.
 ///
@@ -27,8 +27,8 @@
 /// Tasks take their places in the order of the calls that create them, regardless of their priorities; so does ``run(_:)``. Calls from several
 /// threads that overlap have no defined order.
 ///
-/// A task that awaits the value of a later one of its own queue waits for itself, forever: let it send the later task and end, or use an
-/// ``ActorQueue``. (``run(_:)`` and ``drain()`` detect this, and throw.)
+/// A task that awaits the value of a later task of its own queue waits forever: add the later task without awaiting it, or use an ``ActorQueue``.
+/// (``run(_:)`` and ``drain()`` detect this, and throw.)
 ///
 /// ## Priorities
 /// A task of the queue that is ahead of a task with a higher priority is escalated to that priority while the later task waits, where the system
@@ -36,10 +36,10 @@
 /// the queue.
 ///
 /// ## Cancellation
-/// Each task is cancelled by its own handle. A *throwing* task that has not begun leaves at once (or, if it has not been given a thread
-/// yet, when it is): it throws `CancellationError`, its operation never runs, its place is free, and the others keep their order. A task
-/// that cannot throw must return a value: it runs at its turn, with `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` changes this
-/// for both kinds. Releasing the queue cancels nothing: tasks that were sent still run.
+/// Each task is cancelled by its own handle. A *throwing* task that has not begun ends immediately, or as soon as it has been given a thread: it
+/// throws `CancellationError`, its operation never runs, its place is free, and the other tasks keep their order. A task that cannot throw must
+/// return a value: it runs at its turn, with `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` changes this for both kinds. Releasing the
+/// queue cancels nothing: tasks that were sent still run.
 public final class FIFOQueue: TaskQueue {
     /// The name shown in errors and diagnostics.
     public let name: String?
@@ -62,10 +62,10 @@ public final class FIFOQueue: TaskQueue {
     /// The number of tasks that run or wait for their turn, calls of ``run(_:)`` included. It may have changed by the time the caller uses it.
     public var count: Int { _turns.count }
 
-    /// Whether nothing runs or waits.
+    /// Whether no task or call of ``run(_:)`` runs or waits.
     public var isIdle: Bool { count == 0 }
 
-    /// Waits for a turn, runs `body` in the caller's task, and passes the turn on: like `Task(on:)`, without a new task.
+    /// Waits for a turn, runs `body` in the caller's task, and ends the turn: like `Task(on:)`, without a new task.
     ///
     /// ```swift
     /// let balance = try await ledger.run {
@@ -75,8 +75,8 @@ public final class FIFOQueue: TaskQueue {
     /// ```
     ///
     /// ## Ordering
-    /// The call takes its place when it begins: `Task { try await queue.run { … } }` and `async let` call it only when their
-    /// task runs, behind all tasks that were sent meanwhile. `Task(on:)` takes its place at once.
+    /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins only when that task runs, after
+    /// all tasks that were added until then. `Task(on:)` takes its place immediately.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before its turn leaves at once, without running `body`. Once `body` runs, only `body` responds to a cancellation.

@@ -1,13 +1,12 @@
 extension MainActor {
-    /// Sends tasks to the main actor from anywhere, synchronously and in order: see ``ActorQueue``.
+    /// The queue that sends tasks to the main actor, from any context, synchronously and in order: see ``ActorQueue``.
     ///
     /// ```swift
     /// Task(on: MainActor.queue) { label.text = "half way" }
     /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
     /// ```
     ///
-    /// A process has one such queue: tests that run beside each other share its line. In a simulation, use an `ActorQueue<MainActor>`
-    /// of its own.
+    /// A process has one such queue: tests that run at the same time share it. In a simulation, create an `ActorQueue<MainActor>` instead.
     public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
 }
 

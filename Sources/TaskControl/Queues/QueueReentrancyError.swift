@@ -1,4 +1,4 @@
-/// The error of a caller that holds a turn of a queue and requests another one, for which it would wait forever.
+/// The error of a caller that holds a turn of a queue and requests another turn of the same queue, for which it would wait forever.
 ///
 /// To fix the mistake, do the work in the present turn, or send it with `Task(on:)`, without awaiting it inside.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -7,7 +7,7 @@ public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConve
 
     /// Creates the error, for a queue of your own or for tests.
     ///
-    /// - Parameter queueName: The name of the queue, if it has one.
+    /// - Parameter queueName: The name of the queue; `nil` if it has none.
     public init(queueName: String?) {
         self.queueName = queueName
     }

@@ -5,11 +5,11 @@ extension Task where Failure == Never {
     /// Task(isolatedTo: log) { log in log.append(line) }
     /// ```
     ///
-    /// No queue must be declared, and no actor adopted.
+    /// This needs neither a queue nor an actor that has adopted one.
     ///
     /// ## Ordering
-    /// Tasks of equal priority begin in the order of the calls. If priorities differ, or if calls and other tasks of the actor must keep
-    /// an order, use an ``ActorQueue``.
+    /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
+    /// keep an order, send all of them through an ``ActorQueue``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -32,11 +32,11 @@ extension Task where Failure == Never {
 extension Task where Failure == any Error {
     /// Creates a task that runs an operation that may throw on an actor, from any context, in the order of the calls among tasks of equal priority.
     ///
-    /// No queue must be declared, and no actor adopted.
+    /// This needs neither a queue nor an actor that has adopted one.
     ///
     /// ## Ordering
-    /// Tasks of equal priority begin in the order of the calls. If priorities differ, or if calls and other tasks of the actor must keep
-    /// an order, use an ``ActorQueue``.
+    /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
+    /// keep an order, send all of them through an ``ActorQueue``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

@@ -55,7 +55,7 @@ extension Task where Failure == any Error {
     /// Creates a task that runs an operation that may throw on an actor, in the order of the actor's queue.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun leaves at once with `CancellationError`; its operation never runs.
+    /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -84,7 +84,7 @@ extension Task where Failure == any Error {
     /// Creates a task that runs an operation that may throw on the main actor, in the order of its queue.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun leaves at once with `CancellationError`; its operation never runs.
+    /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

@@ -66,7 +66,7 @@ extension Task where Failure == any Error {
     /// Creates a task that runs an operation that may throw when its turn in a queue comes.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before its turn leaves at once with `CancellationError`; its operation never runs.
+    /// A task that is cancelled before its turn ends immediately with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -97,7 +97,7 @@ extension Task where Failure == any Error {
     /// Creates a task that runs an operation that may throw on an actor when its turn in a queue comes.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before its turn leaves at once with `CancellationError`; its operation never runs.
+    /// A task that is cancelled before its turn ends immediately with `CancellationError`; its operation never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

@@ -1,15 +1,15 @@
 extension TaskEvent.Primitive {
-    /// A ``FIFOQueue``.
+    /// Identifies events of a ``FIFOQueue``.
     public static var fifoQueue: Self { Self("FIFOQueue", [.line, .drainsEarlier]) }
-    /// A ``ConcurrentQueue``.
+    /// Identifies events of a ``ConcurrentQueue``.
     public static var concurrentQueue: Self { Self("ConcurrentQueue", [.line, .drainsEarlier]) }
-    /// An ``ActorQueue``.
+    /// Identifies events of an ``ActorQueue``.
     public static var actorQueue: Self { Self("ActorQueue", [.drainsEarlier]) }
-    /// A ``CancellableQueue``.
+    /// Identifies events of a ``CancellableQueue``.
     public static var cancellableQueue: Self { Self("CancellableQueue", []) }
 }
 
 extension TaskEvent.Kind {
-    /// A task or a caller has its place in the queue.
+    /// A task or a caller took its place in the queue.
     public static var enqueued: Self { Self("enqueued") }
 }

@@ -57,7 +57,7 @@ extension TaskQueue {
     /// Adds a task that may throw, whose operation runs in its turn.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before its turn, it leaves at once with `CancellationError`, and its operation never runs. With
+    /// If the task is cancelled before its turn, it ends immediately with `CancellationError`, and its operation never runs. With
     /// `whenCancelledWaiting: .run` the operation runs, with `Task.isCancelled` true.
     ///
     /// - Parameters:

@@ -8,7 +8,7 @@ public protocol TaskQueue: Sendable {
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: Its raw priority; 0 for that of the caller.
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     func _turn(level: UInt8) -> _Turn
 }
 

@@ -74,7 +74,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
 extension _TurnBody {
     /// Makes the task of a turn.
     ///
-    /// - Parameter level: Its raw priority; 0 for that of the caller.
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     @inlinable
     static func start(
         _ turn: _Turn,

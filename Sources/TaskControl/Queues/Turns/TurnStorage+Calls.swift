@@ -1,6 +1,6 @@
 /// The calls that wait in the caller's task, which are the same for every queue whose turns last.
 extension _TurnStorage {
-    /// Waits for a turn, runs `body` in the caller's task, and passes the turn on.
+    /// Waits for a turn, runs `body` in the caller's task, and ends the turn.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func run<Value>(

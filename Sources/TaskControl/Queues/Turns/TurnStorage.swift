@@ -34,7 +34,7 @@ final class _TurnStorage: Sendable {
 
     /// Gives a task that is about to be made its place: the order of these calls is the order of the queue.
     ///
-    /// - Parameter level: Its raw priority; 0 for that of the caller.
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     @inline(__always)
     func enqueue(level: UInt8) -> ID {
         let level = level == 0 ? inheritedLevel : level
