@@ -4,7 +4,7 @@ public enum AbandonedFlightBehavior: Hashable, Sendable {
     /// The work is cancelled.
     case cancel
 
-    /// The work continues to its end, and later callers join it. For work whose result is of use without a caller, such as filling a cache. If no
-    /// caller is left to receive an error, the error is reported to diagnostics.
+    /// The work continues to its end, and later callers join it. Use it for work whose result is useful without a caller, such as filling a cache. If
+    /// no caller is left to receive an error, the error is reported to diagnostics.
     case finish
 }

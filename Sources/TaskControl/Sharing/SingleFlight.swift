@@ -13,7 +13,7 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Its flights outlive it: a flight in progress continues when the group is released.
+/// Releasing this object cancels nothing: a flight in progress continues.
 ///
 /// Related APIs: ``withSingleFlight(key:operation:)`` needs no object: its flights are shared by the whole process. A ``TaskStore`` with
 /// `.preferPrevious` starts work once too, and gives its callers a task instead of a value.
@@ -53,15 +53,15 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Returns the value of a key, from the current flight or from a new one.
     ///
     /// ## Cancellation
-    /// A cancelled caller leaves at once. The last one to leave cancels the work. A caller that is cancelled before the call begins nothing.
+    /// A cancelled caller leaves at once. The last one to leave cancels the work. A caller that was cancelled before the call does not begin a
+    /// flight.
     ///
     /// - Parameters:
-    ///   - key: The key of the flight. Its `==` is called under a lock, when hashes are equal: like that of a dictionary's key, it must not call
-    ///     this object.
+    ///   - key: The key of the flight. Its `==` is called while a lock is held, if hashes are equal, and must not call this object.
     ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task
-    ///     name. Not called if there is a flight to join. Not begun if all callers have left before.
+    ///     name. Not called if there is a flight to join. Not begun if all callers have stopped waiting by then.
     /// - Returns: The value of the flight.
-    /// - Throws: The error of the flight, to all of its callers; `CancellationError` if the caller is cancelled, or by ``cancelAll()``;
+    /// - Throws: The error of the flight, to all of its callers; `CancellationError` if the caller is cancelled or ``cancelAll()`` is called;
     ///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
     /// - Complexity: O(1).
     @inlinable
@@ -82,7 +82,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _flights.forget(_ErasedKey(key))
     }
 
-    /// The number of flights in progress, forgotten ones included and cancelled ones not. It may have changed by the time the caller uses it.
+    /// The number of flights in progress, including forgotten flights and excluding cancelled ones. It may have changed by the time the caller uses
+    /// it.
     public var inFlightCount: Int { _flights.count }
 
     /// Cancels all flights, also those that continue without callers. Their callers receive `CancellationError` at once.

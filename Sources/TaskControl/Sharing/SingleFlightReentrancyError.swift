@@ -1,7 +1,7 @@
 /// The error of a call that is inside the flight of its own key, for which it would wait forever.
 ///
-/// Inside a flight are also its child tasks, the flights of other keys that it starts, and a new `Task` that it creates, until the flight has ended. Two
-/// flights of one object that wait for each other are inside each other.
+/// Inside a flight are also its child tasks, the flights of other keys that it starts, and a new `Task` that it creates, until the flight has ended.
+/// Two flights of one object that wait for each other also count as inside each other.
 ///
 /// Two flights of different objects that wait for each other are not detected, if each was started by another caller: they wait forever, like two locks
 /// that are taken in opposite orders.
@@ -18,7 +18,7 @@ public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConverti
         self.key = key
     }
 
-    /// The key, and how to fix the mistake.
+    /// A sentence that names the key and states how to fix the mistake.
     public var description: String {
         "The flight of the key \(String(reflecting: key)) was asked for from inside itself: that would wait for itself for ever. Do the "
             + "work in the flight that is there, or give it another key."

@@ -1,12 +1,12 @@
 extension TaskEvent.Primitive {
-    /// A call of ``withSingleFlight(key:operation:)``.
+    /// Identifies events of calls of ``withSingleFlight(key:operation:)``.
     public static var withSingleFlight: Self { Self("withSingleFlight", [.call, .awaited]) }
-    /// A ``SingleFlight``.
+    /// Identifies events of a ``SingleFlight``.
     public static var singleFlight: Self { Self("SingleFlight", [.call, .awaited]) }
 }
 
 extension TaskEvent.Kind {
-    /// The next caller of the key begins a new flight.
+    /// The flight of a key was forgotten: the next caller begins a new one.
     public static var forgotten: Self { Self("forgotten") }
 }
 

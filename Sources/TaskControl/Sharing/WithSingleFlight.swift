@@ -9,18 +9,17 @@
 /// The first caller begins a *flight*: the operation, in a task of its own. Callers that come before it has ended join it, and all receive
 /// the same value, or the same error. Nothing is kept: a caller that comes after the end begins a new flight.
 ///
-/// Flights are distinguished by the key, its type, and the type of the value: `1` and `1.0` are two keys. In a large program, and wherever two
-/// servers or two users can be in play, give the keys a type of their own, or use a ``SingleFlight``, which shares only with its own callers.
+/// Flights are distinguished by the key, its type, and the type of the value: `1` and `1.0` are two keys. In a large program, and wherever keys of
+/// different servers or users can be equal, give the keys a type of their own, or use a ``SingleFlight``, which shares only with its own callers.
 ///
 /// ## Cancellation
 /// Every caller can leave, the first one too: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
 /// last one to leave cancels the work; a later caller begins a new flight. If a result and a cancellation come at the same time, the result counts.
 ///
 /// - Parameters:
-///   - key: The key of the flight. Its `==` is called under a lock, when hashes are equal: like that of a dictionary's key, it must not call this
-///     function.
+///   - key: The key of the flight. Its `==` is called while a lock is held, if hashes are equal, and must not call this function.
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task name.
-///     Not called if there is a flight to join. Not begun if all callers have left before.
+///     Not called if there is a flight to join. Not begun if all callers have stopped waiting by then.
 /// - Returns: The value of the flight.
 /// - Throws: The error of the flight, to all of its callers; `CancellationError` if the caller is cancelled;
 ///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
