@@ -5,8 +5,8 @@
 /// ```
 ///
 /// A continuation may be copied, stored, and resumed from any thread. Only the first call that resumes it counts. A later call does nothing, and is
-/// reported to diagnostics: as a mistake, unless it is the callback that answers a cancellation, which only observers receive. When the last copy
-/// is released and none was resumed, the caller receives ``ContinuationDroppedError``.
+/// reported to diagnostics as a mistake. The callback with which an API responds to a cancellation is not a mistake: only observers receive it. When
+/// the last copy is released and none was resumed, the caller receives ``ContinuationDroppedError``.
 public struct CancellableContinuation<Value>: Sendable {
     @usableFromInline let _token: _TypedBridgeToken<Value>
 
@@ -51,7 +51,7 @@ public struct CancellableContinuation<Value>: Sendable {
 }
 
 extension CancellableContinuation where Value == Void {
-    /// Resumes the caller of an API that has no value.
+    /// Resumes the caller without a value.
     ///
     /// - Complexity: O(1).
     @inlinable

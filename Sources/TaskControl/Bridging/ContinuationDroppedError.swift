@@ -8,7 +8,7 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
     /// The line of the call.
     public let line: Int
 
-    /// Creates the error of a call, by default of the line that creates the error.
+    /// Creates the error for a call. By default, the file and line are those of the code that creates the error.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call.

@@ -1,14 +1,14 @@
 extension TaskEvent.Primitive {
-    /// A call of `withCancellableContinuation`.
+    /// Identifies events of calls of `withCancellableContinuation`.
     public static var withCancellableContinuation: Self { Self("withCancellableContinuation", [.call]) }
 }
 
 extension TaskEvent.Kind {
     /// A callback API released its continuation without resuming it.
     public static var continuationDropped: Self { Self("continuationDropped") }
-    /// A continuation was resumed again.
+    /// A continuation was resumed a second time, which is ignored.
     public static var resumedAgain: Self { Self("resumedAgain") }
-    /// A continuation was resumed after its caller was cancelled and had left: usually the response to the cancellation.
+    /// A continuation was resumed after its caller was cancelled and had stopped waiting: usually the response to the cancellation.
     public static var resumedAfterCancellation: Self { Self("resumedAfterCancellation") }
     /// A continuation was resumed although the call had thrown.
     public static var resumedAfterFailure: Self { Self("resumedAfterFailure") }

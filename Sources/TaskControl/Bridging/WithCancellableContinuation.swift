@@ -7,8 +7,8 @@
 /// }
 /// ```
 ///
-/// Written by hand, this takes a continuation, a cancellation handler, and a box with a lock for the request; and still a cancellation that comes
-/// while `load` runs finds the box empty, and is lost.
+/// Without this function, the code needs a continuation, a cancellation handler, and a locked variable for the request. It must also handle a
+/// cancellation that comes while `load` runs, before the request is stored.
 ///
 /// A callback may come from any thread, and while `body` runs. Only the first callback counts: the result of a second one is ignored, and reported to
 /// diagnostics. An API that releases its callback without calling it does not hang the caller, which receives ``ContinuationDroppedError``.
@@ -20,7 +20,7 @@
 /// A caller that was cancelled before the call does not call the API. If the caller is cancelled later, the handle is cancelled, at most once, on the
 /// thread that cancels the caller; if `body` still runs at that time, the handle is cancelled as soon as `body` has returned. The `cancel()` of the
 /// handle runs inside the cancellation handler of the caller's task: it must not wait for another task, nor resume or cancel a task that awaits or
-/// cancels the caller, or is its parent; do that in a `Task { }`. The caller then leaves at once, or waits for the callback: see
+/// cancels the caller, or is its parent; do that in a `Task { }`. The caller then throws immediately, or waits for the callback: see
 /// ``CancelledContinuationBehavior``. If a callback and a cancellation come at about the same time, the first of them determines the result.
 ///
 /// ## Ordering
@@ -35,8 +35,8 @@
 ///     does not escape. The handle that it returns is called from any thread, and never under a lock.
 /// - Returns: The value that the continuation was resumed with.
 /// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled, `CancellationError` in its place. A
-///   `CancellationError` of the API itself, without a cancellation, is an error like others. ``ContinuationDroppedError`` if the API releases its
-///   callback.
+///   `CancellationError` of the API itself, without a cancellation, is passed on like any other error. ``ContinuationDroppedError`` if the API
+///   releases its callback.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value>(
