@@ -29,7 +29,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - operation: Runs in a child task of the task of the work, not in the caller's isolation. The name, the priority and the task-local values,
     ///     such as the deadline, are those of the task that calls `next()` first. A task of higher priority that waits in `next()` escalates the
     ///     work. The child task runs other operations afterwards, unless it was cancelled.
-    /// - Returns: A sequence without a buffer beyond the limit. Each iterator pulls the source itself.
+    /// - Returns: A sequence that buffers no results beyond the limit. Each iterator iterates the source separately.
     /// - Complexity: At most `limit` child tasks at a time.
     @inlinable
     public func concurrentMap<Output: Sendable>(
@@ -59,8 +59,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// or returns if the source had ended and no operation fails.
     ///
     /// ## Errors
-    /// The first error, of an operation, the source or the consumer, cancels the source and the operations, whose tasks have the cause
-    /// "another operation has failed". It is thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
+    /// The first error, of an operation, the source or the consumer, cancels the source and the operations, whose tasks have the cause "another
+    /// operation has failed". The error is thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the source.
@@ -106,8 +106,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// or returns if the source had ended and no operation fails.
     ///
     /// ## Errors
-    /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause
-    /// "another operation has failed", also while the source has no element. It is thrown when all have ended.
+    /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause "another operation
+    /// has failed". This also ends a wait for the next element of the source. The error is thrown when all have ended.
     ///
     /// ## Ordering
     /// The operations begin in the order of the source, and end in any order.
@@ -147,8 +147,8 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// the sequence had ended and no operation fails.
     ///
     /// ## Errors
-    /// The first error, of an operation or the consumer, cancels the operations, whose tasks have the cause "another operation has failed". It is
-    /// thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
+    /// The first error, of an operation or the consumer, cancels the operations, whose tasks have the cause "another operation has failed". The error
+    /// is thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence.

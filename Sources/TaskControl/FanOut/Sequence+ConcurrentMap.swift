@@ -14,8 +14,8 @@ extension Sequence where Element: Sendable {
     ///
     /// ## Cancellation
     /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or the array if
-    /// all elements were taken before and no operation fails. An operation that throws errors of one type cannot throw `CancellationError`: with it,
-    /// and with an operation that does not throw, the operations of all elements begin nevertheless, each in a cancelled task.
+    /// all elements were taken before and no operation fails. If `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw
+    /// `CancellationError`: the operations of all elements then begin in spite of the cancellation, each in a cancelled task.
     ///
     /// ## Errors
     /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all
@@ -69,8 +69,8 @@ extension Sequence where Element: Sendable {
     ///
     /// ## Cancellation
     /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, unless all
-    /// elements were taken before and no operation fails. An operation that throws errors of one type cannot throw `CancellationError`: with it, and
-    /// with an operation that does not throw, the operations of all elements begin nevertheless, each in a cancelled task.
+    /// elements were taken before and no operation fails. If `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw
+    /// `CancellationError`: the operations of all elements then begin in spite of the cancellation, each in a cancelled task.
     ///
     /// ## Errors
     /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all
