@@ -9,11 +9,11 @@
 /// uploads.cancelAll(because: "signed out")
 /// ```
 ///
-/// `Task.cancellationCause` reads it inside the cancelled task. The first cause counts: a task that was replaced under its key keeps that cause when its
-/// store is closed later.
+/// `Task.cancellationCause` returns the cause inside the cancelled task. The first cause counts: a task that was replaced under its key keeps that
+/// cause when its store is closed later.
 ///
-/// Swift has no reasons of cancellations yet; the discussion of SE-0526 names them as a future direction. A `switch` over a cause needs an
-/// `@unknown default`.
+/// Swift has no cancellation reasons yet; the discussion of SE-0526 names them as a future direction. A `switch` over a cause needs an `@unknown
+/// default`.
 @nonexhaustive
 public enum CancellationCause: Hashable, Sendable, Codable {
     /// A newer task of the same key has replaced the task.
