@@ -47,7 +47,7 @@ public enum TaskDiagnostics {
     /// Adds an observer for as long as the process runs.
     public static func install(_ observer: some TaskObserver) { _ = Observation.add(observer) }
 
-    /// Returns the events from now on, for one loop. The observation ends when the sequence and its iterator are released.
+    /// Returns a sequence of the events from now on, for one loop. The observation ends when the sequence and its iterator are released.
     ///
     /// The loop must not call this library for each event that it receives: it would receive its own events, and never end.
     ///

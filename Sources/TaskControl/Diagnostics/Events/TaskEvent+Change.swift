@@ -9,7 +9,7 @@ extension TaskEvent {
         case entered(Phase)
         /// An event that does not change the phase of its subject, or that has no subject.
         case noted
-        /// The last event of the subject, except for what others have done to it and report a moment later.
+        /// The last event of the subject. Events that other tasks cause may still be delivered after it.
         case ended(Outcome)
     }
 
@@ -40,7 +40,7 @@ extension TaskEvent {
     /// The severity of an event.
     @nonexhaustive
     public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Ordinary operation.
+        /// An event of ordinary operation.
         case debug
         /// A probable mistake in the program, such as an error that no code receives.
         case warning

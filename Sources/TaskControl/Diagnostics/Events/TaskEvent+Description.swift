@@ -2,7 +2,7 @@ extension TaskEvent: CustomStringConvertible {
     /// The primitive and the kind of the event, such as `AsyncTask.created`.
     public var name: String { "\(primitive.rawValue).\(kind.rawValue)" }
 
-    /// One line: the name, and the fields that there are, as in `retry.failed attempt=1 error=ConnectionLost()`.
+    /// One line with the name and the fields that are set, such as `retry.failed attempt=1 error=ConnectionLost()`.
     public var description: String {
         var line = name
         func add(_ field: String, _ value: (some Any)?) {

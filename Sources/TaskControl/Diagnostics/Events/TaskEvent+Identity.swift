@@ -16,7 +16,7 @@ extension TaskEvent {
         public var description: String { owner == 0 ? "#\(number)" : "#\(owner).\(number)" }
     }
 
-    /// Identifies the Swift task that an event happened in: unique among the tasks that live.
+    /// Identifies the Swift task that an event happened in: unique among the tasks that exist at that time.
     public struct TaskIdentity: Hashable, Sendable {
         let address: UInt
 

@@ -1,8 +1,8 @@
 extension TaskEvent {
-    /// The name of what happened.
+    /// The name of what happened, such as `started` or `cancelled`.
     ///
-    /// The kinds here are shared by several primitives; the others are declared beside the primitive that emits them. A later version may have
-    /// more, so a `switch` over them needs a `default`. The meaning of an event for its subject is in ``change``, not in its name.
+    /// Several primitives share the kinds that are declared here; each other kind is declared beside the primitive that emits it. A later version may
+    /// have more, so a `switch` over them needs a `default`. The meaning of an event for its subject is in ``change``, not in its name.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The name of the kind, such as `cancelled`.
         public let rawValue: String
@@ -16,7 +16,7 @@ extension TaskEvent {
             self.rawValue = rawValue
         }
 
-        /// The name of the kind.
+        /// The name of the kind, such as `cancelled`.
         public var description: String { rawValue }
     }
 }

@@ -1,11 +1,11 @@
 extension TaskEvent {
     /// The construct that an event comes from, such as a queue, a store or a call of `retry`.
     ///
-    /// Each is declared beside the construct itself. A later version may have more, so a `switch` over them needs a `default`.
+    /// Each primitive is declared beside the construct itself. A later version may have more, so a `switch` over them needs a `default`.
     public struct Primitive: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The name as it is spelled in code, such as `FIFOQueue`.
         public let rawValue: String
-        /// The relations of the subjects of this primitive to tasks and to each other. Empty if the primitive was created from a name.
+        /// The relations of this primitive's subjects to tasks and to each other. Empty if the primitive was created from a name.
         public let traits: Traits
 
         /// Creates a primitive from its name, without traits.
@@ -18,16 +18,16 @@ extension TaskEvent {
             self.traits = traits
         }
 
-        /// The name as it is spelled in code.
+        /// The name as it is spelled in code, such as `FIFOQueue`.
         public var description: String { rawValue }
 
-        /// Returns whether both have the same name.
+        /// Returns whether two primitives have the same name.
         public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 
-        /// Hashes the name.
+        /// Hashes the name of the primitive.
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-        /// The relations of the subjects of a primitive to tasks and to each other. Without any trait, a subject is a task of its owner.
+        /// The relations of a primitive's subjects to tasks and to each other. Without any trait, a subject is a task of its owner.
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8
@@ -41,7 +41,7 @@ extension TaskEvent {
             public static let awaited = Traits(rawValue: 2)
             /// A waiting subject waits for the running subjects of its owner that have the same key.
             public static let line = Traits(rawValue: 4)
-            /// A subject that begins later may run before one that waits.
+            /// A subject that begins later may run before a subject that already waits.
             public static let overtaking = Traits(rawValue: 8)
             /// A drain of the owner waits only for the subjects that began before it.
             public static let drainsEarlier = Traits(rawValue: 16)
@@ -52,13 +52,13 @@ extension TaskEvent {
 }
 
 extension TaskEvent.Primitive {
-    /// Encodes the name.
+    /// Encodes the primitive as its name.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
     }
 
-    /// Decodes a name.
+    /// Decodes a primitive from its name, without traits.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }

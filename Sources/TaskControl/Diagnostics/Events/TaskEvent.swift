@@ -8,59 +8,60 @@
 /// }
 /// ```
 ///
-/// Every event names the instance it comes from (``owner``) and the task or call it is about (``subject``). Each subject has one event
-/// that begins it and one that ends it: see ``change``. Of a subject that began before the observer was added, only the rest is reported.
+/// Every event names the instance it comes from (``owner``) and the task or call it is about (``subject``). Each subject has one event that begins it
+/// and one that ends it: see ``change``. Of a subject that began before the observer was added, only the later events are delivered.
 ///
 /// ## Ordering
-/// ``sequence`` is the order in which the library decided: a queue's task has ended before the next one started, and its event has the
-/// lower number. Effects come first and events after them, so events of different tasks may be delivered in another order than their
-/// numbers. Of one subject, the beginning is always delivered first. Events that other tasks cause, such as ``Kind/cancelled`` or
-/// ``Kind/joined``, are emitted by those tasks and may be delivered after the end of the subject: usually such an event should be ignored.
+/// ``sequence`` is the order of the library's decisions: for example, the end of a queue's task has a lower number than the start of the next task.
+/// An event is emitted after the effects of its decision, so events of different tasks may be delivered in another order than that of their numbers.
+/// The event that begins a subject is always delivered before the other events of the subject. Events that other tasks cause, such as
+/// ``Kind/cancelled`` or ``Kind/joined``, are emitted by those tasks and may be delivered after the end of the subject: usually such an event should
+/// be ignored.
 ///
 /// The content of a field depends on the event; `Documentation/Events.md` lists them all.
 public struct TaskEvent: Sendable {
     /// The primitive that the event happened in.
     public let primitive: Primitive
-    /// The name of what happened.
+    /// The name of what happened, such as `started` or `cancelled`.
     public let kind: Kind
     /// The effect of the event on the life of the subject.
     public package(set) var change: Change
-    /// The attention that the event deserves.
+    /// The severity: ordinary operation, or a probable mistake.
     public package(set) var severity = Severity.debug
-    /// The order in which the library decided, process-wide. Higher is later.
+    /// The number of the event in the order of the library's decisions, across the process. A later decision has a higher number.
     public internal(set) var sequence: UInt64 = 0
-    /// The instance that it happened in, such as a lifetime or a queue; `nil` for calls that have none, such as `retry`.
+    /// The instance that the event happened in, such as a lifetime or a queue; `nil` for calls without an instance, such as `retry`.
     public let owner: Identity?
-    /// The task or call that it is about; `nil` if it is about the owner, or about neither.
+    /// The task or call that the event is about; `nil` for other events, such as those about the owner.
     public let subject: Identity?
-    /// The task that it happened in, among those that live: the acting task, which is not always the one acted upon. `nil` outside tasks.
+    /// The task that caused the event, which may be another task than the one that the event is about. `nil` outside tasks.
     public internal(set) var task: TaskIdentity?
     /// The time in terms of the configured clock: only differences are meaningful.
     ///
-    /// Taken when the event is emitted, after the effects of what it reports, so it may be later than that of an event with a higher ``sequence``.
+    /// The time is taken when the event is emitted, so it may be later than the time of an event with a higher ``sequence``.
     public package(set) var time: Duration = .zero
 
-    /// The name of the owner.
+    /// The name of the owner, redacted; `nil` if it has none.
     public internal(set) var ownerName: String?
-    /// The name of the task that it is about.
+    /// The name of the task that the event is about, redacted; `nil` if it has none.
     public internal(set) var taskName: String?
-    /// The key, redacted.
+    /// The key of the task or call, such as that of a ``TaskStore``, redacted; `nil` if it has none.
     public internal(set) var key: String?
-    /// The error, redacted.
+    /// The description of the error, redacted; `nil` if the event has none.
     public internal(set) var error: String?
-    /// The request without its secrets, or the place in the source, redacted.
+    /// More about the event, redacted: for example an HTTP request, a place in the source, or the cause of a cancellation.
     public internal(set) var detail: String?
-    /// The number of cancelled tasks, or of requested permits.
+    /// A number that depends on the kind of event, such as that of cancelled tasks or of requested permits.
     public internal(set) var count: Int?
     /// The number of the attempt, counted from 1.
     public internal(set) var attempt: Int?
-    /// The status of a response.
+    /// The status code of an HTTP response.
     public internal(set) var status: Int?
     /// The length of the wait that begins with this event, the time limit that was set, or the time after which a refused call may be repeated.
     public internal(set) var delay: Duration?
     /// The duration of a call, such as `retry` or a request, at its end.
     public internal(set) var age: Duration?
-    /// Whether the task was cancelled by the end, at an end.
+    /// Whether the task was cancelled before its end. Set only in an event that ends its subject.
     public internal(set) var isCancelled = false
 
     /// Creates an event from what its emitter knows. Diagnostics add the time and the task, and redact the texts.
