@@ -44,7 +44,7 @@ public final class AnyCancellable: Hashable {
     /// Returns whether both handles are the same instance.
     public static func == (one: AnyCancellable, other: AnyCancellable) -> Bool { one === other }
 
-    /// Hashes the identity.
+    /// Hashes the identity of this instance.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
@@ -52,12 +52,12 @@ public final class AnyCancellable: Hashable {
 #endif
 
 extension Set<AnyCancellable> {
-    /// Cancels everything in the set, and empties it.
+    /// Cancels every handle in the set, and empties the set.
     ///
     /// ## Cancellation
-    /// Cancellation handlers run before this returns, and in no particular order. None of them may touch *this* set: the call has exclusive
-    /// access to it, so Swift stops the program, as for any value that is accessed while it is being changed. If a handler must touch the set, let
-    /// the access end first:
+    /// Cancellation handlers run before this returns, and in no particular order. None of them may access *this* set: the call has exclusive access
+    /// to it, so Swift stops the program, as for any value that is accessed while it is being changed. If a handler must access the set, let the
+    /// call's access end first:
     ///
     /// ```swift
     /// let all = cancellables
@@ -75,11 +75,10 @@ extension Set<AnyCancellable> {
 
 // Here, and not with its siblings, so that this is the only file that knows of Combine.
 extension AsyncTask {
-    /// Adds a handle to the set, which cancels the task when the handle is removed from the set. A lifetime that the task is bound to retains the
-    /// task too.
+    /// Adds a handle to the set, which cancels the task when the handle is removed from the set. A task that is bound to a lifetime stays bound.
     ///
-    /// Nothing takes the handle out again: the set retains it when the task has finished, and cancels also a task that was ``detached()``
-    /// since. Where many tasks come and go, use ``bind(to:)``, which retains nothing.
+    /// The handle stays in the set when the task has finished, and cancels the task even if ``detached()`` was called after this. For many short
+    /// tasks, use ``bind(to:)``: a finished task leaves its lifetime.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.change { $0.decide() } }

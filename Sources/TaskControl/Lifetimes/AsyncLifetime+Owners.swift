@@ -12,12 +12,12 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// A body that captures its owner retains it until the work is done, and with it the lifetime that should cancel the work: the
-    /// best-known trap of unstructured tasks. Here the owner may be deallocated while the work is in progress. If the lifetime is deallocated with
-    /// it, the work is cancelled; if the lifetime lives elsewhere, the result is discarded.
+    /// The body of an unstructured task that captures its owner retains the owner until the work is done, and with the owner the lifetime that should
+    /// cancel the work. With this function, the owner may be deallocated while the work is in progress. If the lifetime is deallocated with it, the
+    /// work is cancelled; if the lifetime lives elsewhere, the result is discarded.
     ///
     /// ## Cancellation
-    /// The work sees a cancellation as any task does. Once the task is cancelled, neither `deliver` nor `onError` begins.
+    /// The work can check `Task.isCancelled`, like any task. Once the task is cancelled, neither `deliver` nor `onError` begins.
     ///
     /// - Parameters:
     ///   - owner: Held weakly.
@@ -26,8 +26,8 @@ extension AsyncLifetime {
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -64,8 +64,8 @@ extension AsyncLifetime {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -88,9 +88,8 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends with the sequence, when
-    /// the task is cancelled, and, if the lifetime lives on without the owner, at the first element after the owner is deallocated. The outcome
-    /// shows which:
+    /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends with the sequence, when the
+    /// task is cancelled, and, if the lifetime outlives the owner, at the first element after the owner is deallocated. The outcome shows which:
     ///
     /// ```swift
     /// let listening = lifetime.forEach(updates, for: self) { model, update in await model.apply(update) }
@@ -98,10 +97,10 @@ extension AsyncLifetime {
     /// ```
     ///
     /// ## Ordering
-    /// One element after the other: the next is awaited when the last has been handled.
+    /// Elements are handled one after the other: the next element is awaited when the previous one has been handled.
     ///
     /// ## Cancellation
-    /// The sequence sees the cancellation as in any task; no element is delivered once the task is cancelled.
+    /// Cancelling the task cancels the wait for the next element; no element is delivered once the task is cancelled.
     ///
     /// - Parameters:
     ///   - elements: Iterated by the task alone.
@@ -109,8 +108,8 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs in the isolation of the code that calls this.
-    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that ended the sequence; runs like `perform`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -150,8 +149,8 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs on the owner.
-    ///   - onError: Receives the error that ended the sequence, like `perform`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that ended the sequence; runs like `perform`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult

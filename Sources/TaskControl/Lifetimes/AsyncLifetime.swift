@@ -12,7 +12,7 @@
 ///             model.items = items
 ///         }
 ///     }
-/// }   // no deinit: when the model goes, the lifetime goes, and what it still loads is cancelled
+/// }   // no deinit: the lifetime is deallocated with the model, and cancels the load
 /// ```
 ///
 /// The model *can* be deallocated while it loads: neither `run(for:)` nor `forEach(_:for:)` retains its owner.
@@ -43,7 +43,7 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
 
     /// Starts a task that belongs to the lifetime.
     ///
-    /// An operation that uses the object that declares the lifetime keeps it alive: capture it weakly, or see `run(for:)`.
+    /// An operation that uses the object that declares the lifetime retains that object: capture the object weakly, or see `run(for:)`.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

@@ -2,21 +2,21 @@
 ///
 /// ```swift
 /// AsyncTask { await model.load() }.bind(to: lifetime)          // as long as `lifetime`: the usual choice
-/// AsyncTask { await model.load() }.store(in: &cancellables)    // until the set lets go of it
-/// AsyncTask { await log(.screenViewed) }.detached()            // for itself, to its end
+/// AsyncTask { await model.load() }.store(in: &cancellables)    // until the set releases it
+/// AsyncTask { await log(.screenViewed) }.detached()            // without an owner, to its end
 /// ```
 ///
-/// The task starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }` does. Leaving out the
-/// choice is a compiler warning; a task that is dropped all the same is cancelled by `deinit`, and reported to diagnostics. A task that you
-/// keep in a variable of your own is yours: cancel it or await its ``value``.
+/// The task starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }` does. If you call none of the
+/// three functions, the compiler warns; when such a task is released, it is cancelled and reported to diagnostics. If you keep the task in a variable
+/// instead, cancel it or await its ``value``.
 ///
 /// A body that uses its owner retains the owner, and so the lifetime that should end with the owner: for such work use
 /// `run(for:)` of an ``AsyncLifetime``.
 ///
 /// ## Ordering
-/// A task is enqueued where its body runs before its initializer returns, as `Task { }` is: tasks of one actor and one priority start in
-/// the order in which they were created. Tasks of no actor start in no order. A task that fails ends when its handler has returned: only
-/// then does it leave its lifetime, and after that ``value`` returns.
+/// The initializer enqueues the task before it returns, as that of `Task { }` does: tasks of one actor and one priority start in the order in which
+/// they were created. Tasks without an actor start in no particular order. A task that fails ends when its handler has returned. It then leaves its
+/// lifetime, and ``value`` returns.
 ///
 /// ## Cancellation
 /// ``cancel()``, or the end of the lifetime that the task is bound to, cancels it. A task that is cancelled before it started does not start.
@@ -28,12 +28,13 @@ public final class AsyncTask: Sendable {
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
 
-    /// Starts a task.
+    /// Creates a task and starts it.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Its isolation is that of the code that creates it. An error that it throws goes to diagnostics, unless it was cancelled.
+    ///   - operation: Runs in the isolation of the code that creates the task. An error that the operation throws goes to diagnostics, unless the
+    ///     task was cancelled.
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -51,14 +52,14 @@ public final class AsyncTask: Sendable {
         emitCreated(name)
     }
 
-    /// Starts a task whose errors are handled.
+    /// Creates a task whose errors are handled, and starts it.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Its isolation is that of the code that creates it.
-    ///   - onError: Receives what the operation throws, in the isolation of the code that creates the task; not called for a task that was
-    ///     cancelled. A `CancellationError` of a task that was not cancelled is an error like others.
+    ///   - operation: Runs in the isolation of the code that creates the task.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that creates the task; not called for a task that was
+    ///     cancelled. A `CancellationError` of a task that was not cancelled is passed on like any other error.
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -91,7 +92,7 @@ public final class AsyncTask: Sendable {
 
     // MARK: What it lives for
 
-    /// Gives the task to a lifetime, which cancels the task when the lifetime ends. A finished task leaves the lifetime by itself.
+    /// Binds the task to a lifetime, which cancels the task when the lifetime ends. A finished task leaves the lifetime by itself.
     ///
     /// A task has one lifetime at most: binding it again moves it. A lifetime that is closed cancels the task at once.
     ///
@@ -158,7 +159,7 @@ public final class AsyncTask: Sendable {
     /// Whether the task was cancelled; it may still run.
     public var isCancelled: Bool { task.isCancelled }
 
-    /// The end of the task, to be awaited. Never throws: an error of the body goes to the handler of the task.
+    /// Awaits the end of the task. Never throws: an error of the operation goes to the handler of the task.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait, and the task continues.

@@ -10,7 +10,8 @@
 /// Combine's `AnyCancellable` does.
 ///
 /// ## Cancellation
-/// `cancel()` requests, and does not wait. It may be called at any moment, from any thread, and for work that has ended already.
+/// `cancel()` requests the cancellation, and does not wait for the work to end. It may be called at any time, from any thread, also after the work
+/// has ended.
 public protocol Cancellable: SendableMetatype {
     /// Requests the cancellation of the work that this handle stands for.
     func cancel()

@@ -1,4 +1,4 @@
-/// The end of work for an owner: the value of the task that `run(for:)` and `forEach(_:for:)` return.
+/// The outcome of work for an owner: the value of the task that `run(for:)` and `forEach(_:for:)` return.
 ///
 /// ```swift
 /// let loading = lifetime.run(for: model) { [api] in

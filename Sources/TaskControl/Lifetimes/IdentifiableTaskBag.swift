@@ -7,18 +7,18 @@
 /// downloads.cancel(id: url)
 /// ```
 ///
-/// An ID is free as soon as its task has ended *or was cancelled*. A cancelled task that is slow to end does not get in the way of the
-/// new one, and its end takes nothing from it. To do something else with a duplicate than to ignore it, see ``TaskStore``.
+/// An ID is free as soon as its task has ended *or was cancelled*. A cancelled task that still runs does not block a new task with its ID, and its
+/// later end does not affect the new task. For other rules for duplicates, see ``TaskStore``.
 ///
 /// A task whose body uses the bag's owner retains the owner, and so the bag: capture the owner weakly.
 ///
-/// Comparing IDs must not call the bag: it happens under its lock.
+/// The `==` of an ID must not call the bag: it is called while the bag's lock is held.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
 /// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses later ones. A bag that is
-/// deallocated is closed. A closed bag starts and takes in nothing: each function that adds a task returns `false`.
+/// deallocated is closed. A closed bag adds no task: each function that adds a task returns `false`.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -121,13 +121,12 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         )
     }
 
-    /// Takes in a task that has been started elsewhere, unless a task with this ID exists; the ID is free again when the task ends.
+    /// Adds a task that was started elsewhere, unless a task with this ID exists; the ID is free again when the task ends.
     ///
-    /// A task that the bag does not take in continues without the bag. To notice the end of a task that it takes in, the bag awaits the task at
-    /// utility priority, which raises a task that has less. A task that its creator cancels counts until it has ended; its ID is free at once all
-    /// the same.
+    /// A task that is not added continues without the bag. To notice the end of an added task, the bag awaits the task at utility priority, which
+    /// escalates a task that has a lower priority. A task that its creator cancels counts until it has ended, but its ID is free immediately.
     ///
-    /// - Returns: Whether the task was taken in: `false` if the ID is taken, or if the bag is closed.
+    /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
     public func add(_ task: Task<Void, Never>, id: ID) -> Bool {
@@ -136,9 +135,9 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Gives this task to a bag, unless a task with this ID exists: see ``IdentifiableTaskBag/add(_:id:)``.
+    /// Adds this task to a bag, unless a task with this ID exists: see ``IdentifiableTaskBag/add(_:id:)``.
     ///
-    /// - Returns: Whether the task was taken in.
+    /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     @discardableResult
     public func stored<ID>(in bag: IdentifiableTaskBag<ID>, id: ID) -> Bool {
         bag.add(self, id: id)

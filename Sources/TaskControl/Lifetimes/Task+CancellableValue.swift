@@ -1,15 +1,15 @@
 extension Task where Failure == Never {
     /// Awaits the task's value, and cancels the task if its caller is cancelled.
     ///
-    /// Beside a property of this name in another module, such as that of swift-concurrency-extras, the other one is used.
+    /// If another imported module, such as swift-concurrency-extras, has a property with this name, the compiler chooses that property.
     ///
     /// ```swift
-    /// .task { await model.load().cancellableValue }     // the view goes, and the load with it
+    /// .task { await model.load().cancellableValue }     // the load is cancelled when the view disappears
     /// ```
     ///
     /// ## Cancellation
-    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, which a task that respects
-    /// its cancellation does soon. `value`, by contrast, does not cancel the task.
+    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, which is soon if the task responds
+    /// to its cancellation. `value`, by contrast, does not cancel the task.
     @_disfavoredOverload
     public var cancellableValue: Success {
         get async {

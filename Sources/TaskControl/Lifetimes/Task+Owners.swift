@@ -1,12 +1,12 @@
 extension Task {
-    /// Gives this task to a lifetime, which cancels the task when it ends.
+    /// Binds this task to a lifetime, which cancels the task when the lifetime ends.
     ///
     /// ```swift
     /// Task { await model.load() }.bind(to: lifetime)
     /// ```
     ///
-    /// The task leaves the lifetime when it ends. To notice the end, the lifetime awaits the task at utility priority, which raises a task that has a
-    /// lower priority; a task of ``AsyncLifetime/addTask(name:priority:operation:)`` needs no such wait. A closed lifetime cancels the task at once.
+    /// The task leaves the lifetime when it ends. To notice the end, the lifetime awaits the task at utility priority, which escalates a task that
+    /// has a lower priority. ``AsyncLifetime/addTask(name:priority:operation:)`` needs no such wait. A closed lifetime cancels the task at once.
     ///
     /// - Complexity: O(1).
     @discardableResult
@@ -17,7 +17,7 @@ extension Task {
 
     /// Adds a handle to the set, which cancels the task when the set releases the handle.
     ///
-    /// The set keeps the handle when the task has ended. Where many tasks come and go, use ``bind(to:)``, which keeps nothing.
+    /// The set keeps the handle when the task has ended. For many short tasks, use ``bind(to:)``: a finished task leaves its lifetime.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         set.insert(AnyCancellable { cancel() })

@@ -1,4 +1,4 @@
-/// Owns tasks that need no name, and cancels them on request or when the bag is deallocated.
+/// Owns tasks that need no key, and cancels them on request or when the bag is deallocated.
 ///
 /// ```swift
 /// let bag = TaskBag()
@@ -83,10 +83,10 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         registry.addDetached(name: name, priority: priority, OwnedOperation(received(operation)))
     }
 
-    /// Takes in a task that has been started elsewhere, and removes it when it ends.
+    /// Adds a task that was started elsewhere, and removes the task when it ends.
     ///
-    /// To notice the end of the task, the bag awaits it at utility priority, which raises a task that has less. A task that its creator cancels
-    /// counts until it has ended. If the bag is closed, the task is cancelled.
+    /// To notice the end of the task, the bag awaits it at utility priority, which escalates a task that has a lower priority. A task that its
+    /// creator cancels counts until it has ended. If the bag is closed, the task is cancelled.
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {
@@ -95,7 +95,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Gives this task to a bag: see ``TaskBag/add(_:)``.
+    /// Adds this task to a bag: see ``TaskBag/add(_:)``.
     public func stored(in bag: TaskBag) {
         bag.add(self)
     }

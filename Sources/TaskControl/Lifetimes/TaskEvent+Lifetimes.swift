@@ -1,18 +1,18 @@
 extension TaskEvent.Primitive {
-    /// An ``AsyncTask``.
+    /// Identifies events of an ``AsyncTask``.
     public static var asyncTask: Self { Self("AsyncTask", []) }
-    /// An ``AsyncLifetime``.
+    /// Identifies events of an ``AsyncLifetime``.
     public static var asyncLifetime: Self { Self("AsyncLifetime", []) }
-    /// A ``TaskBag``.
+    /// Identifies events of a ``TaskBag``.
     public static var taskBag: Self { Self("TaskBag", []) }
-    /// An ``IdentifiableTaskBag``.
+    /// Identifies events of an ``IdentifiableTaskBag``.
     public static var identifiableTaskBag: Self { Self("IdentifiableTaskBag", []) }
-    /// A ``TaskStore``.
+    /// Identifies events of a ``TaskStore``.
     public static var taskStore: Self { Self("TaskStore", [.line, .overtaking]) }
 }
 
 extension TaskEvent.Kind {
-    /// A task was registered; it starts when it may.
+    /// A task was registered, and starts according to the rule of its owner.
     public static var added: Self { Self("added") }
     /// A task that was created elsewhere was registered.
     public static var adopted: Self { Self("adopted") }
@@ -20,7 +20,7 @@ extension TaskEvent.Kind {
     public static var duplicate: Self { Self("duplicate") }
     /// A task was not registered, since the instance is closed.
     public static var refused: Self { Self("refused") }
-    /// An ``AsyncTask`` was bound to a lifetime: the owner.
+    /// An ``AsyncTask`` was bound to a lifetime, which is the owner of the event.
     public static var boundToLifetime: Self { Self("boundToLifetime") }
     /// An ``AsyncTask`` was stored in a set.
     public static var stored: Self { Self("stored") }

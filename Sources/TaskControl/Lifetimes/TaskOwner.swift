@@ -80,7 +80,7 @@ public protocol TaskOwner: AnyObject, Sendable {
 }
 
 extension TaskOwner {
-    /// Cancels every task, for an owner that does not pass the reason on.
+    /// Cancels every task and ignores the reason: the default implementation calls ``cancelAll()``.
     public func cancelAll(because reason: String) { cancelAll() }
 
     /// Whether ``count`` is zero. Cancelled tasks may still run: ``drain()`` waits for them.

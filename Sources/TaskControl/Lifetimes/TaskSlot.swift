@@ -49,7 +49,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         self.behavior = behavior
     }
 
-    /// Whether a task runs or waits that was not cancelled. Observable.
+    /// Whether the slot has a task that runs or waits and was not cancelled. Observable.
     public var isRunning: Bool { store.taskIsRunning(forKey: .only) }
 
     /// Adds a task, according to the behavior of the slot. Cancellation works in the same way as in a ``TaskStore``.
@@ -100,7 +100,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// still exists: see `run(forKey:for:)` of a ``TaskStore``.
     ///
     /// ## Cancellation
-    /// Once the task is cancelled, also by a newer one, neither `deliver` nor `onError` begins.
+    /// Once the task is cancelled, for example by a newer task, neither `deliver` nor `onError` begins.
     ///
     /// - Parameters:
     ///   - owner: Held weakly.
@@ -108,11 +108,12 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
-    ///   whose cancellation cancels it.
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
+    ///   and whose cancellation cancels it. If the slot is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -127,8 +128,11 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
-    /// Does work that does not retain its owner, an actor, according to the behavior of the slot, and passes the result to the owner, if that
-    /// still exists. `deliver` and `onError` run on the owner.
+    /// Does work that does not retain its owner, an actor, according to the behavior of the slot, and passes the result to the owner, if the owner
+    /// still exists.
+    ///
+    /// `deliver` and `onError` run on the actor. In all else, cancellation included, this is the same as `run(for:)` for an owner that is not an
+    /// actor.
     ///
     /// - Parameters:
     ///   - owner: Held weakly.
@@ -136,11 +140,12 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
-    ///   whose cancellation cancels it.
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
+    ///   and whose cancellation cancels it. If the slot is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

@@ -16,12 +16,11 @@ extension TaskStore {
     /// ``AsyncLifetime``: the owner may be deallocated while the work is in progress, and then the result is discarded.
     ///
     /// ## Cancellation
-    /// Once the task is cancelled, by a newer one of its key too, neither `deliver` nor `onError` begins. So if they are isolated to an actor, and
-    /// use their argument before they suspend, an old result never comes after a new one. The work sees the cancellation as any
-    /// task does.
+    /// Once the task is cancelled, for example by a newer task of its key, neither `deliver` nor `onError` begins. So if both are isolated to an
+    /// actor, and use their argument before they suspend, an old result never replaces a new one. The work sees the cancellation as any task does.
     ///
     /// - Parameters:
-    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
     ///   - owner: Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
@@ -29,11 +28,12 @@ extension TaskStore {
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
-    ///   whose cancellation cancels it.
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
+    ///   and whose cancellation cancels it. If the store is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -56,18 +56,19 @@ extension TaskStore {
     /// actor.
     ///
     /// - Parameters:
-    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
     ///   - owner: Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw, like `deliver`. Without it, or without an owner, the error goes to diagnostics. Unless the
-    ///     task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome has the error too.
     /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends, and
-    ///   whose cancellation cancels it.
+    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
+    ///   and whose cancellation cancels it. If the store is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

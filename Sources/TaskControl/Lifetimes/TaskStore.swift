@@ -16,15 +16,15 @@
 /// ```
 ///
 /// A key stands for a *set* of tasks: all running tasks, and all tasks that wait for their turn. They are counted, observed and cancelled together.
-/// Comparing keys must not call the store: it happens under its lock.
+/// The `==` of a key must not call the store: it is called while the store's lock is held.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store is deallocated, it cancels the rest.
 /// The body of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)`` retains its captures: if one of them owns the store, the store
 /// can't be deallocated before the body has ended. `run(forKey:for:)`, as above, retains its owner only while a result is delivered.
 ///
 /// ## Ordering
-/// Tasks that wait under one key start in the order of the calls, regardless of their priorities. A task that awaits a task that waits behind it
-/// under its own key waits for itself, until the awaited task is cancelled.
+/// Tasks that wait under one key start in the order of the calls, regardless of their priorities. A task that awaits a later task of its own key,
+/// while that task waits for its turn, waits for itself until the later task is cancelled.
 ///
 /// ## Cancellation
 /// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every key, and ``TaskOwner/close()``
@@ -60,7 +60,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// until it has ended, but is not a running task for ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``.
     ///
     /// - Parameters:
-    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
@@ -94,11 +94,11 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         registry.addTask(key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Adds a task that may throw to a key, according to the behavior for duplicate keys, and handles its error. Otherwise like the form for
+    /// Adds a task that may throw to a key, according to the behavior for duplicate keys, and handles its error. Otherwise the same as the form for
     /// operations that cannot throw, cancellation included.
     ///
     /// - Parameters:
-    ///   - key: The key of the task, which may have any number of tasks.
+    ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.

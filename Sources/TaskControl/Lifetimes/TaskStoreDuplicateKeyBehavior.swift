@@ -32,8 +32,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// Starts the new task when all present tasks have ended, in the order of the calls. Cancels nothing.
     ///
-    /// The present tasks are escalated to the priority of the new task, also if that is escalated later, where the system supports it (macOS 26,
-    /// Linux). A present task must not await the new task: each would wait for the other, until the new task is cancelled.
+    /// The present tasks are escalated to the priority of the new task, also if the new task is escalated later, where the system supports it (macOS
+    /// 26, Linux). A present task must not await the new task: each would wait for the other, until the new task is cancelled.
     public static var wait: Self { Self(kind: .wait) }
 
     /// Starts the new task at once, beside the present tasks. All of them belong to the key: they are counted and cancelled together.
@@ -48,7 +48,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// Lets running tasks continue; of the waiting tasks, only the newest stays, and the others are cancelled.
     ///
-    /// For work that must see the latest state without being interrupted, such as saving a document.
+    /// Use it for work that must process the latest state and must not be interrupted, such as saving a document.
     public static var keepLatest: Self { Self(kind: .keepLatest) }
 
     /// Starts the new task after a quiet time, in which no other call with this behavior has come for the key.
