@@ -1,24 +1,24 @@
 extension TaskEvent.Primitive {
-    /// A call of `retry`.
+    /// Identifies events of calls of `retry`.
     public static var retry: Self { Self("retry", [.call]) }
-    /// A call of ``withTimeout(_:clock:operation:)``.
+    /// Identifies events of calls of ``withTimeout(_:clock:operation:)``.
     public static var withTimeout: Self { Self("withTimeout", [.call, .awaited, .limited]) }
-    /// A call of ``withDetachedTimeout(_:name:clock:operation:)``.
+    /// Identifies events of calls of ``withDetachedTimeout(_:name:clock:operation:)``.
     public static var withDetachedTimeout: Self { Self("withDetachedTimeout", [.call, .awaited]) }
-    /// An ``AsyncSemaphore``.
+    /// Identifies events of an ``AsyncSemaphore``.
     public static var asyncSemaphore: Self { Self("AsyncSemaphore", [.call, .line]) }
 }
 
 extension TaskEvent.Kind {
-    /// A `retry` makes another attempt.
+    /// A call of `retry` makes another attempt.
     public static var retrying: Self { Self("retrying") }
-    /// An attempt of a `retry`, not the first, has succeeded.
+    /// A later attempt of a call of `retry` has succeeded, after the first had failed.
     public static var succeeded: Self { Self("succeeded") }
-    /// A `retry` makes no other attempt.
+    /// A call of `retry` makes no further attempt after a failure.
     public static var gaveUp: Self { Self("gaveUp") }
     /// A time limit was exceeded.
     public static var timedOut: Self { Self("timedOut") }
-    /// Abandoned work has ended, for example after a time limit.
+    /// Work that was no longer awaited has ended, for example after a time limit.
     public static var abandonedWorkEnded: Self { Self("abandonedWorkEnded") }
     /// Permits were acquired.
     public static var acquired: Self { Self("acquired") }

@@ -1,9 +1,9 @@
-/// A point in time by which the work of a call must have ended, regardless of how many calls are below it.
+/// A point in time by which the work of a call must have ended, including the work of all calls that it makes.
 ///
 /// ```swift
 /// try await withDeadline(in: .seconds(2)) {
 ///     let user = try await fetchUser()                        // has 2 seconds
-///     let feed = try await retry { try await fetchFeed(user) }   // has what is left, and makes no attempt that would begin later
+///     let feed = try await retry { try await fetchFeed(user) }   // has the remaining time, and makes no attempt that would begin later
 /// }
 /// ```
 ///
@@ -33,7 +33,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
     /// Creates a deadline at an instant of a clock.
     ///
     /// - Parameters:
-    ///   - instant: The instant.
+    ///   - instant: The instant of the deadline.
     ///   - clock: The clock of the instant.
     public init<C: Clock>(_ instant: C.Instant, clock: C) where C.Duration == Duration {
         if let instant = instant as? ContinuousClock.Instant, clock is ContinuousClock {
@@ -116,9 +116,9 @@ public struct Deadline: Sendable, CustomStringConvertible {
 extension Task where Success == Never, Failure == Never {
     /// The deadline of the running task: the earliest that was set around it; `nil` if there is none.
     ///
-    /// In a flight, it is the latest deadline of the callers, which moves when another caller joins; `nil` if one of them has none.
+    /// In a flight, the deadline is the latest deadline of the callers; `nil` if a caller has none. It can change when another caller joins.
     ///
-    /// - Complexity: O(1): one look at a task-local value.
+    /// - Complexity: O(1): one read of a task-local value.
     public static var currentDeadline: Deadline? { Deadline.current }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// It is not a cancellation: code that catches `CancellationError` does not catch a deadline.
 public struct DeadlineExceededError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Creates the error, for tests and for deadlines of your own.
+    /// Creates the error, for tests and for code that checks a deadline itself.
     public init() {}
 
     /// A sentence that states that the deadline has passed.

@@ -43,7 +43,7 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
     try await withDeadline(Deadline(instant, clock: clock), operation: operation)
 }
 
-/// Runs an operation with a deadline, which everything below it inherits.
+/// Runs an operation with a deadline, which the calls and tasks of the operation inherit.
 ///
 /// ```swift
 /// // In a server: the client has sent how long it waits.
@@ -59,8 +59,7 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 ///
 /// A deadline that is not before the caller's deadline changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
 ///
-/// Waits of this library fail early when the outcome is certain: `retry` makes no attempt that would begin after the deadline,
-/// and throws the error of the last attempt instead.
+/// `retry` makes no attempt that would begin after the deadline, and throws the error of the last attempt instead.
 ///
 /// The differences from `withDeadline` of SE-0526, which is not in a release yet: a value that the operation returns after the deadline is not
 /// returned here, and the error is ``DeadlineExceededError``, not that of the operation.
@@ -75,10 +74,10 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 ///
 /// - Parameters:
 ///   - deadline: The deadline. If it has passed, the operation does not begin.
-///   - operation: Runs in the caller's isolation. The deadline starts a child task for it.
+///   - operation: Runs in the caller's isolation, in a child task if the deadline needs a timer.
 /// - Returns: The result of the operation.
-/// - Throws: ``DeadlineExceededError`` at the deadline, or if it has passed; the error of the operation before; `CancellationError` if the caller is
-///   cancelled; the error of a clock that cannot sleep.
+/// - Throws: ``DeadlineExceededError`` at the deadline, or if it has passed; the error of the operation, if it throws before the deadline;
+///   `CancellationError` if the caller is cancelled; the error of the clock, if it cannot sleep.
 @inlinable
 public nonisolated(nonsending) func withDeadline<Value>(
     _ deadline: Deadline,

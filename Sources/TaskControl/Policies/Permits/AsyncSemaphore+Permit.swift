@@ -27,14 +27,15 @@ extension AsyncSemaphore {
         public consuming func release() {}
     }
 
-    /// Acquires permits as a value, which releases them when it is destroyed: now if they are available and no caller waits, otherwise when it is
-    /// the caller's turn.
+    /// Acquires permits as a value that releases them when the value is destroyed.
+    ///
+    /// Returns without waiting if the permits are available and no caller waits; otherwise waits for the caller's turn.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, and has no permit. So does a caller that was cancelled before the call, even if permits are
+    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call throws, even if permits are
     /// available.
     ///
-    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has.
+    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {

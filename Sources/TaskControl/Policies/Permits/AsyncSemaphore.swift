@@ -12,16 +12,16 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Related types: a ``ConcurrentQueue`` creates tasks that begin in order, detects re-entrancy, and raises the tasks that an urgent task waits
-/// for. A semaphore can't: permits have no owner, since one task may release what another has acquired. Inside a permit, asking the same
-/// semaphore for another waits forever when there is none left.
+/// Related types: a ``ConcurrentQueue`` creates tasks that begin in order, detects re-entrancy, and raises the tasks that an urgent task waits for. A
+/// semaphore can't: permits have no owner, since one task may release what another has acquired. A caller that holds a permit and acquires another
+/// permit of the same semaphore waits forever if none becomes available.
 ///
 /// ## Ordering
-/// Permits are granted strictly in the order of the calls, regardless of priorities. No caller overtakes another, not even with a smaller request,
-/// so a large request is eventually granted. (The rules of Go's `semaphore.Weighted`.)
+/// Permits are granted strictly in the order of the calls, regardless of priorities. No caller overtakes another, not even with a smaller request, so
+/// a large request is eventually granted. Go's `semaphore.Weighted` has the same rules.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves the line at once, and the callers behind it move up. A permit that is granted at the same moment is
+/// A cancelled caller stops waiting immediately, and the other callers keep their order. A permit that is granted to it at the same moment is
 /// released.
 public final class AsyncSemaphore: Sendable {
     private let permits: PermitStorage
@@ -57,7 +57,8 @@ public final class AsyncSemaphore: Sendable {
     /// Runs `body` with a permit, and releases the permit when `body` has ended.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before it has its permit leaves at once, without running `body`. Once `body` runs, only `body` responds to a cancellation.
+    /// A caller that is cancelled before it has its permit stops waiting immediately, without running `body`. Once `body` runs, only `body` responds
+    /// to a cancellation.
     ///
     /// - Parameter body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
@@ -73,7 +74,7 @@ public final class AsyncSemaphore: Sendable {
     /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation works in the same way as for ``withPermit(_:)``.
     ///
     /// - Parameters:
-    ///   - count: The number of permits, from 1 to the number that the semaphore has.
+    ///   - count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
     ///   - body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permits.
@@ -96,10 +97,10 @@ public final class AsyncSemaphore: Sendable {
     /// ``acquirePermit(_:)``.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once, and has no permit. So does a caller that was cancelled before the call, even if permits are
+    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call throws, even if permits are
     /// available.
     ///
-    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has.
+    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ count: Int = 1) async throws(CancellationError) {
@@ -157,7 +158,7 @@ public final class AsyncSemaphore: Sendable {
 
     /// Takes a permit, or several, if they are available and no caller waits. Never waits, and overtakes no caller.
     ///
-    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has.
+    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
     /// - Returns: Whether the caller has the permits now.
     /// - Complexity: O(1).
     public func tryAcquire(_ count: Int = 1) -> Bool {
@@ -167,10 +168,12 @@ public final class AsyncSemaphore: Sendable {
         return isAcquired
     }
 
-    /// Releases permits. May be called from anywhere, also by callers other than the ones that acquired them; permits that were acquired together
-    /// may be released in parts.
+    /// Releases permits.
     ///
-    /// - Parameter count: The number of permits, not more than have been acquired.
+    /// May be called from any thread and any task, not only by the caller that acquired the permits. Permits that were acquired together may be
+    /// released in parts.
+    ///
+    /// - Parameter count: The number of permits. Traps if it is less than 1, or if more permits are released than were acquired.
     /// - Complexity: O(1), and O(*n*) in the number of callers that are resumed.
     public func release(_ count: Int = 1) {
         check(count)

@@ -1,10 +1,10 @@
-/// Calls an operation again when it fails, as often and after such delays as a policy says.
+/// Calls an operation again when it fails, with the number of attempts and the delays that a policy sets.
 ///
 /// ```swift
 /// let feed = try await retry { try await fetchFeed() }
 /// ```
 ///
-/// The operation runs in the caller's isolation and task, and must be safe to repeat. Order and cancellation are those of
+/// The operation runs in the caller's isolation and task, and must be safe to repeat. Ordering and cancellation are the same as for
 /// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, which takes each setting as a
 /// parameter.
 ///
@@ -26,8 +26,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     try await retry(policy, clock: clock, onRetry: onRetry) { _ in try await operation() }
 }
 
-/// Calls an operation with the number of the attempt, counted from 1, and again when it fails, as often and after such delays as a policy says.
-/// Otherwise like the form without the number, cancellation included.
+/// Calls an operation again when it fails, as a policy sets, and passes it the number of the attempt, counted from 1. Otherwise the same as the form
+/// without the number, cancellation included.
 ///
 /// ```swift
 /// let page = try await retry(.mirrors) { attempt in

@@ -7,8 +7,8 @@
 /// ```
 ///
 /// The operation runs in the caller's isolation and task: inside an actor it uses the actor's state, and its value need not be Sendable. The
-/// operation must be safe to repeat. To limit the time of an attempt, set the limit inside the operation; to share the work with other callers,
-/// put the `retry` into the shared work.
+/// operation must be safe to repeat. To limit the time of an attempt, use ``withTimeout(_:clock:operation:)`` inside the operation. To share the work
+/// with other callers, call `retry` inside the shared work.
 ///
 /// State which errors to retry: by default every error is retried, also a permanent one.
 ///
@@ -21,24 +21,32 @@
 /// ```
 ///
 /// ## Ordering
-/// Attempts follow one another. After a failed attempt, these questions are asked in turn, and the first *no* ends the retries: is the caller not
-/// cancelled; are attempts left; does `shouldRetry` accept the error; does the `backoff` have a delay, and does the error's hint, if it has one,
-/// end by its cap; would the delay be over by `maxElapsed`; can the `budget` pay for it. Then `onRetry` is called, and the delay begins. Without a
-/// delay the next attempt begins at once, and the clock does not sleep.
+/// Attempts run one after the other. After a failed attempt, these conditions are checked in this order, and the first one that does not hold ends
+/// the retries:
+/// - The caller is not cancelled.
+/// - The number of attempts is not used up.
+/// - `shouldRetry` accepts the error.
+/// - The `backoff` returns a delay, and the hint of the error, if there is one, is not longer than the cap of the backoff: see
+///   ``RetryAfterProviding``.
+/// - The delay would end by `maxElapsed`.
+/// - The `budget` has enough tokens.
+///
+/// Then `onRetry` is called, and the delay begins. Without a delay the next attempt begins at once, and the clock does not sleep.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call makes no attempt. A caller that is cancelled during an attempt leaves when the attempt has failed,
-/// and during a delay at once; it receives `CancellationError`, regardless of the operation's error. If an attempt returns a value, the call returns it.
-/// If the operation throws `CancellationError` in a caller that is not cancelled, that is an error like others.
+/// A caller that was cancelled before the call makes no attempt. If the caller is cancelled during an attempt that then fails, or during a delay, the
+/// call makes no further attempt and throws `CancellationError`, regardless of the operation's error; a delay ends immediately. If an attempt returns
+/// a value, the call returns it. A `CancellationError` that the operation throws in a caller that is not cancelled is treated like any other error.
 ///
 /// - Parameters:
 ///   - attempts: The number of attempts that are allowed, the first included. Traps if it is less than 1.
 ///   - backoff: The delays between the attempts. By default there are none. For a service on a network, use
 ///     `.exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full)`, as the AWS SDKs do.
 ///   - shouldRetry: Returns whether an error is worth another attempt. Not called for the last attempt. By default, every error is retried.
-///   - budget: The budget that pays for retries, shared with other calls.
-///   - maxElapsed: The limit of the time from the call to the end of a delay, measured by `clock`. A retry whose delay would end later is not
-///     begun. No attempt is cut short by it. `nil`: no limit. Zero allows retries only while no time has passed, less than zero none.
+///   - budget: The budget that limits the retries of several calls together. `nil`: no such limit.
+///   - maxElapsed: The limit of the time from the call to the end of a delay, measured by `clock`. A retry whose delay would end later is not begun.
+///     The limit does not end a running attempt. `nil`: no limit. With zero, a retry is allowed only while no time has passed; a negative limit
+///     allows none.
 ///   - clock: Measures the delays and `maxElapsed`.
 ///   - onRetry: Receives each failure that will be followed by another attempt, before the delay.
 ///   - operation: The work to repeat until it succeeds.

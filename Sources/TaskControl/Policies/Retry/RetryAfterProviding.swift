@@ -7,13 +7,14 @@
 /// }
 /// ```
 ///
-/// The next attempt is not made before the hint is over: the delay of the ``RetryBackoff`` is lifted to it (RFC 9110, 10.2.3). A hint that is
-/// longer than the backoff's cap, or than one minute if it has none, ends the retries at once, and the error is thrown: an earlier attempt
-/// would be refused again, and a server must not make its clients hang. The caller finds the hint in ``retryAfter``, and may try again
-/// then. The AWS SDKs (retry behavior 2.1) differ: they wait at most 5 seconds longer than the backoff, and so may ask too early.
+/// The next attempt is not made before the time of the hint has passed: a shorter delay of the ``RetryBackoff`` is extended to that time (RFC 9110,
+/// 10.2.3). A hint that is longer than the backoff's cap, or than one minute if the backoff has none, ends the retries at once, and the error is
+/// thrown: an earlier attempt would be refused again, and a server must not be able to delay its clients without limit. The caller can read the hint
+/// from ``retryAfter``, and try again later. The AWS SDKs (retry behavior 2.1) differ: they wait at most 5 seconds longer than the backoff, and so
+/// may ask too early.
 ///
-/// A hint that lifts a delay removes its jitter: clients that receive the same hint at the same time come back together. A server that wants
-/// to separate them sends different hints.
+/// A hint that extends a delay removes the jitter of the delay: clients that receive the same hint at the same time retry at the same time, unless
+/// the server sends them different hints.
 ///
 /// To wait for longer hints, raise the cap with ``RetryBackoff/capped(at:)``, or return the hint in ``RetryBackoff/custom(_:)``, whose closure
 /// sees the error.

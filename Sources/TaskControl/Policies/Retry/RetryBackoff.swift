@@ -1,17 +1,17 @@
 /// The delays of `retry` after failed attempts.
 ///
 /// ```swift
-/// // 50 ms, 100 ms, 200 ms … at most 20 s; of each a random part, so that clients that failed together do not come back together.
+/// // 50 ms, 100 ms, 200 ms … at most 20 s; a random part of each, so that clients that failed at the same time do not retry at the same time.
 /// let backoff = RetryBackoff.exponential(base: .milliseconds(50))
 ///     .capped(at: .seconds(20))
 ///     .jittered(.full)
 /// ```
 ///
-/// A delay of more than 100 years counts as 100 years: neither many attempts nor an absurd base overflow.
+/// A delay of more than 100 years counts as 100 years: neither a large number of attempts nor a large base overflows.
 ///
 /// The modifiers commute: jitter is applied to the capped delay, regardless of the order in which they are written.
 ///
-/// A delay that a server asks for is not a backoff: see ``RetryAfterProviding``.
+/// For a delay that a server asks for, see ``RetryAfterProviding``.
 public struct RetryBackoff: Sendable {
     enum Shape: Sendable {
         case fixed(Duration)
@@ -37,7 +37,8 @@ public struct RetryBackoff: Sendable {
 
     /// No delay: the next attempt begins at once.
     ///
-    /// For an operation that fails at random and costs nothing to repeat. A server that is down needs time: see ``exponential(base:factor:)``.
+    /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded, see
+    /// ``exponential(base:factor:)``.
     public static var none: RetryBackoff { RetryBackoff(.fixed(.zero)) }
 
     /// Returns a backoff with the same delay after each attempt.
@@ -81,7 +82,7 @@ public struct RetryBackoff: Sendable {
 
     /// Returns a backoff with the same delays, but none longer than `cap`. If this is called several times, the lowest cap applies.
     ///
-    /// A cap is also the longest hint of an error that is waited for: see ``RetryAfterProviding``.
+    /// The cap also applies to the hints of errors: a longer hint ends the retries. See ``RetryAfterProviding``.
     ///
     /// - Parameter cap: The longest delay. If zero or negative, there is no delay.
     public func capped(at cap: Duration) -> RetryBackoff {

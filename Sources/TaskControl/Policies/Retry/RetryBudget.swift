@@ -10,13 +10,13 @@
 /// }
 /// ```
 ///
-/// The budget is a bucket of tokens, full at first. A retry takes some out; success puts some in. Where most calls succeed the bucket stays full
-/// and has no effect. Where most fail it is soon empty: then a call that fails throws its error at once, and what is left is the load of
-/// the first attempts, until they succeed again.
+/// The budget is a bucket of tokens, full at first. A retry takes tokens, and a success returns tokens. If most calls succeed, the bucket stays full
+/// and has no effect. If most calls fail, the bucket is soon empty: a call that fails then throws its error without a retry, so that only first
+/// attempts reach the server until calls succeed again.
 ///
-/// The rules and numbers are those of the AWS SDKs (retry behavior 2.1): a bucket of 500; a retry costs 14, a throttled retry (whose
-/// error has a hint: ``RetryAfterProviding``) 5; when a call succeeds that was retried, it returns the cost of its last retry; when a call succeeds
-/// at its first attempt, it returns 1. The bucket never holds more than at first.
+/// The rules and numbers are those of the AWS SDKs (retry behavior 2.1): a bucket of 500; a retry costs 14 tokens, a throttled retry (after an error
+/// with a hint: ``RetryAfterProviding``) costs 5. A call that succeeds after a retry returns the cost of its last retry; a call that succeeds at its
+/// first attempt returns 1. The bucket never holds more than ``capacity``.
 ///
 /// The cost of a retry is taken before its delay, when all other conditions allow the retry. If the caller is cancelled during the delay, the retry is
 /// not made, and its cost is returned.
@@ -32,12 +32,13 @@ public final class RetryBudget: Sendable {
     /// Returns whether any retry is paid for. May call a clock of the client, so never called while holding a lock.
     private let isOpen: (@Sendable () -> Bool)?
 
-    /// Creates a full bucket.
+    /// Creates a full budget.
     ///
     /// - Parameters:
-    ///   - capacity: The number of tokens that the bucket holds. With fewer than the cost of a retry, there are no retries. Traps if it is negative.
+    ///   - capacity: The number of tokens that the bucket holds. If it is less than the cost of a retry, there are no retries. Traps if it is
+    ///     negative.
     ///   - cost: The tokens that a retry takes. Traps if it is less than 1.
-    ///   - throttledCost: The tokens that a retry takes whose error has a hint. Traps if it is less than 1.
+    ///   - throttledCost: The tokens that a retry takes after an error with a hint. Traps if it is less than 1.
     public convenience init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
         self.init(capacity: capacity, cost: cost, throttledCost: throttledCost, isOpen: nil)
     }

@@ -10,13 +10,13 @@ public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// A random delay between half of the delay of the backoff and all of it.
     case equal
 
-    /// A random delay between the base and three times the last delay; at first, three times the base. It grows randomly: the factor of
-    /// ``RetryBackoff/exponential(base:factor:)`` is ignored.
+    /// A random delay between the base and three times the last delay; for the first delay, three times the base. The delay grows randomly: the
+    /// factor of ``RetryBackoff/exponential(base:factor:)`` is ignored.
     ///
-    /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay; the base of another backoff is its delay of the moment. The last
-    /// delay is that of this `retry` and of the backoff: without what a server's hint has added.
+    /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay; the base of another backoff is its delay after the failed attempt.
+    /// The last delay is the previous one in the same call of `retry`, without the extension by a hint.
     ///
-    /// Both ends are capped before anything is drawn. (The formula of the source caps what was drawn: at its end most delays are the cap
-    /// itself, and clients come back together after all.)
+    /// Both ends of the range are capped before the delay is drawn. (The article caps the drawn delay instead: after many attempts most delays are
+    /// then equal to the cap, and clients retry at the same time.)
     case decorrelated
 }

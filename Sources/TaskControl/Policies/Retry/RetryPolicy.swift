@@ -21,7 +21,7 @@ public struct RetryPolicy: Sendable {
     public var attempts: Int
     /// The delays between the attempts.
     public var backoff: RetryBackoff
-    /// The budget that pays for retries; `nil` for no limit.
+    /// The budget that limits the retries of several calls together; `nil` for no such limit.
     public var budget: RetryBudget?
     /// The limit of the time from the call to the end of a delay; `nil` for none. A retry whose delay would end later is not begun.
     public var maxElapsed: Duration?
@@ -33,7 +33,7 @@ public struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - attempts: The number of attempts that are allowed, including the first. Less than 1 counts as 1.
     ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full jitter, as in the AWS SDKs.
-    ///   - budget: The budget that pays for retries. By default a new one: see ``RetryBudget``.
+    ///   - budget: The budget that limits the retries of all calls with this policy. By default a new one: see ``RetryBudget``. `nil`: no such limit.
     ///   - maxElapsed: The limit of the time from the call to the end of a delay. By default there is none.
     ///   - shouldRetry: Returns whether an error is worth another attempt. By default ``isWorthRetrying(_:)``.
     public init(
@@ -50,7 +50,7 @@ public struct RetryPolicy: Sendable {
         self.shouldRetry = shouldRetry
     }
 
-    /// Returns whether an error may be different the next time.
+    /// Returns whether another attempt may succeed after an error.
     ///
     /// Returns `false` for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
     /// ``SingleFlightReentrancyError`` and ``QueueReentrancyError``.

@@ -1,11 +1,11 @@
 /// The error of work that took longer than its time limit.
 ///
-/// A time limit is never a cancellation: code that catches `CancellationError` to ignore it does not swallow a time limit.
+/// A time limit is never a cancellation: code that catches `CancellationError` does not catch it.
 public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The limit. With nested limits, it shows which of them was exceeded.
+    /// The time limit that was exceeded. With nested limits, it shows which of them.
     public let duration: Duration
 
-    /// Creates the error of a limit, also of a limit of your own.
+    /// Creates the error, for tests and for code that has a time limit of its own.
     ///
     /// - Parameter duration: The limit.
     public init(duration: Duration) {

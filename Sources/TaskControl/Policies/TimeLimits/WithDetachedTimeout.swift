@@ -7,16 +7,16 @@
 /// ```
 ///
 /// The operation runs in a task of its own. At the limit the task is cancelled and no longer awaited. It may continue to run and to hold its
-/// resources. When it ends at last, its end is reported to diagnostics, with its name and its error.
+/// resources. When the task ends, its end is reported to diagnostics, with its name and its error.
 ///
 /// Related: ``withTimeout(_:clock:operation:)`` is structured. Prefer it if the operation respects its cancellation.
 ///
 /// ## Cancellation
-/// A cancelled caller receives `CancellationError` at once, and the operation is cancelled and abandoned, as at the limit.
+/// A cancelled caller receives `CancellationError` at once, and the operation is cancelled and no longer awaited, as at the limit.
 ///
 /// ## Ordering
-/// A result or an error from before the caller left counts, even if the limit is over when the caller receives it, for example because the
-/// caller's actor was busy.
+/// A result or an error from before the limit, or before the caller was cancelled, counts, even if the limit is over when the caller receives it, for
+/// example because the caller's actor was busy.
 ///
 /// - Parameters:
 ///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and
@@ -26,8 +26,8 @@
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. If that isolation
 ///     is the caller's, as in a function of an actor, the operation must not block: the caller could not return either.
 /// - Returns: The value of the operation.
-/// - Throws: ``TimeoutError`` at the limit; the error of the operation before; `CancellationError` if the caller is cancelled; the error of the
-///   clock, if it cannot sleep: then the operation is cancelled and abandoned, as at the limit.
+/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit; `CancellationError` if the caller is
+///   cancelled; the error of the clock, if it cannot sleep: then the operation is cancelled and no longer awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,

@@ -6,10 +6,10 @@
 /// }
 /// ```
 ///
-/// When the time is over the operation is cancelled, and awaited. If the operation ignores its cancellation, the wait lasts until the operation ends:
+/// At the limit the operation is cancelled, and awaited. If the operation ignores its cancellation, the wait lasts until the operation ends:
 /// ``withDetachedTimeout(_:name:clock:operation:)`` returns at the limit instead.
 ///
-/// Limits can be nested: the nearest wins, and each caller sees its own ``TimeoutError``.
+/// Limits can be nested: the limit that is over first cancels the work inside it, and its ``TimeoutError`` is thrown by the call that set it.
 ///
 /// ## Cancellation
 /// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the operation fails, regardless of the
@@ -25,8 +25,8 @@
 ///   - clock: Measures the time.
 ///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name.
 /// - Returns: The value of the operation.
-/// - Throws: ``TimeoutError`` at the limit; the error of the operation before; `CancellationError` if the caller is cancelled; the error of the
-///   clock, if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
+/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit; `CancellationError` if the caller is
+///   cancelled; the error of the clock, if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     _ duration: Duration,
