@@ -1,8 +1,8 @@
 /// The times for which a ``CachedFlight`` uses a value, and what happens after them.
 ///
 /// ```swift
-/// // Fresh for a minute. For five minutes more a reader gets the old value at once, and a new one is fetched for later readers. If
-/// // that fails, the old value serves for an hour.
+/// // Fresh for a minute. For five minutes more a reader gets the old value at once, and a new value is fetched for later readers. If
+/// // that fails, the old value is used for an hour.
 /// let policy = CachePolicy(
 ///     timeToLive: .seconds(60),
 ///     staleWhileRevalidate: .seconds(300),
@@ -34,16 +34,16 @@ public struct CachePolicy: Hashable, Sendable {
     /// An error never replaces a value that ``staleIfError`` still allows to be returned.
     public var errorTimeToLive: Duration
 
-    /// The earliness of refreshes before values are stale: the factor *beta* of XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic
-    /// Cache Stampede Prevention", VLDB 2015); 0: not early.
+    /// The factor for the refresh of values before they are stale: *beta* of XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic
+    /// Cache Stampede Prevention", VLDB 2015). 0: no early refresh.
     ///
     /// Each value is refreshed by the first read in the last *d* × `beta` × *e* of its time to live, where *d* is the time that its load took, and *e* is
     /// drawn per value from the exponential distribution with the mean 1. So the processes of a fleet do not refresh the same value at the same time.
     /// XFetch draws per read. Within one process, where a load is shared anyway, a draw per value has the same effect, and a read costs nothing.
     public var earlyRefresh: Double
 
-    /// After a refresh that failed, for how long no read begins another one. It doubles for each further failure in a row, up to the time to live of the
-    /// value, and never stops the refreshes.
+    /// The time after a failed refresh in which no read begins another refresh. It doubles for each further failure in a row, up to the time to live
+    /// of the value.
     public var refreshRetryDelay: Duration
 
     /// Creates a policy.
@@ -54,8 +54,10 @@ public struct CachePolicy: Hashable, Sendable {
     ///   - staleIfError: The time after `timeToLive` for which a value is returned if a load fails. By default zero.
     ///   - patience: The longest wait of a caller that finds a stale value. By default zero: the caller does not wait.
     ///   - errorTimeToLive: The time for which an error is cached. By default zero: errors are not cached.
-    ///   - earlyRefresh: By default 0. The paper recommends 1. Less than zero and not a number count as 0.
-    ///   - refreshRetryDelay: By default 5 s, the `errorRetryInterval` of the library SWR.
+    ///   - earlyRefresh: The factor of refreshes before values are stale: see ``earlyRefresh``. By default 0; the paper recommends 1. A negative
+    ///     value or NaN counts as 0.
+    ///   - refreshRetryDelay: The time after a failed refresh in which no read begins another one. By default 5 s, the `errorRetryInterval` of the
+    ///     library SWR.
     public init(
         timeToLive: Duration,
         staleWhileRevalidate: Duration = .zero,

@@ -13,12 +13,12 @@
 /// articles.invalidate(id)                              // a load that runs now is not stored
 /// ```
 ///
-/// A value is fresh for the policy's ``CachePolicy/timeToLive``. After that a reader waits for a new value, unless the policy allows to return the stale value
-/// while the cache refreshes it.
+/// A value is fresh for the policy's ``CachePolicy/timeToLive``. After that a reader waits for a new value, unless the policy allows the cache to
+/// return the stale value while it is refreshed.
 ///
 /// - At most one load per key runs at any time, refreshes included. A call that needs a newer result than the running load will have, such as
 ///   ``fresh(for:)`` or the first call after ``invalidate(_:)``, waits for the end of the running load. So give a load a time limit if it can hang.
-/// - ``update(_:for:)`` and ``invalidate(_:)`` win over a load that runs: its result goes only to the callers that waited for it.
+/// - ``update(_:for:)`` and ``invalidate(_:)`` take precedence over a load that runs: its result goes only to the callers that waited for it.
 /// - A refresh belongs to the cache. Cancelling the reader that triggered it does not stop it; deallocating the cache does.
 /// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. Its error is an event, `CachedFlight.failed`, and reaches no
 ///   reader that did not wait for it.
@@ -28,7 +28,8 @@
 /// - At most `capacity` values are kept. Values that have not been used recently are evicted first: an eviction takes the oldest value, and passes over
 ///   each value that was used since it was stored or last passed over (the *second-chance* approximation of LRU).
 ///
-/// Safe to use from any thread and any isolation. The cache retains its values, its keys and the load function: list what that needs in its capture list.
+/// Safe to use from any thread and any isolation. The cache retains its values, its keys and the load function: the load function should capture only
+/// what it needs.
 ///
 /// Related: ``SingleFlight`` shares work among concurrent callers, and keeps nothing.
 ///
@@ -43,7 +44,8 @@
 /// load function. A deadline around ``value(for:)`` limits how long that caller waits.
 ///
 /// ## Priorities
-/// A load has the priority of the first caller, and is escalated to that of its callers, where the system supports it (macOS 26, Linux).
+/// A load has the priority of its first caller, and is escalated to the highest priority of its callers, where the system supports it (macOS 26,
+/// Linux).
 public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let _storage: _CacheStorage
 
@@ -51,7 +53,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - capacity: The highest number of values. With zero or less nothing is kept, and only concurrent calls share a value.
+    ///   - capacity: The largest number of values. With zero or less nothing is kept, and only concurrent calls share a value.
     ///   - policy: For how long values are used.
     ///   - freshnessLifetime: Returns the time for which a result is fresh, for example from the headers of a response, and `nil` for the time of
     ///     the policy: its ``CachePolicy/timeToLive`` for a value and its ``CachePolicy/errorTimeToLive`` for an error. Called after each load and
@@ -170,7 +172,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     // MARK: Changing
 
-    /// Writes a value. It is fresh from now on.
+    /// Writes a value, which is fresh from now on.
     ///
     /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
     ///

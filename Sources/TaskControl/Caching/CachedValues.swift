@@ -1,8 +1,8 @@
 /// The stale value of a key, if there is one, and then a fresh value: ``CachedFlight/values(for:)``.
 ///
 /// ## Cancellation
-/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If it has returned a stale value, the load continues as
-/// a refresh; otherwise the last caller that leaves cancels the load.
+/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If the iteration has returned a stale value, the
+/// load continues as a refresh; otherwise the last caller that leaves cancels the load.
 public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
     let cache: CachedFlight<Key, Value>
     let key: Key

@@ -1,5 +1,5 @@
 extension TaskEvent.Primitive {
-    /// A ``CachedFlight``.
+    /// Identifies events of a ``CachedFlight``.
     public static var cachedFlight: Self { Self("CachedFlight", [.call, .awaited]) }
 }
 
@@ -12,7 +12,7 @@ extension TaskEvent.Kind {
     public static var written: Self { Self("written") }
     /// The value of a key was removed, and a running load of the key is not stored.
     public static var invalidated: Self { Self("invalidated") }
-    /// All values, or all values of some age, were removed.
+    /// All values, or all values above an age, were removed.
     public static var removedAll: Self { Self("removedAll") }
 }
 
