@@ -73,7 +73,8 @@ public final class ConcurrentQueue: TaskQueue {
     /// all tasks that were added until then. `addTask` takes its place immediately.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before its turn leaves at once, without running `body`. Once `body` runs, only `body` responds to a cancellation.
+    /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs, only `body` responds to a
+    /// cancellation.
     ///
     /// ## Priorities
     /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not escalated: the queue escalates only
@@ -97,7 +98,7 @@ public final class ConcurrentQueue: TaskQueue {
     /// The tasks are raised to the caller's priority, where the system supports it (macOS 26, Linux).
     ///
     /// ## Cancellation
-    /// A caller that is cancelled leaves at once. The queue continues.
+    /// A cancelled caller stops waiting immediately. The queue continues.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for
     ///   ``run(_:)``.

@@ -2,7 +2,7 @@
 ///
 /// To fix the mistake, do the work in the present turn, or send it with `Task(on:)`, without awaiting it inside.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name of the queue.
+    /// The name of the queue; `nil` if it has none.
     public let queueName: String?
 
     /// Creates the error, for a queue of your own or for tests.

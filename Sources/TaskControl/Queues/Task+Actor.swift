@@ -5,7 +5,7 @@ extension Task where Failure == Never {
     /// Task(isolatedTo: log) { log in log.append(line) }
     /// ```
     ///
-    /// This needs neither a queue nor an actor that has adopted one.
+    /// This needs no queue.
     ///
     /// ## Ordering
     /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
@@ -32,7 +32,7 @@ extension Task where Failure == Never {
 extension Task where Failure == any Error {
     /// Creates a task that runs an operation that may throw on an actor, from any context, in the order of the calls among tasks of equal priority.
     ///
-    /// This needs neither a queue nor an actor that has adopted one.
+    /// This needs no queue.
     ///
     /// ## Ordering
     /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
