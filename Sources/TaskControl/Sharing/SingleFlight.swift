@@ -53,8 +53,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Returns the value of a key, from the current flight or from a new one.
     ///
     /// ## Cancellation
-    /// A cancelled caller leaves at once. The last one to leave cancels the work. A caller that was cancelled before the call does not begin a
-    /// flight.
+    /// A cancelled caller stops waiting immediately. The last one to leave cancels the work. A caller that was cancelled before the call does not
+    /// begin a flight.
     ///
     /// - Parameters:
     ///   - key: The key of the flight. Its `==` is called while a lock is held, if hashes are equal, and must not call this object.

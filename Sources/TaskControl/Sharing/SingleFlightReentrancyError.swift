@@ -1,7 +1,7 @@
 /// The error of a call that is inside the flight of its own key, for which it would wait forever.
 ///
-/// Inside a flight are also its child tasks, the flights of other keys that it starts, and a new `Task` that it creates, until the flight has ended.
-/// Two flights of one object that wait for each other also count as inside each other.
+/// The child tasks of a flight, the flights of other keys that it starts, and a new `Task` that it creates also count as inside the flight, until it
+/// has ended. Two flights of one object that wait for each other also count as inside each other.
 ///
 /// Two flights of different objects that wait for each other are not detected, if each was started by another caller: they wait forever, like two locks
 /// that are taken in opposite orders.
