@@ -55,7 +55,7 @@ public enum TaskDiagnostics {
     ///   ``TaskEvents/droppedCount``.
     public static func events(bufferingNewest limit: Int = 1_000) -> TaskEvents { TaskEvents(limit: limit) }
 
-    /// The time that an event would have now, in terms of the configured clock; `nil` while nothing observes.
+    /// The time that an event would have now, in terms of the configured clock; `nil` while events are neither observed nor logged.
     public static var eventTime: Duration? { Diagnostics.whileObserved(Observation.current.time) }
 }
 
