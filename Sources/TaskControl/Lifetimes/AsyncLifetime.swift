@@ -20,8 +20,8 @@
 ///
 /// Safe to use from any thread and any isolation. Finished tasks are removed at once.
 ///
-/// Related types: ``TaskBag`` creates its tasks itself, or takes in tasks that were created elsewhere; ``TaskStore`` gives each task a key and
-/// decides what happens to tasks that have the same key.
+/// Related types: ``TaskBag`` creates its tasks itself, or adds tasks that were created elsewhere; ``TaskStore`` gives each task a key and decides
+/// what happens to tasks that have the same key.
 ///
 /// ## Cancellation
 /// ``TaskOwner/cancelAll()`` cancels the tasks that are bound, ``TaskOwner/close()`` also refuses later ones, and

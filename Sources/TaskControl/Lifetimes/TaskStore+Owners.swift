@@ -1,6 +1,6 @@
 /// Work that does not keep its owner alive: see `_WeakOwner`.
 extension TaskStore {
-    /// Does work under a key that does not retain its owner, then passes the result to the owner, if the owner still exists.
+    /// Does work that does not retain its owner, under a key, then passes the result to the owner, if the owner still exists.
     ///
     /// ```swift
     /// tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300)), for: self) { [api] in
@@ -50,7 +50,7 @@ extension TaskStore {
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
-    /// Does work under a key that does not retain its owner, an actor, then passes the result to the owner, if the owner still exists.
+    /// Does work that does not retain its owner, an actor, under a key, then passes the result to the owner, if the owner still exists.
     ///
     /// `deliver` and `onError` run on the actor. In all else, cancellation included, this is the same as `run(forKey:for:)` for an owner that is not an
     /// actor.
