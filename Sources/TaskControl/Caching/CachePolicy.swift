@@ -16,11 +16,11 @@ public struct CachePolicy: Hashable, Sendable {
     /// The time for which a value is fresh, from the start of its load. The time of a value that is written starts with the write.
     public var timeToLive: Duration
 
-    /// The time after its time to live for which a value is still returned at once, while it is refreshed in the background. RFC 5861 calls this
+    /// The time for which a value is still returned at once after its time to live, while it is refreshed in the background. RFC 5861 calls this
     /// *stale-while-revalidate*.
     public var staleWhileRevalidate: Duration
 
-    /// The time after its time to live for which a value is returned if a load fails. RFC 5861 calls this *stale-if-error*.
+    /// The time for which a value is still returned after its time to live, if a load fails. RFC 5861 calls this *stale-if-error*.
     public var staleIfError: Duration
 
     /// The longest time for which a caller that finds a stale value waits for its refresh. After that, the caller receives the value that the cache has.
