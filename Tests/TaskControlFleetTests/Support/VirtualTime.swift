@@ -5,7 +5,6 @@ import TestSupport
 /// Runs a program in virtual time, under some schedules.
 func inVirtualTime(
     _ count: UInt64 = 300,
-    strategy: SimulationStrategy = .swarm,
     fileID: String = #fileID,
     filePath: String = #filePath,
     line: Int = #line,
@@ -16,7 +15,6 @@ func inVirtualTime(
     try await offThePool {
         try simulate(
             seeds: Schedules.seeds(count, inDebug: 8),
-            strategy: strategy,
             fileID: fileID,
             filePath: filePath,
             line: line,
