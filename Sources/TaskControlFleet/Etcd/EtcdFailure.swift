@@ -78,13 +78,12 @@ extension EtcdFailure {
         case 5: self.init(.refused, text)
         // PERMISSION_DENIED
         case 7: self.init(.unauthorized, text)
-        // RESOURCE_EXHAUSTED: no space, or too many requests. Checked before a proposal.
-        case 8: self.init(.refused, text)
         // DATA_LOSS: the member has stopped to serve.
         case 15: self.init(.refused, text)
         // UNAUTHENTICATED
         case 16: self.init(.tokenRefused, text)
-        // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE: all of them also occur after a proposal.
+        // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE: all of them also occur after a proposal. So does RESOURCE_EXHAUSTED:
+        // etcd applies the write that exceeds its space, and gRPC reports an answer that is too large.
         default: self.init(.unknown, text)
         }
     }
