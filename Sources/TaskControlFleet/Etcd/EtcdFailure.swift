@@ -44,6 +44,8 @@ struct EtcdFailure: Error, Hashable, Sendable {
 // MARK: Errors of the server
 
 extension EtcdFailure {
+    private static let notTheGateway = "this is not the JSON gateway of etcd 3.4 or later"
+
     /// Creates the failure that a response with the status of an error describes.
     init(status: Int, body: Data) {
         if let response = try? JSONDecoder().decode(EtcdErrorResponse.self, from: body), let code = response.code {
@@ -53,8 +55,13 @@ extension EtcdFailure {
         // Not etcd's: a proxy's, or that of another server.
         switch status {
         case 401, 403, 407: self.init(.unauthorized, "status \(status)")
-        case 429: self.init(.notExecuted, "status \(status)")
-        case 300..<500: self.init(.refused, "status \(status): this is not the JSON gateway of etcd 3.4 or later")
+        // 421: the request reached a server that is not responsible for the host.
+        case 421, 429: self.init(.notExecuted, "status \(status)")
+        // A proxy whose server has not answered in time sends 408 as well.
+        case 408: self.init(.unknown, "status \(status)")
+        // The endpoint has no such path: it is another server's, or has another version.
+        case 404: self.init(.notExecuted, "status \(status): \(Self.notTheGateway)")
+        case 300..<500: self.init(.refused, "status \(status): \(Self.notTheGateway)")
         default: self.init(.unknown, "status \(status)")
         }
     }

@@ -17,6 +17,7 @@ struct EtcdFailoverTests {
         case hasNoLeader
         case timesOut
         case refuses
+        case isAnotherServer
 
         func answer(_ request: URLRequest) throws -> (Int, Data) {
             switch self {
@@ -25,6 +26,7 @@ struct EtcdFailoverTests {
             case .breaksOff: throw URLError(.networkConnectionLost)
             case .hasNoLeader: (503, Data(#"{"message": "etcdserver: no leader", "code": 14}"#.utf8))
             case .timesOut: (503, Data(#"{"message": "etcdserver: request timed out", "code": 14}"#.utf8))
+            case .isAnotherServer: (404, Data("Not Found".utf8))
             case .refuses: (400, Data(#"{"message": "etcdserver: request is too large", "code": 3}"#.utf8))
             }
         }
@@ -81,7 +83,7 @@ struct EtcdFailoverTests {
         }
     }
 
-    @Test(arguments: [Member.refusesConnections, .hasNoLeader])
+    @Test(arguments: [Member.refusesConnections, .hasNoLeader, .isAnotherServer])
     func aTransactionThatWasNotExecutedAsksTheNextEndpoint(_ first: Member) async throws {
         let calls = Locked<[String]>([])
         #expect(try await store(first, .works, calls: calls).transact(Self.write).succeeded)

@@ -45,7 +45,7 @@ struct EtcdFailureTests {
                 #"{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader","http_status":"Service Unavailable"}}"#,
             .notExecuted
         ),
-        Answer(404, body: "Not Found", .refused),
+        Answer(404, body: "Not Found", .notExecuted),
         Answer(405, body: "Method Not Allowed", .refused),
         // As the sources of etcd have them.
         Answer(503, 14, "etcdserver: request timed out, possibly due to previous leader failure", .unknown),
@@ -63,6 +63,9 @@ struct EtcdFailureTests {
         // As proxies send them.
         Answer(401, body: "", .unauthorized),
         Answer(307, body: "", .refused),
+        Answer(404, body: "", .notExecuted),
+        Answer(408, body: "", .unknown),
+        Answer(421, body: "", .notExecuted),
         Answer(429, body: "slow down", .notExecuted),
         Answer(502, body: "<html>", .unknown),
         Answer(503, body: "", .unknown),
