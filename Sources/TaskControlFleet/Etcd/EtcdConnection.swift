@@ -58,11 +58,16 @@ final class EtcdConnection: Sendable {
         var unknown: EtcdFailure?
         var last = Self.noEndpoints
         var mayFetchToken = credentials != nil
-        for endpoint in rotation.withLock(\.order) {
+        // Authentication may move on to another endpoint.
+        _ = try await token()
+        let order = rotation.withLock(\.order)
+        for (index, endpoint) in order.enumerated() {
             attempts: while true {
                 let token = try await token(after: unknown)
+                // A request that is not sent again has no use for the time that it would leave to other endpoints.
+                let limit = repetition == .allowed ? share(of: order.count - index) : attemptTimeout
                 do {
-                    return try await attempt(path, body, repetition, at: endpoint, token: token?.text)
+                    return try await attempt(path, body, repetition, at: endpoint, token: token?.text, limit: limit)
                 } catch let failure as EtcdFailure {
                     switch failure.kind {
                     case .tokenRefused where mayFetchToken:
@@ -87,7 +92,25 @@ final class EtcdConnection: Sendable {
         throw (unknown ?? last).storeError
     }
 
+    /// Returns the time limit of the next attempt, which leaves an equal part of the caller's time to each of the endpoints that are left.
+    private func share(of endpoints: Int) -> Duration {
+        guard let remaining = Task.currentDeadline?.remaining else { return attemptTimeout }
+        return min(attemptTimeout, max(.milliseconds(1), remaining / endpoints))
+    }
+
+    /// What has happened of an attempt.
+    private struct Progress {
+        var hasBegun = false
+        /// Whether a part of the body was sent.
+        var hasSent = false
+        /// Whether the head of a response has arrived.
+        var isAnswered = false
+    }
+
     /// Sends a request to one endpoint.
+    ///
+    /// A caller that is cancelled before the endpoint has answered lets later operations begin with the next endpoint: its deadline may be shorter
+    /// than the time limit of an attempt, and a member that hangs would be asked first by all of them.
     ///
     /// - Throws: `EtcdFailure`; `CancellationError` if the caller is cancelled.
     private func attempt<Response: Decodable & Sendable>(
@@ -95,17 +118,20 @@ final class EtcdConnection: Sendable {
         _ body: Data,
         _ repetition: Repetition,
         at endpoint: Int,
-        token: String?
+        token: String?,
+        limit: Duration
     ) async throws -> Response {
-        let hasSent = Locked(false)
+        let progress = Locked(Progress())
         var request = HTTPTransportRequest(
             request(path, at: endpoint, token: token),
             body: repetition == .allowed ? .data(body) : .sentOnce(body),
             credentialHeaders: ["Authorization"]
         )
-        request.didSend = { sent, _ in if sent > 0 { hasSent.withLock { $0 = true } } }
-        let (status, answer) = try await limited(hasSent) { [request] in
-            try await self.transport.withResponse(to: request) { response in
+        request.didSend = { sent, _ in if sent > 0 { progress.withLock { $0.hasSent = true } } }
+        let (status, answer) = try await limited(limit, progress, at: endpoint) { [request] in
+            progress.withLock { $0.hasBegun = true }
+            return try await self.transport.withResponse(to: request) { response in
+                progress.withLock { $0.isAnswered = true }
                 var answer = Data()
                 for try await part in response.body {
                     answer += part
@@ -125,17 +151,23 @@ final class EtcdConnection: Sendable {
 
     /// Runs an attempt with its time limit.
     private func limited<Value: Sendable>(
-        _ hasSent: Locked<Bool>,
+        _ limit: Duration,
+        _ progress: Locked<Progress>,
+        at endpoint: Int,
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do {
-            return try await withTimeLimit(attemptTimeout, operation)
+            return try await withTimeLimit(limit, operation)
         } catch {
-            try Task.checkCancellation()
+            let progress = progress.withLock(\.self)
+            if Task.isCancelled {
+                if progress.hasBegun, !progress.isAnswered { rotation.withLock { $0.failed(endpoint) } }
+                throw CancellationError()
+            }
             switch error {
             case let failure as EtcdFailure: throw failure
-            case is TimeoutError: throw EtcdFailure(.unknown, "no answer within \(attemptTimeout)")
-            default: throw EtcdFailure(transport: error, hasSent: hasSent.withLock(\.self))
+            case is TimeoutError: throw EtcdFailure(.unknown, "no answer within \(limit)")
+            default: throw EtcdFailure(transport: error, hasSent: progress.hasSent)
             }
         }
     }
@@ -193,7 +225,9 @@ final class EtcdConnection: Sendable {
                     body,
                     .allowed,
                     at: endpoint,
-                    token: nil
+                    token: nil,
+                    // Of no caller: the flight continues without them, and has no deadline.
+                    limit: attemptTimeout
                 )
                 emit(.authenticated, nil, at: endpoint)
                 return response.token

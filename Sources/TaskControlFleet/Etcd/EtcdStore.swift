@@ -13,11 +13,14 @@ public import TaskControlHTTP
 /// key of etcd, below the store's namespace.
 ///
 /// ## Endpoints and failures
-/// A request goes to the endpoint that answered last, and each attempt has a time limit. If an attempt fails, the next endpoint is asked, once each:
+/// A request goes to the endpoint that answered last, and each attempt has a time limit, which is shorter if the caller has a deadline: a request that
+/// may be repeated has an equal part of the remaining time for each endpoint that is left. If an attempt fails, the next endpoint is asked, once each:
 /// - Reads, renewals, revocations and grants are repeated after every failure of the network. (A grant that is executed twice leaves a lease without
 ///   entries, which expires.)
 /// - A transaction that writes is repeated only if it was certainly not executed: the connection was refused, or the member had no leader. In all other
 ///   cases the error has the reason ``StoreError/Reason/ambiguous``. Its body can be read once, so that the layers below do not repeat it either.
+///
+/// A caller whose deadline or cancellation ends an attempt before the answer leaves the next endpoint to later operations.
 ///
 /// An answer of etcd such as "permission denied" is final.
 ///

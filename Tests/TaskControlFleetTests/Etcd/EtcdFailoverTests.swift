@@ -166,6 +166,54 @@ struct EtcdFailoverTests {
         }
     }
 
+    /// Two members, of which the first answers nothing.
+    private static func storeWithASilentMember(_ calls: Locked<[String]>) -> EtcdStore {
+        EtcdStore(
+            endpoints: ["http://m0", "http://m1"].map { URL(string: $0)! },
+            transport: MockTransport { request in
+                calls.withLock { $0.append(request.url!.host!) }
+                if request.url!.host! == "m0" { try await Task.sleep(for: .seconds(1_000)) }
+                return try Member.works.answer(request)
+            }
+        )
+    }
+
+    @Test func aCallerWithAShortDeadlineReachesTheNextEndpoint() async throws {
+        try await inVirtualTime { sim in
+            let calls = Locked<[String]>([])
+            let store = Self.storeWithASilentMember(calls)
+            let snapshot = try await withDeadline(in: .seconds(1)) { try await store.read(.key("a")) }
+            sim.expect(snapshot.revision == 5, "the other member answers")
+            sim.expect(calls.withLock(\.self) == ["m0", "m1"], "\(calls.withLock(\.self))")
+        }
+    }
+
+    @Test func anEndpointThatHasNotAnsweredBeforeTheDeadlineIsNotAskedFirstAgain() async throws {
+        try await inVirtualTime { sim in
+            let calls = Locked<[String]>([])
+            let store = Self.storeWithASilentMember(calls)
+            let error = await failure {
+                _ = try await withDeadline(in: .seconds(1)) { try await store.transact(Self.write) }
+            }
+            sim.expect(error is DeadlineExceededError, "a write is not sent again: \(String(describing: error))")
+            let result = try await withDeadline(in: .seconds(1)) { try await store.transact(Self.write) }
+            sim.expect(result.succeeded && calls.withLock(\.self) == ["m0", "m1"], "\(calls.withLock(\.self))")
+        }
+    }
+
+    @Test func aCallerThatLeavesBeforeTheAnswerLetsOthersBeginElsewhere() async throws {
+        try await inVirtualTime { sim in
+            let calls = Locked<[String]>([])
+            let store = Self.storeWithASilentMember(calls)
+            let task = Task { try await store.read(.key("a")) }
+            try await Task.sleep(for: .milliseconds(10))
+            task.cancel()
+            _ = await task.result
+            _ = try await store.read(.key("a"))
+            sim.expect(calls.withLock(\.self) == ["m0", "m1"], "\(calls.withLock(\.self))")
+        }
+    }
+
     @Test func aCancelledCallerReceivesACancellationError() async throws {
         try await inVirtualTime { sim in
             let store = EtcdStore(
