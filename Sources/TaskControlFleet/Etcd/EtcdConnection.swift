@@ -81,7 +81,10 @@ final class EtcdConnection: Sendable {
                             moveOn(from: endpoint, failure)
                             throw failure.storeError
                         }
-                    default: throw failure.storeError
+                    // The lease is gone, whatever an earlier attempt has done.
+                    case .leaseNotFound: throw failure.storeError
+                    // An endpoint that refuses a request does not say whether an earlier one has executed it.
+                    default: throw (unknown ?? failure).storeError
                     }
                     moveOn(from: endpoint, failure)
                     last = failure
@@ -203,14 +206,15 @@ final class EtcdConnection: Sendable {
 
     /// Returns the token for the next attempt; `nil`: there are no credentials.
     ///
-    /// - Parameter unknown: A failure of an earlier attempt, which decides the kind of the error.
+    /// - Parameter unknown: A failure of an earlier attempt, which is thrown if there is no token.
     private func token(after unknown: EtcdFailure? = nil) async throws -> EtcdTokens.Token? {
         guard let credentials else { return nil }
         do {
             return try await tokens.token { [self] in try await authenticate(credentials) }
-        } catch let error as StoreError where error.reason == .ambiguous && unknown == nil {
+        } catch let error as StoreError {
+            if let unknown { throw unknown.storeError }
             // The operation itself was not sent.
-            throw StoreError(.unavailable, "authentication: \(error.message)")
+            throw error.reason == .ambiguous ? StoreError(.unavailable, "authentication: \(error.message)") : error
         }
     }
 

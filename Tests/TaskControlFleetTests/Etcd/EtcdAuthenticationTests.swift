@@ -128,6 +128,32 @@ struct EtcdAuthenticationTests {
         #expect(error?.reason == .unavailable)
     }
 
+    @Test func aTokenThatCannotBeObtainedForARepetitionDoesNotHideThatTheFirstAttemptMayHaveBeenExecuted() async throws
+    {
+        let logins = Locked(0)
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            transport: MockTransport { request in
+                if request.url!.lastPathComponent == "authenticate" {
+                    let login = logins.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    // The user is removed after the first login.
+                    return login == 1
+                        ? (200, Data(#"{"token": "x"}"#.utf8))
+                        : (400, Data(#"{"message": "etcdserver: user name not found", "code": 9}"#.utf8))
+                }
+                if request.url!.host == "m0" { throw URLError(.networkConnectionLost) }
+                return (401, Data(#"{"message": "etcdserver: invalid auth token", "code": 16}"#.utf8))
+            }
+        )
+        let error = await #expect(throws: StoreError.self) { try await store.grantLease(timeToLive: .seconds(2)) }
+        #expect(error?.reason == .ambiguous)
+        #expect(logins.withLock(\.self) == 2)
+    }
+
     @Test func aWrongPasswordIsUnauthorizedAndNotTriedElsewhere() async throws {
         let calls = Locked(0)
         let refusal = Data(

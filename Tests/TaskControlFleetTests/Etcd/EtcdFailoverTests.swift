@@ -18,6 +18,8 @@ struct EtcdFailoverTests {
         case timesOut
         case refuses
         case isAnotherServer
+        case forbids
+        case hasNoLease
 
         func answer(_ request: URLRequest) throws -> (Int, Data) {
             switch self {
@@ -26,6 +28,8 @@ struct EtcdFailoverTests {
             case .breaksOff: throw URLError(.networkConnectionLost)
             case .hasNoLeader: (503, Data(#"{"message": "etcdserver: no leader", "code": 14}"#.utf8))
             case .timesOut: (503, Data(#"{"message": "etcdserver: request timed out", "code": 14}"#.utf8))
+            case .forbids: (403, Data(#"{"message": "etcdserver: permission denied", "code": 7}"#.utf8))
+            case .hasNoLease: (404, Data(#"{"message": "etcdserver: requested lease not found", "code": 5}"#.utf8))
             case .isAnotherServer: (404, Data("Not Found".utf8))
             case .refuses: (400, Data(#"{"message": "etcdserver: request is too large", "code": 3}"#.utf8))
             }
@@ -125,6 +129,19 @@ struct EtcdFailoverTests {
         let store = store(.breaksOff, .refusesConnections, calls: Locked([]))
         let error = await #expect(throws: StoreError.self) { try await store.grantLease(timeToLive: .seconds(2)) }
         #expect(error?.reason == .ambiguous)
+    }
+
+    @Test(arguments: [Member.refuses, .forbids])
+    func anErrorOfTheNextEndpointDoesNotHideThatARequestMayHaveBeenExecuted(_ second: Member) async throws {
+        let store = store(.breaksOff, second, calls: Locked([]))
+        let error = await #expect(throws: StoreError.self) { try await store.grantLease(timeToLive: .seconds(2)) }
+        #expect(error?.reason == .ambiguous)
+    }
+
+    @Test func aLeaseThatTheNextEndpointDoesNotFindIsGone() async throws {
+        let store = store(.breaksOff, .hasNoLease, calls: Locked([]))
+        let error = await #expect(throws: StoreError.self) { try await store.renewLease(LeaseID(rawValue: 77)) }
+        #expect(error?.reason == .leaseNotFound)
     }
 
     @Test func theEndpointThatAnsweredIsAskedFirstFromThenOn() async throws {
