@@ -54,7 +54,20 @@ final class EtcdConnection: Sendable {
         _ repetition: Repetition,
         as type: Response.Type = Response.self
     ) async throws -> Response {
-        let body = try Self.encode(message)
+        do {
+            return try await execute(path, Self.encode(message), repetition)
+        } catch {
+            // An endpoint can have answered with an error while the caller was cancelled.
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    private func execute<Response: Decodable & Sendable>(
+        _ path: String,
+        _ body: Data,
+        _ repetition: Repetition
+    ) async throws -> Response {
         var unknown: EtcdFailure?
         var last = Self.noEndpoints
         var mayFetchToken = credentials != nil

@@ -249,6 +249,25 @@ struct EtcdFailoverTests {
         }
     }
 
+    @Test func aCallerThatIsCancelledDuringARefusalReceivesACancellationError() async throws {
+        let task = Locked<Task<Void, any Error>?>(nil)
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0")!],
+            transport: MockTransport { request in
+                task.withLock(\.self)?.cancel()
+                return try Member.refuses.answer(request)
+            }
+        )
+        let begin = Gate()
+        let caller = Task {
+            try await begin.wait()
+            _ = try await store.read(.key("a"))
+        }
+        task.withLock { $0 = caller }
+        begin.open()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+
     @Test(arguments: [
         (Duration.milliseconds(1_500), "2"), (.zero, "1"), (.seconds(-5), "1"), (.seconds(60), "60"),
         (.milliseconds(60_001), "61"), (.seconds(Int64.max), "9000000000"),
