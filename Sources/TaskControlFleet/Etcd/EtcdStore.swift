@@ -180,10 +180,11 @@ public final class EtcdStore: CoordinationStore {
         if let error = response.error {
             throw EtcdFailure(code: error.grpc_code ?? 2, message: error.message ?? "").storeError
         }
-        guard let granted = response.result?.TTL?.value, granted > 0 else {
+        guard let result = response.result else { throw StoreError(.ambiguous, "the answer has no result") }
+        guard let granted = result.TTL?.value, granted > 0 else {
             throw StoreError(.leaseNotFound, "the lease has expired or was revoked")
         }
-        return lease(id.rawValue, granted, response.result?.header)
+        return lease(id.rawValue, granted, result.header)
     }
 
     /// Ends a lease and removes its entries. Does nothing if there is no such lease.

@@ -287,6 +287,15 @@ struct EtcdFailoverTests {
         #expect(error?.reason == .leaseNotFound)
     }
 
+    @Test func aRenewalWithoutAResultIsAmbiguous() async throws {
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0")!],
+            transport: MockTransport { _ in (200, Data("{}".utf8)) }
+        )
+        let error = await #expect(throws: StoreError.self) { try await store.renewLease(LeaseID(rawValue: 77)) }
+        #expect(error?.reason == .ambiguous)
+    }
+
     @Test func aRevocationOfALeaseThatIsGoneDoesNothing() async throws {
         let gone = Data(#"{"message": "etcdserver: requested lease not found", "code": 5}"#.utf8)
         let store = EtcdStore(endpoints: [URL(string: "http://m0")!], transport: MockTransport { _ in (404, gone) })
