@@ -240,7 +240,8 @@ final class EtcdConnection: Sendable {
                 let response: EtcdAuthenticateResponse = try await attempt(
                     "auth/authenticate",
                     body,
-                    .allowed,
+                    // A redirect would send the password to another server.
+                    .refused,
                     at: endpoint,
                     token: nil,
                     // Of no caller: the flight continues without them, and has no deadline.
@@ -324,7 +325,7 @@ extension URL {
 
 extension UploadEndpointBody {
     /// A body that is not sent again, also not by the layers below: libcurl repeats a POST when a connection that was kept turns out to be closed,
-    /// although the server can have executed the request.
+    /// although the server can have executed the request, and transports send the body to the server that a redirect names.
     fileprivate static func sentOnce(_ data: Data) -> UploadEndpointBody {
         let isFirst = Locked(true)
         return .stream(length: Int64(data.count)) {
@@ -333,7 +334,9 @@ extension UploadEndpointBody {
                     defer { first = false }
                     return first
                 })
-            else { throw EtcdFailure(.unknown, "the connection was closed before the answer") }
+            else {
+                throw EtcdFailure(.unknown, "the connection was closed before the answer, or the answer is a redirect")
+            }
             return InputStream(data: data)
         }
     }

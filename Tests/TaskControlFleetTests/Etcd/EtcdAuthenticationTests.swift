@@ -172,6 +172,44 @@ struct EtcdAuthenticationTests {
         #expect(calls.withLock(\.self) == 1)
     }
 
+    /// Redirects the logins of the member m0 to another server, as a transport follows a redirect with the status 307.
+    private struct RedirectingTransport: HTTPTransport {
+        let bodies = Locked<[String: [Data]]>([:])
+
+        nonisolated(nonsending) func withResponse<Value>(
+            to request: HTTPTransportRequest,
+            _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
+        ) async throws -> Value {
+            let url = request.request.url!
+            let server = MockTransport { request in
+                bodies.withLock { $0[request.url!.host!, default: []].append(request.httpBody ?? Data()) }
+                return url.lastPathComponent == "authenticate"
+                    ? (200, Data(#"{"token": "x"}"#.utf8)) : (200, Data(#"{"header": {"revision": "5"}}"#.utf8))
+            }
+            guard url.host == "m0", url.lastPathComponent == "authenticate" else {
+                return try await server.withResponse(to: request, receive)
+            }
+            try await server.withResponse(to: request) { _ in }
+            var next = request
+            next.request.url = URL(string: "http://elsewhere/v3/auth/authenticate")
+            return try await server.withResponse(to: next, receive)
+        }
+    }
+
+    @Test func aRedirectDoesNotReceiveThePassword() async throws {
+        let transport = RedirectingTransport()
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            transport: transport
+        )
+        #expect(try await store.read(.key("a")).revision == 5)
+        let bodies = transport.bodies.withLock(\.self)
+        #expect(bodies["elsewhere"] == nil)
+        // The other member was asked instead: for a token, and then for the entry.
+        #expect(bodies["m0"]?.count == 1 && bodies["m1"]?.count == 2)
+    }
+
     @Test func secretsAreInNoTextAndNoEvent() async throws {
         let credentials = EtcdCredentials(user: "jobs", password: "secret-password")
         var dumped = ""
