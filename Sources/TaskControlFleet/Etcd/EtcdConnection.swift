@@ -12,26 +12,27 @@ final class EtcdConnection: Sendable {
         case refused
     }
 
-    /// The largest response, in bytes: many times the limit of a request, 1.5 MiB.
-    static let maxResponse = 64 << 20
     static let noEndpoints = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
 
     let endpoints: [URL]
     private let credentials: EtcdCredentials?
     private let transport: any HTTPTransport
     private let attemptTimeout: Duration
+    private let maxResponse: Int
     let clock: any Clock<Duration>
     let source: EventSource
     private let rotation: Locked<EtcdEndpointRotation>
     private let tokens = EtcdTokens()
 
+    /// - Parameter maxResponse: The largest response, and message of a stream, in bytes. By default many times the limit of a request, 1.5 MiB.
     init(
         endpoints: [URL],
         credentials: EtcdCredentials?,
         transport: any HTTPTransport,
         attemptTimeout: Duration,
         clock: any Clock<Duration>,
-        name: String?
+        name: String?,
+        maxResponse: Int = 64 << 20
     ) {
         self.endpoints = endpoints
         self.credentials = credentials
@@ -39,6 +40,7 @@ final class EtcdConnection: Sendable {
         // Without time, no attempt would begin.
         self.attemptTimeout = max(.milliseconds(1), attemptTimeout)
         self.clock = clock
+        self.maxResponse = maxResponse
         source = EventSource(.etcdStore, name: name)
         rotation = Locked(EtcdEndpointRotation(count: endpoints.count))
     }
@@ -151,7 +153,7 @@ final class EtcdConnection: Sendable {
                 var answer = Data()
                 for try await part in response.body {
                     answer += part
-                    if answer.count > Self.maxResponse { throw EtcdFailure(.unknown, "the answer is too long") }
+                    if answer.count > self.maxResponse { throw EtcdFailure(.unknown, "the answer is too long") }
                 }
                 return (response.head.statusCode, answer)
             }
@@ -284,7 +286,7 @@ final class EtcdConnection: Sendable {
             try await transport.withResponse(
                 to: HTTPTransportRequest(request, body: .data(body), credentialHeaders: ["Authorization"])
             ) { response in
-                var lines = response.lines(limit: Self.maxResponse).makeAsyncIterator()
+                var lines = response.lines(limit: self.maxResponse).makeAsyncIterator()
                 guard response.head.statusCode == 200 else {
                     let answer = try await lines.next() ?? ""
                     throw EtcdFailure(status: response.head.statusCode, body: Data(answer.utf8))
@@ -298,6 +300,9 @@ final class EtcdConnection: Sendable {
         } catch {
             try Task.checkCancellation()
             if error is EtcdFailure || error is StoreError { throw error }
+            if (error as? HTTPError)?.reason == .bodyTooLarge {
+                throw EtcdFailure(.tooLong, "a message is longer than \(maxResponse) bytes")
+            }
             throw EtcdFailure(transport: error, hasSent: true)
         }
     }

@@ -19,6 +19,8 @@ struct EtcdFailure: Error, Hashable, Sendable {
         case unauthorized
         /// The server refuses the request, and so would others.
         case refused
+        /// A message of a stream is longer than the limit, and would be so again.
+        case tooLong
     }
 
     let kind: Kind
@@ -33,7 +35,7 @@ struct EtcdFailure: Error, Hashable, Sendable {
     var storeError: StoreError {
         switch kind {
         case .notExecuted: StoreError(.unavailable, message)
-        case .unknown: StoreError(.ambiguous, message)
+        case .unknown, .tooLong: StoreError(.ambiguous, message)
         case .tokenRefused, .unauthorized: StoreError(.unauthorized, message)
         case .leaseNotFound: StoreError(.leaseNotFound, message)
         case .authenticationNotEnabled, .refused: StoreError(.refused, message)

@@ -164,9 +164,8 @@ final class EtcdWatches: Sendable {
         token: EtcdTokens.Token?
     ) async -> EtcdFailure? {
         let (key, end) = keys.all
-        let request = EtcdWatchRequest(
-            create_request: .init(key: key, range_end: end, start_revision: EtcdInteger(next.revision + 1))
-        )
+        let start = EtcdInteger(next.revision.successor)
+        let request = EtcdWatchRequest(create_request: .init(key: key, range_end: end, start_revision: start))
         do {
             try await connection.stream("watch", request, at: endpoint, token: token) {
                 (message: EtcdWatchResponse) in
@@ -174,8 +173,19 @@ final class EtcdWatches: Sendable {
             }
             return nil
         } catch {
-            return error as? EtcdFailure
+            let failure = error as? EtcdFailure
+            if let failure, failure.kind == .tooLong { await skip(next.number, failure, at: endpoint) }
+            return failure
         }
+    }
+
+    /// Reports a loss after a message that is too long, which every connection from the same revision would receive again.
+    ///
+    /// The changes of the message are not after the present revision. If that cannot be read, the next connection tries again.
+    private func skip(_ number: Int, _ failure: EtcdFailure, at endpoint: Int) async {
+        guard let revision = try? await revision() else { return }
+        connection.emit(.watchInterrupted, failure.storeError, at: endpoint)
+        act { $0.lost(upTo: revision, of: number) }
     }
 
     private func receive(_ message: EtcdWatchResponse, of number: Int) throws {
@@ -184,7 +194,7 @@ final class EtcdWatches: Sendable {
             guard let revision = message.compact_revision?.value, revision > 0 else {
                 throw EtcdFailure(cancelReason: message.cancel_reason ?? "")
             }
-            return act { $0.compacted(revision, of: number) }
+            return act { $0.lost(upTo: revision, of: number) }
         }
         if message.created == true { act { $0.opened(number) } }
         let changes = (message.events ?? []).compactMap { keys.change($0).map(WatchHistory.Change.init) }
@@ -226,4 +236,9 @@ final class EtcdWatches: Sendable {
             onCancel: { [state] in state.withLock { $0.machine.leaveCloser(number) }?.resume() }
         )
     }
+}
+
+extension Int64 {
+    /// The next revision. There is none after the largest.
+    fileprivate var successor: Int64 { self == .max ? .max : self + 1 }
 }

@@ -84,7 +84,7 @@ struct WatchStateMachine<Waiter> {
 
     private enum Phase { case idle, pausing, connecting, open }
 
-    private enum Closing { case none, forOlder, forSilence, afterCompaction, asFailure }
+    private enum Closing { case none, forOlder, forSilence, afterLoss, asFailure }
 
     private var phase = Phase.idle
     private var run = 0
@@ -239,8 +239,8 @@ struct WatchStateMachine<Waiter> {
         if number == connection, phase == .open { hasHeard = true }
     }
 
-    /// Receives that the store has no history before a revision.
-    mutating func compacted(_ revision: Int64, of number: Int) -> Action {
+    /// Receives that changes up to a revision cannot be received: the store has no history before it, or they are too large.
+    mutating func lost(upTo revision: Int64, of number: Int) -> Action {
         guard number == connection, phase == .open || phase == .connecting else { return Action() }
         // The connection does not ask for an earlier revision: the server contradicts itself.
         guard revision > history.end else { return close(.asFailure) }
@@ -248,7 +248,7 @@ struct WatchStateMachine<Waiter> {
         history = history.emptied(after: revision)
         for id in watchers.keys { watchers[id]?.isCatchingUp = false }
         var action = Action(wake: takeReady())
-        action.wake += close(.afterCompaction).wake
+        action.wake += close(.afterLoss).wake
         return action
     }
 
@@ -300,7 +300,7 @@ struct WatchStateMachine<Waiter> {
         guard number == connection, phase == .open || phase == .connecting else { return (Action(), .over) }
         phase = .pausing
         switch closing {
-        case .forOlder, .afterCompaction: return (Action(), .again(failures: 0, elsewhere: false))
+        case .forOlder, .afterLoss: return (Action(), .again(failures: 0, elsewhere: false))
         case .forSilence: return (Action(), .again(failures: 0, elsewhere: true))
         case .none, .asFailure: break
         }

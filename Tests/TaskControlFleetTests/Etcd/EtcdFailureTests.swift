@@ -80,7 +80,7 @@ struct EtcdFailureTests {
         let reasons: [(EtcdFailure.Kind, StoreError.Reason)] = [
             (.notExecuted, .unavailable), (.unknown, .ambiguous), (.tokenRefused, .unauthorized),
             (.unauthorized, .unauthorized), (.leaseNotFound, .leaseNotFound), (.refused, .refused),
-            (.authenticationNotEnabled, .refused),
+            (.authenticationNotEnabled, .refused), (.tooLong, .ambiguous),
         ]
         for (kind, reason) in reasons { #expect(EtcdFailure(kind, "").storeError.reason == reason) }
     }

@@ -1,10 +1,11 @@
 import Foundation
 import TaskControl
-import TaskControlFleet
 import TaskControlHTTP
 import TaskControlTesting
 import TestSupport
 import Testing
+
+@testable import TaskControlFleet
 
 /// The one connection of all watches of a store, in virtual time.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Simulation.isSupported), .tags(.schedules))
@@ -147,6 +148,58 @@ struct EtcdWatchTests {
             second.put("a", 41)
             try await keys.waitForEvents(count: 3)
             sim.expect(keys.events == ["begun", "?", "a41"], "\(keys.events)")
+            watch.cancel()
+            _ = await watch.result
+        }
+    }
+
+    @Test func aMessageThatIsTooLongIsReportedAsIncompleteAndNotReadAgain() async throws {
+        try await inVirtualTime { sim in
+            let server = WatchServer(Self.revision(12))
+            let connection = EtcdConnection(
+                endpoints: [URL(string: "http://m0")!],
+                credentials: nil,
+                transport: server,
+                attemptTimeout: .seconds(2),
+                clock: ContinuousClock(),
+                name: nil,
+                maxResponse: 1_000
+            )
+            let watches = EtcdWatches(
+                connection,
+                EtcdKeys(namespace: "taskcontrol/"),
+                openTimeout: .seconds(2),
+                silenceLimit: .seconds(10),
+                clock: ContinuousClock()
+            )
+            let keys = OrderRecorder<String>()
+            let watch = Task {
+                try await watches.watch(.prefix(""), after: 10) { report in
+                    if !report.isComplete { keys.record("?\(report.revision)") }
+                    for case .put(let entry) in report.changes { keys.record("\(entry.key)\(entry.modifyRevision)") }
+                }
+            }
+            guard let first = await server.connection() else { return }
+            first.create()
+            first.put(String(repeating: "a", count: 2_000), 11)
+            guard let second = await server.connection() else { return }
+            sim.expect(second.start == 13, "after the revision of the store: \(second)")
+            second.create()
+            try await keys.waitForEvents(count: 1)
+            second.put("b", 13)
+            try await keys.waitForEvents(count: 2)
+            sim.expect(keys.events == ["?12", "b13"], "\(keys.events)")
+            watch.cancel()
+            _ = await watch.result
+        }
+    }
+
+    @Test func aWatchAfterTheLargestRevisionBegins() async throws {
+        try await inVirtualTime { sim in
+            let server = WatchServer(Self.revision(12))
+            let watch = Self.watch(Self.store(server), .prefix(""), after: .max, OrderRecorder<String>())
+            guard let connection = await server.connection() else { return }
+            sim.expect(connection.start == .max, "\(connection)")
             watch.cancel()
             _ = await watch.result
         }

@@ -124,7 +124,7 @@ struct WatchStateMachineDriver: MachineDriver {
             isOpen = true
             carryOut(machine.opened(connection.number))
             if connection.revision < compacted - 1 {
-                carryOut(machine.compacted(compacted, of: connection.number))
+                carryOut(machine.lost(upTo: compacted, of: connection.number))
                 expect(mustClose, "after a compaction the connection ends")
             }
         case .deliver(let again):

@@ -123,7 +123,7 @@ struct WatchStateMachineTests {
         let (new, _) = machine.add(.prefix(""), after: 12)
         let number = open(&machine)
         _ = (machine.next(old), machine.next(new))
-        _ = machine.compacted(10, of: number)
+        _ = machine.lost(upTo: 10, of: number)
         check(machine.next(old) == .report(StoreChanges([], revision: 10, isComplete: false)))
         check(machine.next(new) == .wait)
         check(machine.ended(number, nil).1 == .again(failures: 0, elsewhere: false))
