@@ -112,8 +112,16 @@ final class EtcdWatches: Sendable {
             guard failures > 0,
                 let delay = schedule.delay(afterAttempt: failures, error: CancellationError(), hint: nil)
             else { continue }
-            do { try await clock.sleep(for: delay) } catch { break }
+            do { try await clock.sleep(for: delay) } catch {
+                if !Task.isCancelled { act { $0.failed(run, Self.clockFailure(error).storeError) } }
+                break
+            }
         }
+    }
+
+    /// The failure of a clock that cannot sleep, without which no watch can be verified.
+    private static func clockFailure(_ error: any Error) -> EtcdFailure {
+        EtcdFailure(.refused, "the clock of the store cannot sleep: \(type(of: error))")
     }
 
     /// Delays between connections that fail: the first is shorter than a person notices, and the cap the time after which a cluster that is back
@@ -135,10 +143,7 @@ final class EtcdWatches: Sendable {
         }
         let failure = await withTaskGroup(of: EtcdFailure?.self) { group in
             group.addTask { await self.read(next, at: endpoint, token: token) }
-            group.addTask {
-                await self.listen(next.number)
-                return nil
-            }
+            group.addTask { await self.listen(next.number) }
             group.addTask {
                 await self.closing(next.number)
                 return nil
@@ -205,14 +210,15 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// Returns when a connection does not open in time, or when the clock fails; verifies a connection that is silent.
-    private func listen(_ number: Int) async {
+    /// Verifies a connection that is silent. Returns when a connection does not open in time, and with a failure when the clock cannot sleep.
+    private func listen(_ number: Int) async -> EtcdFailure? {
         var limit = openTimeout
-        while (try? await clock.sleep(for: limit)) != nil {
+        while true {
+            do { try await clock.sleep(for: limit) } catch { return Task.isCancelled ? nil : Self.clockFailure(error) }
             limit = silenceLimit
             switch state.withLock({ $0.machine.tick(number) }) {
             case .fine: break
-            case .end: return
+            case .end: return nil
             case .verify:
                 // If no endpoint answers, the next tick verifies.
                 guard let revision = try? await revision() else { continue }

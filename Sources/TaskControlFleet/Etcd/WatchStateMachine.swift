@@ -306,12 +306,21 @@ struct WatchStateMachine<Waiter> {
         }
         switch error?.reason {
         case .unauthorized, .refused:
-            for id in watchers.keys where watchers[id]?.failure == nil { watchers[id]?.failure = error }
-            let wake = takeReady()
-            return (Action(wake: wake + endRun()), .over)
+            return (fail(error), .over)
         default:
             failures += 1
             return (Action(), .again(failures: failures, elsewhere: true))
         }
+    }
+
+    /// Receives that a run cannot continue: all watchers receive the error.
+    mutating func failed(_ run: Int, _ error: StoreError) -> Action {
+        run == self.run && phase != .idle ? fail(error) : Action()
+    }
+
+    private mutating func fail(_ error: StoreError?) -> Action {
+        for id in watchers.keys where watchers[id]?.failure == nil { watchers[id]?.failure = error }
+        let wake = takeReady()
+        return Action(wake: wake + endRun())
     }
 }

@@ -205,6 +205,54 @@ struct EtcdWatchTests {
         }
     }
 
+    /// Fails from a number of sleeps on.
+    private struct FailingClock: Clock {
+        struct Failure: Error {}
+
+        let sleeps = Locked(0)
+        let last: Int
+
+        var now: ContinuousClock.Instant { .now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            let isLast = sleeps.withLock { count in
+                count += 1
+                return count >= last
+            }
+            if isLast { throw Failure() }
+            try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
+        }
+    }
+
+    /// A clock that fails while a connection is open, and between two connections.
+    @Test(arguments: [1, 2, 3])
+    func aClockThatFailsEndsAllWatches(_ sleep: Int) async throws {
+        try await inVirtualTime { sim in
+            let server = WatchServer(Self.revision(10))
+            let store = EtcdStore(
+                endpoints: [URL(string: "http://m0")!],
+                transport: server,
+                clock: FailingClock(last: sleep)
+            )
+            let watches = (0..<2).map { _ in Self.watch(store, .prefix(""), after: 10, OrderRecorder<String>()) }
+            let serving = Task {
+                while let connection = await server.connection() {
+                    connection.create()
+                    try? await Task.sleep(for: .seconds(1))
+                    connection.end()
+                }
+            }
+            for watch in watches {
+                let result = await watch.result
+                let error = await failure { try result.get() } as? StoreError
+                sim.expect(error?.reason == .refused, "\(result)")
+            }
+            serving.cancel()
+            await serving.value
+        }
+    }
+
     @Test func aTokenThatAWatchIsRefusedWithIsObtainedAgain() async throws {
         try await inVirtualTime { sim in
             let logins = Locked(0)

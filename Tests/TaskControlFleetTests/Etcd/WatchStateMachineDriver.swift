@@ -19,6 +19,8 @@ struct WatchStateMachineDriver: MachineDriver {
         case deliver(again: Bool)
         case break_
         case refuse
+        /// The clock of the storage cannot sleep between two connections.
+        case fail
         case tick
         case verify
     }
@@ -77,6 +79,7 @@ struct WatchStateMachineDriver: MachineDriver {
         if changes.count < 6 { events += [.change(isA: true), .change(isA: false)] }
         if compacted < revision, revision > 1 { events.append(.compact) }
         if connection == nil, run != nil { events.append(.connect) }
+        if connection == nil, run != nil, watchers.count == 3 { events.append(.fail) }
         guard connection != nil else { return events }
         if !isOpen { events.append(.opened) }
         if isOpen, delivered < revision { events.append(.deliver(again: false)) }
@@ -133,6 +136,21 @@ struct WatchStateMachineDriver: MachineDriver {
             carryOut(machine.receive([change(delivered)], of: connection.number))
         case .break_: end(StoreError(.ambiguous, "broken"))
         case .refuse: end(StoreError(.unauthorized, "refused"))
+        case .fail:
+            guard let run else { return }
+            carryOut(machine.failed(run, StoreError(.refused, "failed")))
+            self.run = nil
+            expect(machine.connect(run) == nil, "a run that has failed is over")
+            for (index, watcher) in watchers.enumerated() where watcher != nil {
+                expect(watcher?.isParked == false, "all watchers are resumed")
+                if watchers[index]?.hasLeft == false {
+                    guard case .failure = machine.next(ids[index]) else {
+                        expect(false, "all watchers receive the failure")
+                        break
+                    }
+                    watchers[index]?.hasFailed = true
+                }
+            }
         case .tick:
             guard let connection else { return }
             let silence = machine.tick(connection.number)

@@ -176,6 +176,22 @@ struct WatchStateMachineTests {
         check(machine.remove(second).command == .stop(2))
     }
 
+    @Test func aRunThatCannotContinueEndsAllWatches() {
+        var machine = Machine()
+        let (first, _) = machine.add(.prefix(""), after: 7)
+        let number = open(&machine)
+        _ = machine.ended(number, nil)
+        check(machine.park(first, 1) == nil)
+        let error = StoreError(.refused, "")
+        check(machine.failed(2, error).wake.isEmpty)
+        check(machine.failed(1, error).wake == [1])
+        check(machine.next(first) == .failure(error))
+        check(machine.connect(1) == nil)
+        check(machine.failed(1, error).wake.isEmpty)
+        let (_, next) = machine.add(.prefix(""), after: 7)
+        check(next.command == .run(2))
+    }
+
     @Test func aSlowWatcherIsToldThatSomethingIsMissing() {
         var machine = Machine(history: WatchHistory(after: 0, maxCount: 4))
         let (id, _) = machine.add(.key("a"), after: 0)
