@@ -154,9 +154,9 @@ final class EtcdWatches: Sendable {
         }
         // The token was accepted.
         if state.withLock({ $0.machine.isOpen(next.number) }) { hasRefusedToken = false }
-        guard let failure, failure.kind == .tokenRefused, let token, !hasRefusedToken else {
-            return failure?.storeError
-        }
+        // Earlier versions of etcd refuse a watch with a token that has expired with "permission denied".
+        guard let failure, failure.kind == .tokenRefused || failure.kind == .unauthorized, let token, !hasRefusedToken
+        else { return failure?.storeError }
         hasRefusedToken = true
         connection.refuse(token)
         return StoreError(.unavailable, failure.message)
