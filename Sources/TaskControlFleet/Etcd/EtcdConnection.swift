@@ -116,7 +116,7 @@ final class EtcdConnection: Sendable {
         return min(attemptTimeout, max(.milliseconds(1), remaining / endpoints))
     }
 
-    /// What has happened of an attempt.
+    /// The progress of an attempt.
     private struct Progress {
         var hasBegun = false
         /// Whether a part of the body was sent.

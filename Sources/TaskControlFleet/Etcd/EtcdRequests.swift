@@ -57,6 +57,11 @@ struct EtcdRangeRequest: Encodable, Hashable, Sendable {
     var sort_order: SortOrder?
     var sort_target: SortTarget?
     var keys_only: Bool?
+    var count_only: Bool?
+    /// The revision at which entries are read.
+    var revision: EtcdInteger?
+    /// Only entries that were put at this revision or later.
+    var min_mod_revision: EtcdInteger?
 }
 
 struct EtcdPutRequest: Encodable, Hashable, Sendable {

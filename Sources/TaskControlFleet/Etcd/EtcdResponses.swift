@@ -42,6 +42,8 @@ struct EtcdRevokeResponse: Decodable, Hashable, Sendable {
 struct EtcdRangeResponse: Decodable, Hashable, Sendable {
     var header: EtcdHeader?
     var kvs: [EtcdKeyValue]?
+    /// The number of entries of the range, whatever the limit and the filters of the request.
+    var count: EtcdInteger?
 }
 
 struct EtcdTransactionResponse: Decodable, Hashable, Sendable {

@@ -26,8 +26,8 @@ public import TaskControlHTTP
 ///
 /// ## Watches
 /// All watches of a store share one connection, which watches the namespace, so that a process has one however many leases it holds. The
-/// connection is made again, from the last revision, when it ends, and when it is silent although the store has moved on, which is checked every
-/// `silenceLimit`. The task of the connection has no context of a caller: neither task-locals nor a deadline.
+/// connection is made again, from the last revision, when it ends, and when it is silent although entries of the namespace have changed, which is
+/// checked every `silenceLimit`: writes of other users of the cluster do not end it. The task of the connection has no context of a caller: neither task-locals nor a deadline.
 ///
 /// ## Authentication
 /// With credentials, the store obtains a token, once for all concurrent operations, and a new one when the server refuses it (by default, a
@@ -62,7 +62,7 @@ public final class EtcdStore: CoordinationStore {
     ///     Linux, it must not be a `URLSessionTransport`: the initializer traps.
     ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice the election timeout of etcd's defaults, and
     ///     short enough for several attempts within a lease of 15 seconds.
-    ///   - silenceLimit: The time without a message after which a watch is verified by a read. By default 10 seconds.
+    ///   - silenceLimit: The time without a message after which a watch is verified by reads. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
     ///   - clock: The clock that measures these times.
     public init(
@@ -113,7 +113,7 @@ public final class EtcdStore: CoordinationStore {
     ///   - namespace: The beginning of all keys in etcd. Stores with different namespaces do not see each other's entries.
     ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice the election timeout of etcd's defaults, and
     ///     short enough for several attempts within a lease of 15 seconds.
-    ///   - silenceLimit: The time without a message after which a watch is verified by a read. By default 10 seconds.
+    ///   - silenceLimit: The time without a message after which a watch is verified by reads. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
     ///   - clock: The clock that measures these times.
     public convenience init(

@@ -10,6 +10,8 @@ final class EtcdWatches: Sendable {
         /// The task of the last run, and the number of the run.
         var task: Task<Void, Never>?
         var run = 0
+        /// The number of entries at a revision, up to which a watch has received everything.
+        var counted: (revision: Int64, count: Int64)?
         /// The endpoint of the watch. Requests have their own: a watch that moves on says nothing about them.
         var rotation: EtcdEndpointRotation
     }
@@ -219,11 +221,53 @@ final class EtcdWatches: Sendable {
             switch state.withLock({ $0.machine.tick(number) }) {
             case .fine: break
             case .end: return nil
-            case .verify:
+            case .verify(let end):
                 // If no endpoint answers, the next tick verifies.
-                guard let revision = try? await revision() else { continue }
+                guard let revision = try? await revisionOfChange(after: end) else { continue }
                 act { $0.verified(revision, of: number) }
             }
+        }
+    }
+
+    /// Compares the entries of the namespace with those at a revision.
+    ///
+    /// The revision of the store alone says nothing about a namespace: other users of the cluster write as well, and etcd sends the notifications of
+    /// progress every 10 minutes by default (`--experimental-watch-progress-notify-interval`). The entries are the same if none was put after the
+    /// revision, and their number is the same. An entry that was put and removed in between may be missing: the watch can be late, and loses nothing,
+    /// because its next connection still begins after the revision.
+    ///
+    /// - Returns: The revision of the store, if the entries differ; `nil` if they are the same.
+    private func revisionOfChange(after revision: Int64) async throws -> Int64? {
+        guard let present = try await self.revision(), present > revision else { return nil }
+        let (key, end) = keys.all
+        let request = EtcdRangeRequest(
+            key: key,
+            range_end: end,
+            limit: 1,
+            keys_only: true,
+            min_mod_revision: EtcdInteger(revision.successor)
+        )
+        let response: EtcdRangeResponse = try await connection.send("kv/range", request, .allowed)
+        guard response.kvs?.isEmpty ?? true else { return present }
+        let count = response.count?.value ?? 0
+        guard try await self.count(at: revision) == count else { return present }
+        state.withLock { $0.counted = (revision, count) }
+        return nil
+    }
+
+    /// Returns the number of entries of the namespace at a revision; `nil` if the store no longer knows it.
+    private func count(at revision: Int64) async throws -> Int64? {
+        // To etcd, the revision 0 is the present.
+        if revision <= 0 { return 0 }
+        if let counted = state.withLock(\.counted), counted.revision == revision { return counted.count }
+        let (key, end) = keys.all
+        let request = EtcdRangeRequest(key: key, range_end: end, count_only: true, revision: EtcdInteger(revision))
+        do {
+            let response: EtcdRangeResponse = try await connection.send("kv/range", request, .allowed)
+            return response.count?.value ?? 0
+        } catch let error as StoreError where error.reason == .refused {
+            // The revision was compacted.
+            return nil
         }
     }
 

@@ -11,7 +11,7 @@
 /// - A watcher has a position: the revision up to which it has received all reports. It takes its reports out of the common history, so that
 ///   a slow watcher needs no buffer. A watcher whose position the history no longer reaches receives a report that is not complete.
 /// - A new watcher whose revision is before the history has the connection made again from there. Others ignore changes that they have received.
-/// - A connection begins after the end of the history. A connection that is silent while the store has moved on is made again.
+/// - A connection begins after the end of the history. A connection that is silent although entries have changed is made again.
 struct WatchStateMachine<Waiter> {
     /// Identifies a watcher. Not used again.
     struct ID: Hashable, Sendable {
@@ -53,8 +53,8 @@ struct WatchStateMachine<Waiter> {
     enum Silence: Hashable {
         /// The connection is in order.
         case fine
-        /// Read the revision of the store, and call `verified`.
-        case verify
+        /// Compare the entries of the store with those at a revision, and call `verified` if they differ.
+        case verify(Int64)
         /// The connection did not open in time: end it.
         case end
     }
@@ -256,12 +256,12 @@ struct WatchStateMachine<Waiter> {
     mutating func tick(_ number: Int) -> Silence {
         guard number == connection else { return .end }
         guard phase == .open else { return phase == .connecting ? .end : .fine }
-        guard hasHeard else { return .verify }
+        guard hasHeard else { return .verify(history.end) }
         (hasHeard, failures) = (false, 0)
         return .fine
     }
 
-    /// Receives the revision of the store during a silence.
+    /// Receives during a silence that the entries have changed after the end of the history, and the revision of the store.
     mutating func verified(_ revision: Int64, of number: Int) -> Action {
         guard number == connection, phase == .open, !hasHeard, revision > max(history.end, settled) else {
             return Action()

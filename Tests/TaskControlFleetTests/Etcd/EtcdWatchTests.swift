@@ -10,7 +10,7 @@ import Testing
 /// The one connection of all watches of a store, in virtual time.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct EtcdWatchTests {
-    private static func store(_ server: WatchServer, credentials: EtcdCredentials? = nil) -> EtcdStore {
+    static func store(_ server: WatchServer, credentials: EtcdCredentials? = nil) -> EtcdStore {
         EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
             credentials: credentials,
@@ -19,7 +19,7 @@ struct EtcdWatchTests {
     }
 
     /// The keys that a watch has reported, and "?" for a report that is not complete.
-    private static func watch(
+    static func watch(
         _ store: EtcdStore,
         _ range: StoreRange,
         after revision: Int64,
@@ -35,7 +35,7 @@ struct EtcdWatchTests {
     }
 
     /// Answers reads with a revision.
-    private static func revision(_ revision: Int64) -> @Sendable (URLRequest) async throws -> (Int, Data) {
+    static func revision(_ revision: Int64) -> @Sendable (URLRequest) async throws -> (Int, Data) {
         { _ in (200, Data(#"{"header": {"revision": "\#(revision)"}}"#.utf8)) }
     }
 
@@ -99,32 +99,6 @@ struct EtcdWatchTests {
             second.create()
             try await Task.sleep(for: .milliseconds(10))
             sim.expect(keys.events == ["begun"] && server.openConnections == 1, "\(keys.events)")
-            watch.cancel()
-            _ = await watch.result
-        }
-    }
-
-    @Test func aSilentConnectionIsMadeAgainWhenTheStoreHasMovedOn() async throws {
-        try await inVirtualTime { sim in
-            let revision = Locked<Int64>(10)
-            let server = WatchServer { request in
-                try await Self.revision(revision.withLock(\.self))(request)
-            }
-            let keys = OrderRecorder<String>()
-            let watch = Self.watch(Self.store(server), .prefix(""), after: 10, keys)
-            guard let first = await server.connection() else { return }
-            first.create()
-            // Silent, and nothing has happened.
-            try await Task.sleep(for: .seconds(60))
-            sim.expect(server.connectionCount == 1, "the connection is in order")
-            // The server loses this one.
-            revision.withLock { $0 = 11 }
-            guard let second = await server.connection() else { return }
-            sim.expect(second.start == 11, "\(second)")
-            second.create()
-            second.put("a", 11)
-            try await Task.sleep(for: .seconds(60))
-            sim.expect(keys.events == ["begun", "a11"] && server.connectionCount == 2, "\(keys.events)")
             watch.cancel()
             _ = await watch.result
         }

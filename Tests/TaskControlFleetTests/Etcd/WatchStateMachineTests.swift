@@ -135,18 +135,16 @@ struct WatchStateMachineTests {
         let (_, _) = machine.add(.prefix(""), after: 7)
         var number = open(&machine)
         check(machine.tick(number) == .fine)
-        check(machine.tick(number) == .verify)
+        check(machine.tick(number) == .verify(7))
         check(machine.parkCloser(number, -1) == nil)
-        // Nothing has happened in the store.
         check(machine.verified(7, of: number).wake.isEmpty)
-        // Something has, perhaps outside the namespace.
         check(machine.verified(9, of: number).wake == [-1])
         check(machine.ended(number, nil).1 == .again(failures: 0, elsewhere: true))
         number = open(&machine)
         check(machine.tick(number) == .fine)
-        check(machine.tick(number) == .verify)
+        check(machine.tick(number) == .verify(7))
         check(machine.parkCloser(number, -1) == nil)
-        // The new connection has begun after it, and says nothing: it was outside.
+        // The new connection has reported everything up to here.
         check(machine.verified(9, of: number).wake.isEmpty)
         check(machine.verified(10, of: number).wake == [-1])
     }
