@@ -94,7 +94,9 @@ extension StoreContract {
                 $0.contains { !$0.changes.isEmpty }
             }
             try contract.expect(end.flatMap { $0.texts(without: contract.prefix) } == ["delete a"], "\(end)")
-            try contract.expectOrder(reports + end)
+            // Two watches: the first can have received later changes of other ranges.
+            try contract.expectOrder(reports)
+            try contract.expectOrder(end)
         },
         Check("every watch of a range receives every change") { contract in
             let start = try await contract.revision()
