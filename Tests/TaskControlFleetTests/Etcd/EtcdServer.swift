@@ -29,6 +29,11 @@ enum EtcdServer {
         return EtcdCredentials(user: user, password: password)
     }
 
+    /// The password of the user, and that of the administrator.
+    static var passwords: [String] {
+        [variable("TASKCONTROL_ETCD_PASSWORD"), variable("TASKCONTROL_ETCD_ROOT_PASSWORD")].compactMap(\.self)
+    }
+
     static var authority: String? { variable("TASKCONTROL_ETCD_AUTHORITY") }
 
     private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
@@ -48,12 +53,13 @@ enum EtcdServer {
     enum Transport: Sendable {
         case urlSession, asyncHTTPClient
 
-        func make() -> any HTTPTransport {
+        /// - Parameter authority: The file with the certificate of an authority; `nil`: the authorities of the machine.
+        func make(trusting authority: String? = EtcdServer.authority) -> any HTTPTransport {
             switch self {
             case .urlSession: return URLSessionTransport(configuration: .ephemeral)
             case .asyncHTTPClient:
                 #if AsyncHTTPClient
-                return AsyncHTTPClientTransport.trusting(EtcdServer.authority)
+                return AsyncHTTPClientTransport.trusting(authority)
                 #else
                 return URLSessionTransport(configuration: .ephemeral)
                 #endif
@@ -80,13 +86,14 @@ enum EtcdServer {
         _ = try await send("kv/compaction", #"{"revision": "\#(answer.header.revision)", "physical": true}"#)
     }
 
-    /// Changes the rules of authentication, whereby the members forget all tokens. Needs the variable `TASKCONTROL_ETCD_ROOT_PASSWORD`.
+    /// Sets the user's password again, whereby the members forget all tokens of the user. Needs the variable `TASKCONTROL_ETCD_ROOT_PASSWORD`.
     static func invalidateTokens() async throws {
         struct Answer: Decodable { let token: String }
         let password = variable("TASKCONTROL_ETCD_ROOT_PASSWORD") ?? ""
         let login = try await send("auth/authenticate", #"{"name": "root", "password": "\#(password)"}"#)
         let token = try JSONDecoder().decode(Answer.self, from: login).token
-        _ = try await send("auth/role/add", #"{"name": "\#(UUID())"}"#, token: token)
+        let user = [variable("TASKCONTROL_ETCD_USER"), variable("TASKCONTROL_ETCD_PASSWORD")].map { $0 ?? "" }
+        _ = try await send("auth/user/changepw", #"{"name": "\#(user[0])", "password": "\#(user[1])"}"#, token: token)
     }
 
     private static func send(_ path: String, _ body: String, token: String? = nil) async throws -> Data {

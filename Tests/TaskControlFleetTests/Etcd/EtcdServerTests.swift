@@ -46,21 +46,31 @@ struct EtcdServerTests {
         await #expect(throws: CancellationError.self) { try await watch.value }
     }
 
-    @Test func aTokenThatTheServerHasForgottenIsObtainedAgain() async throws {
-        guard EtcdServer.authenticates else { return }
-        let (store, key) = (EtcdServer.store(EtcdServer.transports[0]), "token/\(UUID())")
-        for value in 1...3 {
-            _ = try await store.transact(StoreTransaction(success: [.put(key, Data([UInt8(value)]))]))
-            try await EtcdServer.invalidateTokens()
-            #expect(try await store.read(.key(key)).entries.map(\.value) == [Data([UInt8(value)])])
-            try await EtcdServer.invalidateTokens()
-            let revision = try await store.read(.key(key)).revision
-            try await EtcdServer.invalidateTokens()
-            struct Enough: Error {}
-            await #expect(throws: Enough.self) {
-                try await store.watch(.key(key), after: revision) { _ in throw Enough() }
+    /// Without the certificate of its authority, nothing is sent to a member with TLS.
+    @Test func aMemberOfAnUnknownAuthorityReceivesNothing() async throws {
+        guard EtcdServer.authority != nil else { return }
+        for transport in EtcdServer.transports {
+            let store = EtcdStore(
+                endpoints: EtcdServer.endpoints,
+                credentials: EtcdCredentials(user: "root", password: "wrong-password"),
+                transport: transport.make(trusting: nil),
+                attemptTimeout: .seconds(30)
+            )
+            let error = await #expect(throws: StoreError.self) {
+                try await store.transact(StoreTransaction(success: [.put("a", Data())]))
             }
+            #expect(error?.reason == .unavailable)
+            #expect(error?.description.contains("wrong-password") == false)
         }
+    }
+
+    @Test func aMemberWithTLSRefusesARequestWithoutIt() async throws {
+        guard EtcdServer.authority != nil else { return }
+        let endpoints = EtcdServer.endpoints.map {
+            URL(string: $0.absoluteString.replacingOccurrences(of: "https:", with: "http:"))!
+        }
+        let store = EtcdStore(endpoints: endpoints, transport: EtcdServer.transports[0].make())
+        await #expect(throws: StoreError.self) { try await store.read(.key("a")) }
     }
 
     @Test func aWrongPasswordIsUnauthorized() async throws {
