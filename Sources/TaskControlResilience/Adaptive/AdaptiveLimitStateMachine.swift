@@ -213,7 +213,10 @@ struct AdaptiveLimitStateMachine: Sendable {
             // The first baseline is found soon, since the limit may be far above the knee. Another one is exact, since the limit follows it.
             return summary.error <= (baseline == nil ? 0.025 : 0.015) * summary.mean || !hasPatience
         }
-        guard let baseline else { return true }
+        guard let baseline else {
+            // A few calls that take long by chance look like many that run. Where the limit stops calls, there is no time to wait for more.
+            return window.isOftenFull || window.count >= configuration.enoughCalls || !hasPatience
+        }
         // A queue that leaves no doubt must not grow until the window is over.
         if summary.low > 1.5 * baseline, 2 * window.count >= configuration.enoughCalls { return true }
         guard window.count >= configuration.enoughCalls else { return false }
@@ -248,16 +251,25 @@ struct AdaptiveLimitStateMachine: Sendable {
             } else {
                 probeInterval = configuration.shortestProbeInterval
             }
-            experiment = next(to: 0.9 * working, after: summary)
+            measureBaseline(with: 0.9 * working, after: summary)
         } else if windowsUntilProbe <= 0, window.isFull {
             probeInterval = min(2 * probeInterval, configuration.longestProbeInterval)
-            experiment = next(to: 0.9 * working, after: summary)
+            measureBaseline(with: 0.9 * working, after: summary)
         } else if 1 - baseline / summary.mean < configuration.shortQueue, window.isFull, dropped <= 0.05 {
             grow(again: hadGrown)
         }
     }
 
     /// Whether a lower limit can be worth its cost. With fewer calls, it would refuse callers that the service can serve.
+    /// Begins an experiment with fewer calls. Where fewer are not possible, the window is the measurement: a baseline that is too low by chance would
+    /// keep the limit at the minimum.
+    private mutating func measureBaseline(with limit: Double, after summary: DurationWindow.Summary) {
+        experiment = next(to: limit, after: summary)
+        guard experiment == nil else { return }
+        baseline = summary.mean
+        windowsUntilProbe = probeInterval
+    }
+
     private func hasLoad(_ summary: DurationWindow.Summary) -> Bool {
         window.isOftenFull || summary.running >= configuration.fewestRunning
     }

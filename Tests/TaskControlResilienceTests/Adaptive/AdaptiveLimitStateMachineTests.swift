@@ -138,6 +138,36 @@ struct AdaptiveLimitStateMachineTests {
         }
     }
 
+    /// A cluster of slow calls among few: for a second, about four run at a time. The limit stops none of them.
+    @Test func aSecondOfSlowCallsWithLittleLoadBeginsNoExperiment() {
+        var machine = AdaptiveLimitStateMachine(.init())
+        for number in 0..<2_000 {
+            let isCluster = (200..<225).contains(number)
+            let duration = Duration.milliseconds((isCluster && number % 2 == 0 ? 450 : 42) + number * 7 % 17)
+            machine.record(duration, running: isCluster ? 5 : 1 + number % 2, at: .milliseconds(number * 50))
+            guard machine.limit == 20 else {
+                Issue.record("after call \(number), the limit is \(machine.limit)")
+                return
+            }
+        }
+    }
+
+    /// A baseline that chance has made too low: the calls at the limit 1 take longer, and no experiment with fewer is possible.
+    @Test func theLimitLeavesTheMinimumAlthoughItsBaselineIsTooLow() {
+        var machine = AdaptiveLimitStateMachine(.init(initial: 2))
+        var now = Duration.zero
+        func call(_ duration: Duration) {
+            now += duration
+            machine.record(duration, running: machine.limit, at: now)
+        }
+        while machine.limit == 2, now < .seconds(100) { call(.milliseconds(100)) }
+        #expect(machine.limit == 1, "the first experiment")
+        while machine.baseline == nil, now < .seconds(100) { call(.milliseconds(40)) }
+        #expect(machine.limit == 1 && machine.baseline.map { $0 < 0.045 } ?? false)
+        for _ in 0..<2_000 { call(.milliseconds(60)) }
+        #expect(machine.limit > 2)
+    }
+
     /// Calls that begin together after an outage end in the order of their durations: the first of them say that calls take less time than they do.
     @Test func theFirstCallsAfterAPauseDoNotEndAnOldWindow() throws {
         var machine = AdaptiveLimitStateMachine(.init())
