@@ -19,14 +19,33 @@ struct SQLiteFile: Sendable {
     /// The number that is added to the revision and to the IDs of leases after each start of the machine. The disk is not synchronized at each commit,
     /// so that a power failure can take back the last commits; their numbers are not given twice.
     private static let step: Int64 = 1 << 32
+    /// Returns the revision of a new file.
+    private let firstRevision: @Sendable () -> Int64
 
-    init(path: String, busyTimeout: Duration, historyLimit: Int, clock: BootClock) {
+    init(
+        path: String,
+        busyTimeout: Duration,
+        historyLimit: Int,
+        clock: BootClock,
+        firstRevision: @escaping @Sendable () -> Int64 = { Self.revision(at: Date()) }
+    ) {
         self.path = path
         // The limit of SQLite is 24 days, in milliseconds of 32 bits.
         self.busyTimeout = min(max(.zero, busyTimeout), .seconds(3_600))
         self.historyLimit = max(0, historyLimit)
         self.clock = clock
         boot = clock.boot()
+        self.firstRevision = firstRevision
+    }
+
+    /// Returns the revision of a file that is created at a date: the seconds since 2001, times 2²⁰.
+    ///
+    /// A file that replaces one that was lost must give greater tokens. The calendar is read for this starting number only: no lease depends on it.
+    /// The number is greater than all of the lost file, unless a file had a million changes per second, the machine was started more often than every
+    /// 68 minutes on average, or the calendar was set back. It stays below 2⁵³, so that a JSON number can represent it.
+    static func revision(at date: Date) -> Int64 {
+        let seconds = min(max(0, date.timeIntervalSinceReferenceDate), 0x1_FFFF_FFFF)
+        return max(1, Int64(seconds) << 20)
     }
 
     /// Returns the content in a transaction that has begun.
@@ -46,7 +65,9 @@ struct SQLiteFile: Sendable {
     // MARK: Opening
 
     /// Opens the file, which is created if there is none.
-    func open() throws -> DatabaseQueue {
+    ///
+    /// - Parameter configure: Called with the connection first.
+    func open(configure: @escaping @Sendable (Database) throws -> Void = { _ in }) throws -> DatabaseQueue {
         let seconds = Double(busyTimeout.wholeNanoseconds) / 1e9
         var configuration = Configuration()
         configuration.label = "TaskControl.SQLiteStore"
@@ -55,6 +76,11 @@ struct SQLiteFile: Sendable {
         // Instead of ending the process when a transaction could not be rolled back: the connection is closed then.
         configuration.allowsUnsafeTransactions = true
         configuration.observesSuspensionNotifications = true
+        configuration.prepareDatabase { database in
+            try configure(database)
+            // Also for the transaction with which SQLite creates the file.
+            try database.execute(sql: "PRAGMA fullfsync = ON")
+        }
         let deadline = continuousTime() + busyTimeout
         while true {
             do {
@@ -69,15 +95,15 @@ struct SQLiteFile: Sendable {
     }
 
     private func prepare(_ database: Database) throws {
-        if boot == nil {
-            // No step can be added to the numbers, so that no commit may be lost.
-            try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
-        }
+        // The first revision and a step are on the disk before a number is given that depends on them. This costs nothing if nothing changes.
+        try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
         try database.inTransaction(.immediate) {
             try createTables(database)
             try beginBoot(database)
             return .commit
         }
+        // Without the identity of the start, no step can be added to the numbers, so that no commit may be lost.
+        if boot != nil { try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = OFF") }
     }
 
     private func createTables(_ database: Database) throws {
@@ -89,6 +115,8 @@ struct SQLiteFile: Sendable {
             throw StoreError(.refused, "the file is a database of another kind, or of a newer version of this library")
         }
         try database.execute(sql: Self.tables)
+        let first = firstRevision()
+        try database.execute(sql: "INSERT INTO meta VALUES (1, ?, ?, 0, NULL)", arguments: [first, first])
         try database.execute(
             sql: "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)"
         )
@@ -111,7 +139,6 @@ struct SQLiteFile: Sendable {
             id INTEGER PRIMARY KEY CHECK (id = 1),
             revision INTEGER NOT NULL, compacted INTEGER NOT NULL, lease INTEGER NOT NULL, boot TEXT
         );
-        INSERT INTO meta VALUES (1, 1, 0, 0, NULL);
         CREATE TABLE lease (
             id INTEGER PRIMARY KEY, duration INTEGER NOT NULL, renewed INTEGER NOT NULL, expiry INTEGER NOT NULL, boot TEXT
         );

@@ -19,12 +19,27 @@ final class SQLiteFixture: Sendable {
     func store(
         busyTimeout: Duration = .seconds(30),
         historyLimit: Int = 1_000,
+        firstRevision: Int64 = 1,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> SQLiteStore {
-        let boot = machine.withLock(\.boot)
-        let clocks = BootClock(now: { self.machine.withLock(\.now) }, boot: { boot })
-        let file = SQLiteFile(path: path, busyTimeout: busyTimeout, historyLimit: historyLimit, clock: clocks)
+        let file = file(busyTimeout: busyTimeout, historyLimit: historyLimit, firstRevision: firstRevision)
         return SQLiteStore(file, pollInterval: .milliseconds(100), clock: clock)
+    }
+
+    /// The file of a store of another process.
+    func file(
+        busyTimeout: Duration = .seconds(30),
+        historyLimit: Int = 1_000,
+        firstRevision: Int64 = 1
+    ) -> SQLiteFile {
+        let boot = machine.withLock(\.boot)
+        return SQLiteFile(
+            path: path,
+            busyTimeout: busyTimeout,
+            historyLimit: historyLimit,
+            clock: BootClock(now: { self.machine.withLock(\.now) }, boot: { boot }),
+            firstRevision: { firstRevision }
+        )
     }
 
     func advance(by duration: Duration) { machine.withLock { $0.now += duration.wholeNanoseconds } }

@@ -1,0 +1,76 @@
+#if SQLite
+import Foundation
+import GRDB
+import TaskControl
+import Testing
+
+@testable import TaskControlFleet
+
+/// Numbers that are not given twice, also after a power failure.
+@Suite struct SQLiteDurabilityTests {
+    /// Opens a file, and returns what was written to it at which level of synchronization, and the level afterwards.
+    private func levels(_ file: SQLiteFile) async throws -> (writing: Set<String>, later: [Int?]) {
+        let (level, writing) = (Locked(""), Locked<Set<String>>([]))
+        let database = try file.open { connection in
+            connection.trace { event in
+                let sql = "\(event)"
+                let pragma = "PRAGMA synchronous = "
+                if sql.hasPrefix(pragma) {
+                    level.withLock { $0 = String(sql.dropFirst(pragma.count)) }
+                } else if ["CREATE TABLE meta", "INSERT INTO meta", "UPDATE meta"].contains(where: sql.hasPrefix) {
+                    let level = level.withLock(\.self)
+                    writing.withLock { _ = $0.insert(level) }
+                }
+            }
+        }
+        let later = try await database.read { connection in
+            [
+                try Int.fetchOne(connection, sql: "PRAGMA synchronous"),
+                try Int.fetchOne(connection, sql: "PRAGMA fullfsync"),
+            ]
+        }
+        return (writing.withLock(\.self), later)
+    }
+
+    @Test func theFirstNumbersAndEachStepAreOnTheDiskBeforeNumbersAreGiven() async throws {
+        let fixture = try SQLiteFixture()
+        for boot in ["first", "second"] {
+            fixture.restart(as: boot, now: .seconds(1))
+            let levels = try await levels(fixture.file())
+            #expect(levels.writing == ["FULL"])
+            #expect(levels.later == [1, 0])
+        }
+        // Nothing is added, and nothing is written.
+        #expect(try await levels(fixture.file()).writing == [])
+        fixture.restart(as: nil, now: .seconds(1))
+        #expect(try await levels(fixture.file()).later == [2, 1])
+    }
+
+    @Test func aFileThatReplacesALostOneGivesGreaterTokens() async throws {
+        let fixture = try SQLiteFixture()
+        let start = Date(timeIntervalSinceReferenceDate: 8e8)
+        let lost: Int64
+        do {
+            let store = fixture.store(firstRevision: SQLiteFile.revision(at: start))
+            lost = try await store.put("a")
+        }
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.path + suffix) }
+        let store = fixture.store(firstRevision: SQLiteFile.revision(at: start + 1))
+        #expect(try await store.put("a") > lost)
+        // A watch that continues from the lost file has missed what happened in between.
+        struct Found: Error { let changes: StoreChanges }
+        await #expect { try await store.watch(.prefix(""), after: lost) { throw Found(changes: $0) } } throws: {
+            ($0 as? Found)?.changes.isComplete == false
+        }
+    }
+
+    @Test func theFirstRevisionFollowsTheCalendar() {
+        #expect(SQLiteFile.revision(at: Date(timeIntervalSinceReferenceDate: 8e8)) == 800_000_000 << 20)
+        #expect(SQLiteFile.revision(at: .distantPast) == 1)
+        // A JSON number represents it.
+        #expect(SQLiteFile.revision(at: .distantFuture) < 1 << 53)
+        #expect(SQLiteFile.revision(at: Date(timeIntervalSinceReferenceDate: .infinity)) < 1 << 53)
+        #expect(SQLiteFile.revision(at: Date(timeIntervalSinceReferenceDate: .nan)) >= 1)
+    }
+}
+#endif
