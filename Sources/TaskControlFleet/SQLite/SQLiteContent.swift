@@ -49,13 +49,14 @@ struct SQLiteContent {
     // MARK: Leases
 
     mutating func grant(_ timeToLive: Int64) throws -> LeaseID {
-        lastLease += 1
-        isChanged = true
+        let (id, expiry) = (try lastLease.adding(1), try now.adding(timeToLive))
         try run(
             "INSERT INTO lease (id, duration, renewed, expiry, boot) VALUES (?, ?, ?, ?, ?)",
-            [lastLease, timeToLive, now, now + timeToLive, ownBoot]
+            [id, timeToLive, now, expiry, ownBoot]
         )
-        return LeaseID(rawValue: lastLease)
+        lastLease = id
+        isChanged = true
+        return LeaseID(rawValue: id)
     }
 
     /// Returns the duration of the lease, in nanoseconds.
@@ -64,7 +65,10 @@ struct SQLiteContent {
             throw StoreError.noLease(id)
         }
         let timeToLive = try row.integer(0)
-        try run("UPDATE lease SET renewed = ?, expiry = ? WHERE id = ?", [now, now + timeToLive, id.rawValue])
+        try run(
+            "UPDATE lease SET renewed = ?, expiry = ? WHERE id = ?",
+            [now, try now.adding(timeToLive), id.rawValue]
+        )
         return timeToLive
     }
 
@@ -73,7 +77,8 @@ struct SQLiteContent {
         try run("DELETE FROM lease WHERE id = ?", [id.rawValue])
         let keys = try rows("SELECT key FROM entry WHERE lease = ? ORDER BY key", [id.rawValue])
         try run("DELETE FROM entry WHERE lease = ?", [id.rawValue])
-        try commit(keys.map { .delete(key: $0.text(0), revision: revision + 1) })
+        let next = try revision.adding(1)
+        try commit(keys.map { .delete(key: $0.text(0), revision: next) })
     }
 
     /// Ends the leases that have expired, in the order of their expiry.
@@ -93,11 +98,9 @@ struct SQLiteContent {
 
     /// Begins another start of the machine: the numbers continue after all that may have been given.
     mutating func begin(boot: String, step: Int64) throws {
-        self.boot = boot
-        isChanged = true
+        (self.boot, isChanged) = (boot, true)
         guard step > 0 else { return }
-        revision += step
-        lastLease += step
+        (revision, lastLease) = (try revision.adding(step), try lastLease.adding(step))
         try dropChanges(upTo: revision)
     }
 
@@ -139,7 +142,7 @@ struct SQLiteContent {
     private func entry(_ key: String) throws -> StoreEntry? { try read(.key(key)).first }
 
     private func put(_ key: String, _ value: Data, _ lease: LeaseID?) throws -> StoreEntry {
-        let next = revision + 1
+        let next = try revision.adding(1)
         let entry = StoreEntry(
             key: key,
             value: value,
@@ -159,7 +162,8 @@ struct SQLiteContent {
         let condition = "WHERE key >= ? AND key \(bounds.comparison) ?"
         let removed = try rows("SELECT key FROM entry \(condition) ORDER BY key", [bounds.first, bounds.last])
         try run("DELETE FROM entry \(condition)", [bounds.first, bounds.last])
-        return removed.map { .delete(key: $0.text(0), revision: revision + 1) }
+        let next = try revision.adding(1)
+        return removed.map { .delete(key: $0.text(0), revision: next) }
     }
 
     // MARK: Changes
@@ -179,7 +183,7 @@ struct SQLiteContent {
     /// Takes the next revision for changes, and keeps them for watches.
     private mutating func commit(_ changes: [StoreChanges.Change]) throws {
         guard !changes.isEmpty else { return }
-        revision += 1
+        revision = try revision.adding(1)
         isChanged = true
         let sql = "INSERT INTO change (revision, key, value, created, lease) VALUES (?, ?, ?, ?, ?)"
         for change in changes {
@@ -259,6 +263,15 @@ extension Row {
 
     fileprivate func text(_ index: Int) -> String {
         String(decoding: Data.fromDatabaseValue(self[index]) ?? Data(), as: UTF8.self)
+    }
+}
+
+extension Int64 {
+    /// Returns the sum. Numbers of a file that is damaged can be near the greatest one.
+    fileprivate func adding(_ other: Int64) throws -> Int64 {
+        let (sum, isOverflow) = addingReportingOverflow(other)
+        if isOverflow { throw StoreError.damagedFile }
+        return sum
     }
 }
 

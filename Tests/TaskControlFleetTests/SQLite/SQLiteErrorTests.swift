@@ -82,6 +82,32 @@ import Testing
         #expect(await reason { try await store.put("b") } == .refused)
     }
 
+    @Test(arguments: ["UPDATE meta SET revision = ?", "UPDATE meta SET lease = ?", "UPDATE lease SET duration = ?"])
+    func numbersThatAreTooLargeForAnotherOneAreDamage(_ change: String) async throws {
+        let fixture = try SQLiteFixture()
+        let store = fixture.store()
+        let lease = try await store.grantLease(timeToLive: .seconds(60))
+        try await store.put("a", lease: lease.id)
+        try await fixture.connection().write { try $0.execute(sql: change, arguments: [Int64.max]) }
+        let isRevision = change.contains("revision")
+        #expect(await reason { try await store.put("a") } == (isRevision ? .refused : nil))
+        #expect(await reason { try await store.revokeLease(LeaseID(rawValue: 99)) } == (isRevision ? .refused : nil))
+        let delete = StoreTransaction(success: [.delete(.key("a"))])
+        #expect(await reason { _ = try await store.transact(delete) } == (isRevision ? .refused : nil))
+        #expect(
+            await reason { _ = try await store.grantLease(timeToLive: .seconds(1)) }
+                == (change.contains("lease = ") ? .refused : nil)
+        )
+        #expect(
+            await reason { _ = try await store.renewLease(lease.id) } == (change.contains("duration") ? .refused : nil)
+        )
+        // The step of another start of the machine.
+        fixture.restart(as: "second", now: .seconds(1))
+        #expect(
+            await reason { _ = try await fixture.store().keys() } == (change.contains("meta") ? .refused : nil)
+        )
+    }
+
     @Test func aFileThatAnotherProcessHasLockedIsUnavailable() async throws {
         let fixture = try SQLiteFixture()
         let store = fixture.store(busyTimeout: .milliseconds(1))
