@@ -19,7 +19,7 @@ final class SQLiteConnection: Sendable {
 
     /// Changes the content in one transaction.
     ///
-    /// - Parameter body: Throws ``StoreError`` only before it changes something.
+    /// If the function throws, its changes are rolled back. Leases that have expired end anyway, unless it had already changed something.
     nonisolated(nonsending) func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
     ) async throws -> Value {
@@ -63,9 +63,10 @@ final class SQLiteConnection: Sendable {
         try transaction(.immediate) { content -> Result<Value, StoreError> in
             try content.endExpiredLeases()
             let value: Result<Value, StoreError>
+            let changes = content.database.totalChangesCount
             do {
                 value = .success(try body(&content))
-            } catch let error as StoreError {
+            } catch let error as StoreError where content.database.totalChangesCount == changes {
                 // Nothing was changed, except that leases have expired.
                 value = .failure(error)
             }

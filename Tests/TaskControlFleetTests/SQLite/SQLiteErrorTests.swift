@@ -108,6 +108,30 @@ import Testing
         )
     }
 
+    @Test func damageThatIsFoundAfterAChangeTakesTheChangeBack() async throws {
+        let fixture = try SQLiteFixture()
+        let store = fixture.store()
+        let start = try await store.put("b", "old")
+        let database = try fixture.connection()
+        try await database.write { try $0.execute(sql: "UPDATE entry SET created = 'text'") }
+        let both = StoreTransaction(success: [.put("a", Data()), .put("b", Data())])
+        #expect(await reason { _ = try await store.transact(both) } == .refused)
+        #expect(try await store.read(.key("a")).entries.isEmpty)
+        #expect(try await store.read(.key("a")).revision == start)
+        #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM change") } == 1)
+    }
+
+    @Test func anErrorBeforeAChangeStillEndsLeasesThatHaveExpired() async throws {
+        let fixture = try SQLiteFixture()
+        let store = fixture.store()
+        let lease = try await store.grantLease(timeToLive: .seconds(5))
+        try await store.put("a", lease: lease.id)
+        fixture.advance(by: .seconds(5))
+        #expect(await reason { _ = try await store.renewLease(lease.id) } == .leaseNotFound)
+        let database = try fixture.connection()
+        #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } == 0)
+    }
+
     @Test func aFileThatAnotherProcessHasLockedIsUnavailable() async throws {
         let fixture = try SQLiteFixture()
         let store = fixture.store(busyTimeout: .milliseconds(1))
