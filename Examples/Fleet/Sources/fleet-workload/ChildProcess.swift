@@ -2,21 +2,27 @@ import Foundation
 
 /// A process of this program or of etcd, which is signalled and ended by its number.
 ///
-/// Sendable: the state is reached under the lock alone.
+/// Sendable: immutable, apart from `Process`, which has a lock of its own.
 final class ChildProcess: @unchecked Sendable {
     private let process = Process()
-    private let lock = NSLock()
-    private var rest = Data()
+    private let list: ProcessList
+    private let output: LineReader?
 
+    /// Starts a process.
+    ///
     /// - Parameters:
+    ///   - list: The list in which the process is as long as it runs.
     ///   - log: The file for the output; `nil`: its lines are passed on.
-    ///   - receive: Receives a line of the output, on any thread.
+    ///   - receive: Receives each line of the output, on one thread. A line that ends with the process and not with a newline is one as well.
     init(
         _ executable: URL,
         _ arguments: [String],
+        in list: ProcessList,
         log: URL? = nil,
         receive: (@Sendable (Data) -> Void)? = nil
     ) throws {
+        self.list = list
+        output = receive.map(LineReader.init)
         process.executableURL = executable
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
@@ -25,27 +31,14 @@ final class ChildProcess: @unchecked Sendable {
             let file = try FileHandle(forWritingTo: log)
             (process.standardOutput, process.standardError) = (file, file)
         }
-        if let receive {
-            let pipe = Pipe()
-            process.standardOutput = pipe
-            pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-                let data = handle.availableData
-                if data.isEmpty { handle.readabilityHandler = nil }
-                for line in self?.lines(data) ?? [] { receive(line) }
-            }
-        }
+        if let output { process.standardOutput = output.pipe }
         try process.run()
-    }
-
-    private func lines(_ data: Data) -> [Data] {
-        lock.withLock {
-            rest += data
-            var lines: [Data] = []
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                lines.append(rest[rest.startIndex..<end])
-                rest = Data(rest[(end + 1)...])
-            }
-            return lines
+        output?.start()
+        do {
+            try list.add(number)
+        } catch {
+            end()
+            throw error
         }
     }
 
@@ -58,9 +51,14 @@ final class ChildProcess: @unchecked Sendable {
         if process.isRunning { kill(process.processIdentifier, signal) }
     }
 
-    /// Kills the process, and waits until it has ended.
-    func end() {
+    /// Kills the process, unless it has ended, and waits until it has ended and its output was received.
+    ///
+    /// - Returns: Whether the whole output was received within ten seconds.
+    @discardableResult
+    func end() -> Bool {
         signal(SIGKILL)
         process.waitUntilExit()
+        list.remove(number)
+        return output?.waitForEnd(seconds: 10) ?? true
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A fault of a run, and how long it lasts.
+/// A fault of a run.
 enum Fault: Hashable, Sendable {
     /// A process that holds a lease is stopped.
     case stopHolder(Record.Workload)
@@ -17,6 +17,33 @@ enum Fault: Hashable, Sendable {
     /// Two members do not reach each other, and both reach the third.
     case cut
 
+    /// What is counted.
+    enum Kind: String, Hashable, Sendable, CaseIterable {
+        case stoppedHolder = "stopped holder"
+        case killedWorker = "killed worker"
+        case stoppedLeader = "stopped leader"
+        case stoppedMember = "stopped member"
+        case killedLeader = "killed leader"
+        case killedMember = "killed member"
+        case isolatedLeader = "isolated leader"
+        case isolatedMember = "isolated member"
+        case deafenedLeader = "deafened leader"
+        case deafenedMember = "deafened member"
+        case cutLink = "cut link"
+    }
+
+    var kind: Kind {
+        switch self {
+        case .stopHolder: .stoppedHolder
+        case .killWorker: .killedWorker
+        case .stopMember(let leader): leader ? .stoppedLeader : .stoppedMember
+        case .killMember(let leader): leader ? .killedLeader : .killedMember
+        case .isolate(let leader): leader ? .isolatedLeader : .isolatedMember
+        case .deafen(let leader): leader ? .deafenedLeader : .deafenedMember
+        case .cut: .cutLink
+        }
+    }
+
     /// The faults of processes.
     static let ofWorkers: [Fault] = Record.Workload.allCases.map(Fault.stopHolder) + [.killWorker, .killWorker]
 
@@ -28,4 +55,13 @@ enum Fault: Hashable, Sendable {
                 .deafen(leader: leader),
             ]
         } + [.cut]
+
+    /// Returns faults in a random order, in which one of each kind comes before the second one of any kind.
+    static func line(of faults: [Fault], using random: inout some RandomNumberGenerator) -> [Fault] {
+        var (first, later, kinds) = ([Fault](), [Fault](), Set<Kind>())
+        for fault in faults.shuffled(using: &random) {
+            if kinds.insert(fault.kind).inserted { first.append(fault) } else { later.append(fault) }
+        }
+        return first + later
+    }
 }

@@ -9,18 +9,30 @@ final class Run {
     private let folder: URL
     private let checksTokens: Bool
     private var random: SplitMix
+    private let allowsOverlaps: Bool
+    private let list: ProcessList
     private let cluster: EtcdCluster?
     private let history = History()
     private var workers: [Int: ChildProcess] = [:]
     private var nextWorker = 0
-    private var counts: [String: Int] = [:]
+    private var counts: [Fault.Kind: Int] = [:]
     private var crashed: [Int] = []
+    private var unreadOutputs: [Int] = []
 
-    init(store: StoreArguments, workers: Int, seconds: Int, seed: UInt64, folder: URL, checksTokens: Bool) throws {
+    init(
+        store: StoreArguments,
+        workers: Int,
+        seconds: Int,
+        seed: UInt64,
+        folder: URL,
+        checksTokens: Bool,
+        allowsOverlaps: Bool
+    ) throws {
         (self.store, workerCount, self.seconds, self.folder) = (store, workers, seconds, folder)
-        self.checksTokens = checksTokens
+        (self.checksTokens, self.allowsOverlaps) = (checksTokens, allowsOverlaps)
         random = SplitMix(state: seed)
-        cluster = store.sqlite == nil ? try EtcdCluster(folder: folder) : nil
+        list = ProcessList(folder.appendingPathComponent("processes"))
+        cluster = store.sqlite == nil ? try EtcdCluster(folder: folder, list: list) : nil
     }
 
     func perform() async throws -> Verdict {
@@ -30,12 +42,16 @@ final class Run {
         let faults = Fault.ofWorkers + (cluster == nil ? [] : Fault.ofMembers)
         // Each fault once, in a random order, and then again.
         var line: [Fault] = []
+        let expected = seconds < Conditions.secondsForAllFaults ? [] : Set(faults.map(\.kind))
         let end = Record.now + UInt64(seconds) * 1_000_000_000
-        while Record.now < end {
-            if line.isEmpty { line = faults.shuffled(using: &random) }
-            try await cause(line.removeLast())
+        // A short run takes longer, until each kind has happened. A kind that does not happen by then is a mistake of the run.
+        let latest = end + 60_000_000_000
+        while Record.now < end || (Record.now < latest && !expected.allSatisfy { counts[$0] != nil }) {
+            if line.isEmpty { line = Fault.line(of: faults, using: &random).reversed() }
+            let fault = line.removeLast()
+            if try await cause(fault) { counts[fault.kind, default: 0] += 1 }
             for _ in removeCrashed() { try startWorker() }
-            try await pause(.random(in: 500...2_500, using: &random))
+            try await pause(.random(in: 300...1_500, using: &random))
         }
         // Without faults, the workloads continue.
         try await cluster?.waitForLeader(seconds: 30)
@@ -44,9 +60,16 @@ final class Run {
         endWorkers()
         // Requests that were on their way.
         try await pause(1_000)
-        say("faults: " + counts.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", "))
-        if let unknown = cluster?.proxy.unknown, unknown > 0 { say("connections of unknown members: \(unknown)") }
-        return Verdict(history.records, crashed: crashed, file: fileElements(), store: try await storeElements())
+        let conditions = Conditions(
+            crashed: crashed,
+            faults: counts,
+            expectedFaults: Fault.Kind.allCases.filter(expected.contains),
+            unknownConnections: cluster?.proxy.unknown ?? 0,
+            brokenLines: history.brokenLines,
+            unreadOutputs: unreadOutputs,
+            allowsOverlaps: allowsOverlaps
+        )
+        return Verdict(history.records, conditions, file: fileElements(), store: try await storeElements())
     }
 
     /// Ends all processes.
@@ -62,106 +85,91 @@ final class Run {
     private func startWorker() throws {
         let number = nextWorker
         nextWorker += 1
-        let (history, decoder) = (history, JSONDecoder())
+        let history = history
         workers[number] = try ChildProcess(
             URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL,
             ["worker", "--number", "\(number)", "--file", file.path] + (checksTokens ? [] : ["--without-tokens"])
-                + store.arguments(etcd: cluster?.endpoints ?? [])
-        ) { line in
-            if let record = try? decoder.decode(Record.self, from: line) { history.add(record) }
-        }
-        try writeProcesses()
+                + store.arguments(etcd: cluster?.endpoints ?? []),
+            in: list
+        ) { line in history.add(line: line) }
     }
 
     /// Removes the workers that have ended by themselves.
     @discardableResult
     private func removeCrashed() -> [Int] {
         let ended = workers.filter { !$0.value.isRunning }.keys.sorted()
-        for number in ended {
-            workers[number] = nil
-            history.forget(number)
-        }
+        for number in ended { end(number) }
         crashed += ended
         return ended
     }
 
     private func endWorkers() {
-        for (number, worker) in workers {
-            worker.end()
-            history.forget(number)
-        }
-        workers = [:]
+        for number in workers.keys { end(number) }
     }
 
-    /// Writes the numbers of all processes, for a script that must end them if this process is killed.
-    private func writeProcesses() throws {
-        let numbers = workers.values.map(\.number) + (cluster?.processes ?? [])
-        let text = numbers.map { "\($0)\n" }.joined()
-        try Data(text.utf8).write(to: folder.appendingPathComponent("processes"), options: .atomic)
+    /// Ends a worker, unless it has ended, and waits for its last records.
+    private func end(_ number: Int) {
+        if workers.removeValue(forKey: number)?.end() == false { unreadOutputs.append(number) }
+        history.forget(number)
     }
 
     // MARK: Faults
 
-    private func cause(_ fault: Fault) async throws {
+    /// Causes a fault and ends it.
+    ///
+    /// - Returns: Whether it has happened.
+    private func cause(_ fault: Fault) async throws -> Bool {
         switch fault {
         case .stopHolder(let workload):
             // Soon after it has begun: in the middle of reading and writing.
-            guard let number = try await holder(of: workload), let worker = workers[number] else { return }
-            count("stopped holder")
+            guard let number = try await holder(of: workload), let worker = workers[number] else { return false }
             worker.signal(SIGSTOP)
             try await pause(5_000)
             worker.signal(SIGCONT)
         case .killWorker:
-            guard let number = workers.keys.sorted().randomElement(using: &random) else { return }
-            count("killed worker")
-            workers.removeValue(forKey: number)?.end()
-            history.forget(number)
+            guard let number = workers.keys.sorted().randomElement(using: &random) else { return false }
+            end(number)
             try startWorker()
         case .stopMember(let leader):
-            guard let cluster, let member = await member(leader) else { return }
-            count(leader ? "stopped leader" : "stopped member")
+            guard let cluster, let member = try await member(leader) else { return false }
             cluster.signal(member, SIGSTOP)
             try await pause(5_000)
             cluster.signal(member, SIGCONT)
         case .killMember(let leader):
-            guard let cluster, let member = await member(leader) else { return }
-            count(leader ? "killed leader" : "killed member")
+            guard let cluster, let member = try await member(leader) else { return false }
             cluster.kill(member)
             try await pause(2_000)
             try cluster.start(member)
-            try writeProcesses()
         case .isolate(let leader):
-            guard let cluster, let member = await member(leader) else { return }
+            guard let cluster, let member = try await member(leader) else { return false }
             let others = cluster.indices.filter { $0 != member }
-            try await partition(
-                leader ? "isolated leader" : "isolated member",
-                others.flatMap { [.init(from: member, to: $0), .init(from: $0, to: member)] }
-            )
+            try await partition(others.flatMap { [.init(from: member, to: $0), .init(from: $0, to: member)] })
         case .deafen(let leader):
-            guard let cluster, let member = await member(leader) else { return }
+            guard let cluster, let member = try await member(leader) else { return false }
             let others = cluster.indices.filter { $0 != member }
-            try await partition(
-                leader ? "deafened leader" : "deafened member",
-                others.map { .init(from: $0, to: member) }
-            )
+            try await partition(others.map { .init(from: $0, to: member) })
         case .cut:
-            guard let cluster else { return }
+            guard let cluster else { return false }
             let pair = cluster.indices.shuffled(using: &random).prefix(2)
-            try await partition("cut link", [.init(from: pair[0], to: pair[1]), .init(from: pair[1], to: pair[0])])
+            try await partition([.init(from: pair[0], to: pair[1]), .init(from: pair[1], to: pair[0])])
         }
+        return true
     }
 
-    private func partition(_ name: String, _ links: [PeerProxy.Link]) async throws {
-        count(name)
+    private func partition(_ links: [PeerProxy.Link]) async throws {
         cluster?.proxy.block(Set(links))
         try await pause(5_000)
         cluster?.proxy.block([])
     }
 
-    /// The leader, or any member.
-    private func member(_ leader: Bool) async -> Int? {
-        let found = await cluster?.leader()
-        return leader ? found : cluster?.indices.randomElement(using: &random)
+    /// The leader, as soon as there is one, or any member.
+    private func member(_ leader: Bool) async throws -> Int? {
+        guard leader else { return cluster?.indices.randomElement(using: &random) }
+        for _ in 0..<50 {
+            if let leader = await cluster?.leader() { return leader }
+            try await pause(100)
+        }
+        return nil
     }
 
     private func holder(of workload: Record.Workload) async throws -> Int? {
@@ -171,8 +179,6 @@ final class Run {
         }
         return nil
     }
-
-    private func count(_ fault: String) { counts[fault, default: 0] += 1 }
 
     private func pause(_ milliseconds: Int) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
 

@@ -4,6 +4,7 @@ import TaskControlHTTP
 /// Three members of etcd on loopback ports of their own, which reach each other through a ``PeerProxy``.
 final class EtcdCluster {
     private let folder: URL
+    private let list: ProcessList
     private let clientPorts: [UInt16]
     private let peerPorts: [UInt16]
     // URLSession on Linux ends the process when etcd answers with an error.
@@ -17,14 +18,21 @@ final class EtcdCluster {
 
     /// Starts the members.
     ///
-    /// - Parameter folder: An empty folder for their data.
-    init(folder: URL) throws {
-        self.folder = folder
+    /// - Parameters:
+    ///   - folder: An empty folder for their data.
+    ///   - list: The list of the processes that run.
+    init(folder: URL, list: ProcessList) throws {
+        (self.folder, self.list) = (folder, list)
         clientPorts = try (0..<3).map { _ in try Sockets.freePort() }
         peerPorts = try (0..<3).map { _ in try Sockets.freePort() }
         members = [nil, nil, nil]
         proxy = try PeerProxy(targets: peerPorts)
-        for member in indices { try start(member) }
+        do {
+            for member in indices { try start(member) }
+        } catch {
+            end()
+            throw error
+        }
     }
 
     /// Starts a member, or starts it again with the data that it has.
@@ -39,6 +47,7 @@ final class EtcdCluster {
                 "--initial-advertise-peer-urls", "http://127.0.0.1:\(proxy.ports[member])",
                 "--initial-cluster", peers, "--logger", "zap",
             ],
+            in: list,
             log: folder.appendingPathComponent("m\(member).\(Record.now).log")
         )
         members[member] = process
@@ -53,9 +62,6 @@ final class EtcdCluster {
     func end() {
         for member in indices { kill(member) }
     }
-
-    /// The numbers of the processes.
-    var processes: [Int32] { members.compactMap { $0?.number } }
 
     /// The member that is the leader now; `nil`: none answers.
     func leader() async -> Int? {

@@ -56,17 +56,25 @@ final class PeerProxy: @unchecked Sendable {
     }
 
     private func serve(_ socket: Int32, from port: UInt16, to member: Int) {
-        let processes = condition.withLock { self.processes }
-        let dialer = SocketOwner.index(ofOwnerOf: port, to: ports[member], among: processes)
-        if dialer == nil { condition.withLock { unknownConnections += 1 } }
-        let out = Link(from: dialer ?? -1, to: member)
+        let dialer: Int
+        switch SocketOwner.owner(of: port, to: ports[member], among: { condition.withLock { self.processes } }) {
+        case .process(let index): dialer = index
+        case .gone:
+            // What it has sent is discarded.
+            close(socket)
+            return
+        case .unknown:
+            condition.withLock { unknownConnections += 1 }
+            dialer = -1
+        }
+        let out = Link(from: dialer, to: member)
         // To be accepted is the kernel's answer; no byte passes.
         wait(for: out)
         guard let target = Sockets.connect(to: targets[member]) else {
             close(socket)
             return
         }
-        Thread.detachNewThread { [self] in pump(from: target, to: socket, Link(from: member, to: dialer ?? -1)) }
+        Thread.detachNewThread { [self] in pump(from: target, to: socket, Link(from: member, to: dialer)) }
         pump(from: socket, to: target, out)
         // Both directions use both sockets: each is shut down here, and closed when both have ended.
         close(socket)

@@ -2,19 +2,36 @@ import Foundation
 
 /// Finds the process at the other end of a connection within this machine, in the tables of Linux.
 enum SocketOwner {
+    /// The process at the other end.
+    enum Owner: Hashable, Sendable {
+        /// The index of the process.
+        case process(Int)
+        /// The connection has been closed at the other end.
+        case gone
+        /// Another process, or the tables cannot be read.
+        case unknown
+    }
+
     /// Returns which of the processes has the socket of a connection.
     ///
     /// - Parameters:
     ///   - port: The port of the socket.
     ///   - remote: The port that it is connected to.
-    ///   - processes: The numbers of the processes.
-    static func index(ofOwnerOf port: UInt16, to remote: UInt16, among processes: [Int32]) -> Int? {
-        guard let inode = inode(port, remote) else { return nil }
-        return processes.firstIndex { has($0, "socket:[\(inode)]") }
+    ///   - processes: Returns the numbers of the processes.
+    static func owner(of port: UInt16, to remote: UInt16, among processes: () -> [Int32]) -> Owner {
+        // A process that was started at this moment, or that ends at this moment, is found or gone soon.
+        for _ in 0..<100 {
+            let table = contents(ofFile: "/proc/net/tcp")
+            if table.isEmpty { return .unknown }
+            // The socket of a process that has closed it belongs to the kernel.
+            guard let inode = inode(port, remote, table), inode != "0" else { return .gone }
+            if let index = processes().firstIndex(where: { has($0, "socket:[\(inode)]") }) { return .process(index) }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        return .unknown
     }
 
-    private static func inode(_ port: UInt16, _ remote: UInt16) -> Substring? {
-        let table = contents(ofFile: "/proc/net/tcp")
+    private static func inode(_ port: UInt16, _ remote: UInt16, _ table: String) -> Substring? {
         let (local, other) = (hexadecimal(port), hexadecimal(remote))
         for line in table.split(separator: "\n").dropFirst() {
             // sl, local address, remote address, state, queues, timer, retransmissions, user, timeout, inode

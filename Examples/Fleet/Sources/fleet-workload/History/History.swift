@@ -6,10 +6,23 @@ import Foundation
 final class History: @unchecked Sendable {
     private let lock = NSLock()
     private var all: [Record] = []
+    private var broken = 0
     /// The workers that are in the body of a lease, with the workload.
     private var inside: [Int: Set<Record.Workload>] = [:]
 
-    func add(_ record: Record) {
+    /// Adds the record of a line, or counts a line that is none.
+    func add(line: Data) {
+        if let record = try? JSONDecoder().decode(Record.self, from: line) {
+            add(record)
+        } else {
+            lock.withLock { broken += 1 }
+        }
+    }
+
+    /// The number of lines that are no records.
+    var brokenLines: Int { lock.withLock { broken } }
+
+    private func add(_ record: Record) {
         lock.withLock {
             all.append(record)
             switch record.kind {

@@ -17,75 +17,35 @@ struct Verdict: Hashable, Sendable {
     /// The number of leases that were lost.
     var lost = 0
     /// The pairs of leases of one name that both processes have taken for valid at the same time.
-    var overlaps: [String] = []
+    var overlaps: [Overlap] = []
     /// The tokens that two leases of one name have had.
     var repeatedTokens: [Int64] = []
+    /// The places where a token was followed by one that is not greater.
+    var disorder: [String] = []
     var file = Elements()
     var store = Elements()
-    /// The workers that have ended by themselves.
-    var crashed: [Int] = []
+    var conditions: Conditions
 
     /// - Parameters:
-    ///   - crashed: The workers that have ended by themselves.
     ///   - records: The records of all workers.
+    ///   - conditions: The circumstances of the run.
     ///   - file: The set in the file at the end.
-    ///   - store: The set in the store at the end.
-    init(_ records: [Record], crashed: [Int], file: [String], store: [String]) {
-        self.crashed = crashed
+    ///   - store: The set in the store at the end, in the order in which the elements were added.
+    init(_ records: [Record], _ conditions: Conditions, file: [String], store: [String]) {
+        self.conditions = conditions
         for workload in Record.Workload.allCases {
             let records = records.filter { $0.workload == workload }
-            let tenures = Self.tenures(records)
+            let tenures = Tenure.all(in: records)
             leases[workload] = tenures.count
             lost += records.filter { $0.kind == .lost }.count
-            overlaps += Self.overlaps(tenures).map { "\(workload.rawValue): \($0)" }
+            overlaps += Overlap.all(in: tenures, of: workload)
             repeatedTokens += Self.repeated(tenures.map(\.token))
+            disorder += Tenure.disorder(tenures).map { "\(workload.rawValue): \($0)" }
         }
-        self.file = Self.elements(records.filter { $0.workload == .file }, file)
-        self.store = Self.elements(records.filter { $0.workload == .store }, store)
-    }
-
-    /// The time in which a process has taken its lease for valid.
-    private struct Tenure {
-        let worker: Int
-        let token: Int64
-        let start: UInt64
-        var end: UInt64
-    }
-
-    private static func tenures(_ records: [Record]) -> [Tenure] {
-        var tenures: [Tenure] = []
-        var indices: [[Int64]: Int] = [:]
-        for record in records {
-            guard let token = record.token else { continue }
-            let key = [Int64(record.worker), token]
-            switch record.kind {
-            case .entered:
-                indices[key] = tenures.count
-                tenures.append(Tenure(worker: record.worker, token: token, start: record.time, end: record.time))
-            case .valid:
-                guard let index = indices[key] else { continue }
-                tenures[index].end = max(tenures[index].end, record.time)
-            default: break
-            }
-        }
-        return tenures
-    }
-
-    private static func overlaps(_ tenures: [Tenure]) -> [String] {
-        var found: [String] = []
-        var active: [Tenure] = []
-        for tenure in tenures.sorted(by: { $0.start < $1.start }) {
-            active.removeAll { $0.end < tenure.start }
-            for other in active {
-                let milliseconds = (min(other.end, tenure.end) - tenure.start) / 1_000_000
-                found.append(
-                    "worker \(other.worker) with token \(other.token) and worker \(tenure.worker) with token \(tenure.token), "
-                        + "for \(milliseconds) ms"
-                )
-            }
-            active.append(tenure)
-        }
-        return found
+        let (ofFile, ofStore) = (records.filter { $0.workload == .file }, records.filter { $0.workload == .store })
+        self.file = Self.elements(ofFile, file)
+        self.store = Self.elements(ofStore, store)
+        disorder += Addition.disorder(ofStore, in: store).map { "set in the store: \($0)" }
     }
 
     private static func repeated(_ tokens: [Int64]) -> [Int64] {
@@ -103,9 +63,12 @@ struct Verdict: Hashable, Sendable {
         )
     }
 
+    /// The duration of the longest overlap, in milliseconds.
+    var longestOverlap: UInt64 { overlaps.map(\.milliseconds).max() ?? 0 }
+
     // MARK: Text
 
-    /// The mistakes that must not be: those of the set that is guarded by the token.
+    /// The mistakes that must not be. Updates that were lost in the file, without a check of the token, are none.
     var violations: [String] {
         var violations: [String] = []
         if !store.lost.isEmpty {
@@ -113,12 +76,15 @@ struct Verdict: Hashable, Sendable {
         }
         if !store.unexpected.isEmpty { violations.append("elements without an attempt: \(store.unexpected.prefix(5))") }
         if !repeatedTokens.isEmpty { violations.append("tokens of two leases: \(repeatedTokens)") }
-        if !crashed.isEmpty { violations.append("workers that have ended by themselves: \(crashed)") }
+        if !disorder.isEmpty { violations.append("tokens that do not increase: \(disorder.prefix(5))") }
+        if !overlaps.isEmpty, !conditions.allowsOverlaps {
+            violations.append("\(overlaps.count) overlaps of valid leases, of \(longestOverlap) ms at most")
+        }
         for workload in Record.Workload.allCases where leases[workload, default: 0] < 3 {
             violations.append("the workload \(workload.rawValue) has not run: \(leases[workload, default: 0]) leases")
         }
         if store.added < 3 { violations.append("the store has accepted \(store.added) elements: too few for a result") }
-        return violations
+        return violations + conditions.violations
     }
 
     var lines: [String] {
@@ -129,6 +95,31 @@ struct Verdict: Hashable, Sendable {
         ] + overlaps.prefix(10).map { "    \($0)" } + [
             "set in a file, without a token         \(file.added) added, \(file.lost.count) lost",
             "set in the store                       \(store.added) added, \(store.refused) refused, \(store.lost.count) lost",
+            "faults                                 \(conditions.faultText)",
         ]
+    }
+
+    /// One line for each workload.
+    ///
+    /// - Parameters:
+    ///   - place: The store.
+    ///   - seconds: The duration of the run.
+    func summary(_ place: String, seconds: Int) -> [String] {
+        Record.Workload.allCases.map { workload in
+            var operations = "\(leases[workload, default: 0]) leases"
+            var updates = "no updates"
+            switch workload {
+            case .mutex: break
+            case .file:
+                operations += ", \(file.added) additions"
+                updates = "\(file.lost.count) lost updates (no token is checked)"
+            case .store:
+                operations += ", \(store.added) additions, \(store.refused) refused"
+                updates = "\(store.lost.count) lost updates"
+            }
+            let overlap = overlaps.filter { $0.workload == workload }.map(\.milliseconds).max() ?? 0
+            return "\(place), \(workload.rawValue): \(seconds) s; \(operations); faults: \(conditions.faultText); "
+                + "maximal overlap \(overlap) ms; \(updates)"
+        }
     }
 }

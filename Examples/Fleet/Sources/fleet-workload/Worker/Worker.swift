@@ -108,7 +108,7 @@ struct Worker: Sendable {
             time: time,
             token: token?.rawValue,
             element: element,
-            text: text
+            text: text.map { String($0.prefix(500)) }
         )
         guard let line = try? JSONEncoder().encode(record) + Data("\n".utf8) else { return }
         // One call: shorter than a pipe's atomic size, so that a process that is killed leaves whole lines.
