@@ -17,7 +17,7 @@ enum Fault: Hashable, Sendable {
     /// Two members do not reach each other, and both reach the third.
     case cut
 
-    /// What is counted.
+    /// The kind under which a fault is counted.
     enum Kind: String, Hashable, Sendable, CaseIterable {
         case stoppedHolder = "stopped holder"
         case killedWorker = "killed worker"

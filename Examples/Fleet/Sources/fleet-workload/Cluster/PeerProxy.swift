@@ -60,7 +60,7 @@ final class PeerProxy: @unchecked Sendable {
         switch SocketOwner.owner(of: port, to: ports[member], among: { condition.withLock { self.processes } }) {
         case .process(let index): dialer = index
         case .gone:
-            // What it has sent is discarded.
+            // The bytes that it has sent are discarded.
             close(socket)
             return
         case .unknown:
