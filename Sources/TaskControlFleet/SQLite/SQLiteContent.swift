@@ -16,21 +16,24 @@ struct SQLiteContent {
     private(set) var compacted: Int64
     private var lastLease: Int64
     private let ownBoot: String?
-    private let historyLimit: Int
+    private let history: SQLiteHistoryLimit
+    /// The number of bytes of all changes that were ever kept.
+    private var written: Int64
     private let firstExpiry: Int64
     private var isChanged = false
 
-    init(_ database: Database, clock: BootClock, boot: String?, historyLimit: Int) throws {
+    init(_ database: Database, clock: BootClock, boot: String?, history: SQLiteHistoryLimit) throws {
         self.database = database
         ownBoot = boot
-        self.historyLimit = historyLimit
-        let sql = "SELECT revision, compacted, lease, boot, (SELECT min(expiry) FROM lease) FROM meta"
+        self.history = history
+        let sql = "SELECT revision, compacted, lease, written, boot, (SELECT min(expiry) FROM lease) FROM meta"
         guard let row = try Row.fetchOne(database.cachedStatement(sql: sql)) else { throw StoreError.damagedFile }
         revision = try row.integer(0)
         compacted = try row.integer(1)
         lastLease = try row.integer(2)
-        self.boot = String.fromDatabaseValue(row[3])
-        firstExpiry = Int64.fromDatabaseValue(row[4]) ?? .max
+        self.boot = String.fromDatabaseValue(row[4])
+        written = try row.integer(3)
+        firstExpiry = Int64.fromDatabaseValue(row[5]) ?? .max
         now = clock.now()
     }
 
@@ -41,8 +44,8 @@ struct SQLiteContent {
         guard isChanged else { return }
         isChanged = false
         try run(
-            "UPDATE meta SET revision = ?, compacted = ?, lease = ?, boot = ?",
-            [revision, compacted, lastLease, boot]
+            "UPDATE meta SET revision = ?, compacted = ?, lease = ?, written = ?, boot = ?",
+            [revision, compacted, lastLease, written, boot]
         )
     }
 
@@ -185,21 +188,27 @@ struct SQLiteContent {
         guard !changes.isEmpty else { return }
         revision = try revision.adding(1)
         isChanged = true
-        let sql = "INSERT INTO change (revision, key, value, created, lease) VALUES (?, ?, ?, ?, ?)"
         for change in changes {
             switch change {
-            case .put(let entry):
-                try run(
-                    sql,
-                    [revision, Data(entry.key.utf8), entry.value, entry.createRevision, entry.lease?.rawValue]
-                )
-            case .delete(let key, _):
-                try run(sql, [revision, Data(key.utf8), nil as Data?, nil as Int64?, nil as Int64?])
+            case .put(let entry): try keep(entry.key, entry.value, entry.createRevision, entry.lease?.rawValue)
+            case .delete(let key, _): try keep(key, nil, nil, nil)
             }
         }
         // The numbers of the changes have no gaps. The changes of one revision are kept or dropped together.
         let beyond = "SELECT revision FROM change WHERE id <= (SELECT max(id) FROM change) - ? ORDER BY id DESC LIMIT 1"
-        if let row = try rows(beyond, [historyLimit]).first { try dropChanges(upTo: row.integer(0)) }
+        if let row = try rows(beyond, [history.changes]).first { try dropChanges(upTo: row.integer(0)) }
+        let large = "SELECT revision FROM change WHERE start < ? ORDER BY start DESC LIMIT 1"
+        if let row = try rows(large, [try written.adding(-history.bytes)]).first {
+            try dropChanges(upTo: row.integer(0))
+        }
+    }
+
+    private mutating func keep(_ key: String, _ value: Data?, _ created: Int64?, _ lease: Int64?) throws {
+        try run(
+            "INSERT INTO change (revision, start, key, value, created, lease) VALUES (?, ?, ?, ?, ?, ?)",
+            [revision, written, Data(key.utf8), value, created, lease]
+        )
+        written = try written.adding(Int64(key.utf8.count + (value?.count ?? 0)) + SQLiteHistoryLimit.bytesPerChange)
     }
 
     private mutating func dropChanges(upTo revision: Int64) throws {

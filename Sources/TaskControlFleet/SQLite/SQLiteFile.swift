@@ -8,7 +8,7 @@ struct SQLiteFile: Sendable {
     let path: String
     /// How long a call waits for other processes.
     let busyTimeout: Duration
-    let historyLimit: Int
+    let history: SQLiteHistoryLimit
     let clock: BootClock
     /// The identity of the start of the machine, which does not change while the process lives.
     let boot: String?
@@ -25,14 +25,14 @@ struct SQLiteFile: Sendable {
     init(
         path: String,
         busyTimeout: Duration,
-        historyLimit: Int,
+        history: SQLiteHistoryLimit,
         clock: BootClock,
         firstRevision: @escaping @Sendable () -> Int64 = { Self.revision(at: Date()) }
     ) {
         self.path = path
         // The limit of SQLite is 24 days, in milliseconds of 32 bits.
         self.busyTimeout = min(max(.zero, busyTimeout), .seconds(3_600))
-        self.historyLimit = max(0, historyLimit)
+        self.history = history
         self.clock = clock
         boot = clock.boot()
         self.firstRevision = firstRevision
@@ -52,7 +52,7 @@ struct SQLiteFile: Sendable {
     ///
     /// - Throws: ``StoreError`` if the file belongs to another machine.
     func content(_ database: Database) throws -> SQLiteContent {
-        let content = try SQLiteContent(database, clock: clock, boot: boot, historyLimit: historyLimit)
+        let content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
         if let boot, let other = content.boot, other != boot {
             throw StoreError(
                 .refused,
@@ -116,7 +116,7 @@ struct SQLiteFile: Sendable {
         }
         try database.execute(sql: Self.tables)
         let first = firstRevision()
-        try database.execute(sql: "INSERT INTO meta VALUES (1, ?, ?, 0, NULL)", arguments: [first, first])
+        try database.execute(sql: "INSERT INTO meta VALUES (1, ?, ?, 0, 0, NULL)", arguments: [first, first])
         try database.execute(
             sql: "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)"
         )
@@ -124,7 +124,7 @@ struct SQLiteFile: Sendable {
 
     /// Ends the leases of an earlier start of the machine.
     private func beginBoot(_ database: Database) throws {
-        var content = try SQLiteContent(database, clock: clock, boot: boot, historyLimit: historyLimit)
+        var content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
         if let boot, content.boot != boot {
             let isAnother = content.boot != nil
             try content.begin(boot: boot, step: isAnother ? Self.step : 0)
@@ -133,11 +133,13 @@ struct SQLiteFile: Sendable {
         try content.save()
     }
 
-    /// Times are nanoseconds of ``BootClock``. Keys are UTF-8, so that they are compared byte by byte.
+    /// Times are nanoseconds of ``BootClock``. Keys are UTF-8, so that they are compared byte by byte. The start of a change is the number of bytes of
+    /// all changes before it.
     private static let tables = """
         CREATE TABLE meta (
             id INTEGER PRIMARY KEY CHECK (id = 1),
-            revision INTEGER NOT NULL, compacted INTEGER NOT NULL, lease INTEGER NOT NULL, boot TEXT
+            revision INTEGER NOT NULL, compacted INTEGER NOT NULL, lease INTEGER NOT NULL, written INTEGER NOT NULL,
+            boot TEXT
         );
         CREATE TABLE lease (
             id INTEGER PRIMARY KEY, duration INTEGER NOT NULL, renewed INTEGER NOT NULL, expiry INTEGER NOT NULL, boot TEXT
@@ -148,9 +150,11 @@ struct SQLiteFile: Sendable {
         ) WITHOUT ROWID;
         CREATE INDEX entry_lease ON entry (lease, key) WHERE lease IS NOT NULL;
         CREATE TABLE change (
-            id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, key BLOB NOT NULL, value BLOB, created INTEGER, lease INTEGER
+            id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, start INTEGER NOT NULL, key BLOB NOT NULL, value BLOB,
+            created INTEGER, lease INTEGER
         );
         CREATE INDEX change_revision ON change (revision);
+        CREATE INDEX change_start ON change (start);
         """
 }
 #endif

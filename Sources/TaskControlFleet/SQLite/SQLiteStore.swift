@@ -77,7 +77,7 @@ public final class SQLiteStore: CoordinationStore {
     ///   - busyTimeout: The longest wait of an operation for other processes. By default 1 s, in which hundreds of transactions of other processes end, and
     ///     which is less than the time between two renewals of a lease of 15 s. From zero to an hour.
     ///   - historyLimit: The number of changes that are kept for watches. By default 1,000: as many as all processes together can make
-    ///     within the poll interval. A watch that misses changes reports that it is incomplete.
+    ///     within the poll interval. Of large changes fewer are kept: at most 4 MiB. A watch that misses changes reports that it is incomplete.
     ///   - clock: The clock that measures the poll interval.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` for a path that several processes cannot open: an empty one, ":memory:", or
     ///   a URI.
@@ -91,7 +91,12 @@ public final class SQLiteStore: CoordinationStore {
         guard !path.isEmpty, path != ":memory:", !path.hasPrefix("file:") else {
             throw StoreError(.refused, "a store needs the path of a file that other processes can open")
         }
-        let file = SQLiteFile(path: path, busyTimeout: busyTimeout, historyLimit: historyLimit, clock: .system)
+        let file = SQLiteFile(
+            path: path,
+            busyTimeout: busyTimeout,
+            history: SQLiteHistoryLimit(changes: historyLimit),
+            clock: .system
+        )
         self.init(file, pollInterval: pollInterval, clock: clock)
     }
 

@@ -19,24 +19,26 @@ final class SQLiteFixture: Sendable {
     func store(
         busyTimeout: Duration = .seconds(30),
         historyLimit: Int = 1_000,
+        historyBytes: Int = 4 << 20,
         firstRevision: Int64 = 1,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> SQLiteStore {
-        let file = file(busyTimeout: busyTimeout, historyLimit: historyLimit, firstRevision: firstRevision)
+        let history = SQLiteHistoryLimit(changes: historyLimit, bytes: historyBytes)
+        let file = file(busyTimeout: busyTimeout, history: history, firstRevision: firstRevision)
         return SQLiteStore(file, pollInterval: .milliseconds(100), clock: clock)
     }
 
     /// The file of a store of another process.
     func file(
         busyTimeout: Duration = .seconds(30),
-        historyLimit: Int = 1_000,
+        history: SQLiteHistoryLimit = SQLiteHistoryLimit(changes: 1_000),
         firstRevision: Int64 = 1
     ) -> SQLiteFile {
         let boot = machine.withLock(\.boot)
         return SQLiteFile(
             path: path,
             busyTimeout: busyTimeout,
-            historyLimit: historyLimit,
+            history: history,
             clock: BootClock(now: { self.machine.withLock(\.now) }, boot: { boot }),
             firstRevision: { firstRevision }
         )

@@ -194,6 +194,27 @@ import Testing
         #expect(try await !firstChanges(of: store, after: revision - 1).isComplete)
     }
 
+    @Test func theHistoryIsBoundedInBytes() async throws {
+        let fixture = try SQLiteFixture()
+        let store = fixture.store(historyBytes: 10_000)
+        // 1,065 bytes per change.
+        let value = String(repeating: "v", count: 1_000)
+        var last: Int64 = 0
+        for _ in 0..<30 { last = try await store.put("k", value) }
+        let database = try fixture.connection()
+        let count = { try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM change") } }
+        #expect(try await count() == 9)
+        #expect(try await firstChanges(of: store, after: last - 9).changes.count == 9)
+        #expect(try await !firstChanges(of: store, after: last - 10).isComplete)
+        for _ in 0..<200 { last = try await store.put("k") }
+        // 65 bytes per change.
+        #expect(try await count() == 153)
+        // A change that is larger than the limit is not kept.
+        last = try await store.put("k", String(repeating: "v", count: 10_000))
+        #expect(try await count() == 0)
+        #expect(try await !firstChanges(of: store, after: last - 1).isComplete)
+    }
+
     // MARK: Several processes
 
     @Test func manyStoresMayCreateTheFileAtTheSameTime() async throws {
