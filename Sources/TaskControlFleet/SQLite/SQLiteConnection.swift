@@ -46,12 +46,13 @@ final class SQLiteConnection: Sendable {
     private nonisolated(nonsending) func onQueue<Value: Sendable>(
         _ call: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let isCancelled = Locked(false)
+        let (isCancelled, deadline) = (Locked(false), file.wait.newDeadline())
         return try await withCancellableContinuation { continuation in
-            queue.async {
+            queue.async { [file] in
                 if isCancelled.withLock({ $0 }) {
                     continuation.resume(throwing: CancellationError())
                 } else {
+                    file.wait.begin(until: deadline)
                     continuation.resume(with: Result(catching: call))
                 }
             }

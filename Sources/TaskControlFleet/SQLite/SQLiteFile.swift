@@ -6,8 +6,8 @@ internal import TaskControl
 /// The file of a ``SQLiteStore``: where it is, and how it is opened.
 struct SQLiteFile: Sendable {
     let path: String
-    /// How long a call waits for other processes.
-    let busyTimeout: Duration
+    /// How the calls of the store wait for other processes.
+    let wait: BusyWait
     let history: SQLiteHistoryLimit
     let clock: BootClock
     /// The identity of the start of the machine, which does not change while the process lives.
@@ -24,14 +24,13 @@ struct SQLiteFile: Sendable {
 
     init(
         path: String,
-        busyTimeout: Duration,
+        wait: BusyWait,
         history: SQLiteHistoryLimit,
         clock: BootClock,
         firstRevision: @escaping @Sendable () -> Int64 = { Self.revision(at: Date()) }
     ) {
         self.path = path
-        // The limit of SQLite is 24 days, in milliseconds of 32 bits.
-        self.busyTimeout = min(max(.zero, busyTimeout), .seconds(3_600))
+        self.wait = wait
         self.history = history
         self.clock = clock
         boot = clock.boot()
@@ -68,10 +67,9 @@ struct SQLiteFile: Sendable {
     ///
     /// - Parameter configure: Called with the connection first.
     func open(configure: @escaping @Sendable (Database) throws -> Void = { _ in }) throws -> DatabaseQueue {
-        let seconds = Double(busyTimeout.wholeNanoseconds) / 1e9
         var configuration = Configuration()
         configuration.label = "TaskControl.SQLiteStore"
-        configuration.busyMode = .timeout(seconds)
+        configuration.busyMode = .callback { [wait] in wait.wait(attempt: $0) }
         configuration.journalMode = .wal
         // Instead of ending the process when a transaction could not be rolled back: the connection is closed then.
         configuration.allowsUnsafeTransactions = true
@@ -81,15 +79,15 @@ struct SQLiteFile: Sendable {
             // Also for the transaction with which SQLite creates the file.
             try database.execute(sql: "PRAGMA fullfsync = ON")
         }
-        let deadline = continuousTime() + busyTimeout
+        var attempt = 0
         while true {
             do {
                 let database = try DatabaseQueue(path: path, configuration: configuration)
                 try database.inDatabase(prepare)
                 return database
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && continuousTime() < deadline {
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && wait.wait(attempt: attempt) {
                 // SQLite does not always wait itself while another process sets up the same file.
-                Thread.sleep(forTimeInterval: 0.01)
+                attempt += 1
             }
         }
     }

@@ -74,8 +74,9 @@ public final class SQLiteStore: CoordinationStore {
     ///   - path: The path of the file. SQLite adds two files, whose names end in "-wal" and "-shm".
     ///   - pollInterval: The time between two looks of a watch at the revision of the file. By default 100 ms: a waiter learns within 50 ms on average
     ///     that it is its turn, and ten looks per second take less than a hundredth of a processor. At least 1 ms.
-    ///   - busyTimeout: The longest wait of an operation for other processes. By default 1 s, in which hundreds of transactions of other processes end, and
-    ///     which is less than the time between two renewals of a lease of 15 s. From zero to an hour.
+    ///   - busyTimeout: The longest wait of an operation for other processes, from its call on: the time behind other operations of this store counts. By
+    ///     default 1 s, in which hundreds of transactions of other processes end, and which is less than the time between two renewals of a lease of
+    ///     15 s. From zero to an hour.
     ///   - historyLimit: The number of changes that are kept for watches. By default 1,000: as many as all processes together can make
     ///     within the poll interval. Of large changes fewer are kept: at most 4 MiB. A watch that misses changes reports that it is incomplete.
     ///   - clock: The clock that measures the poll interval.
@@ -93,7 +94,7 @@ public final class SQLiteStore: CoordinationStore {
         }
         let file = SQLiteFile(
             path: path,
-            busyTimeout: busyTimeout,
+            wait: BusyWait(timeout: busyTimeout),
             history: SQLiteHistoryLimit(changes: historyLimit),
             clock: .system
         )

@@ -24,20 +24,20 @@ final class SQLiteFixture: Sendable {
         clock: any Clock<Duration> = ContinuousClock()
     ) -> SQLiteStore {
         let history = SQLiteHistoryLimit(changes: historyLimit, bytes: historyBytes)
-        let file = file(busyTimeout: busyTimeout, history: history, firstRevision: firstRevision)
+        let file = file(wait: BusyWait(timeout: busyTimeout), history: history, firstRevision: firstRevision)
         return SQLiteStore(file, pollInterval: .milliseconds(100), clock: clock)
     }
 
     /// The file of a store of another process.
     func file(
-        busyTimeout: Duration = .seconds(30),
+        wait: BusyWait = BusyWait(timeout: .seconds(30)),
         history: SQLiteHistoryLimit = SQLiteHistoryLimit(changes: 1_000),
         firstRevision: Int64 = 1
     ) -> SQLiteFile {
         let boot = machine.withLock(\.boot)
         return SQLiteFile(
             path: path,
-            busyTimeout: busyTimeout,
+            wait: wait,
             history: history,
             clock: BootClock(now: { self.machine.withLock(\.now) }, boot: { boot }),
             firstRevision: { firstRevision }
