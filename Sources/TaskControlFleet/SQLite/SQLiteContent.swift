@@ -100,8 +100,10 @@ struct SQLiteContent {
     }
 
     /// Begins another start of the machine: the numbers continue after all that may have been given.
-    mutating func begin(boot: String, step: Int64) throws {
-        (self.boot, isChanged) = (boot, true)
+    ///
+    /// - Parameter boot: The identity of the start; `nil`: it is not known, and the one in the file is kept.
+    mutating func begin(boot: String?, step: Int64) throws {
+        if let boot { (self.boot, isChanged) = (boot, true) }
         guard step > 0 else { return }
         (revision, lastLease) = (try revision.adding(step), try lastLease.adding(step))
         try dropChanges(upTo: revision)

@@ -17,8 +17,9 @@ struct SQLiteFile: Sendable {
     private static let applicationID: Int64 = 0x5443_466C
     private static let version: Int64 = 1
     /// The number that is added to the revision and to the IDs of leases after each start of the machine. The disk is not synchronized at each commit,
-    /// so that a power failure can take back the last commits; their numbers are not given twice.
-    private static let step: Int64 = 1 << 32
+    /// so that a power failure can take back the last commits; their numbers are not given twice. Those are the commits since the last checkpoint or
+    /// since the system has written the file, which is less than a minute: not 16 million.
+    private static let step: Int64 = 1 << 24
     /// Returns the revision of a new file.
     private let firstRevision: @Sendable () -> Int64
 
@@ -41,7 +42,7 @@ struct SQLiteFile: Sendable {
     ///
     /// A file that replaces one that was lost must give greater tokens. The calendar is read for this starting number only: no lease depends on it.
     /// The number is greater than all of the lost file, unless a file had a million changes per second, the machine was started more often than every
-    /// 68 minutes on average, or the calendar was set back. It stays below 2⁵³, so that a JSON number can represent it.
+    /// 16 seconds on average, or the calendar was set back. It stays below 2⁵³, so that a JSON number can represent it.
     static func revision(at date: Date) -> Int64 {
         let seconds = min(max(0, date.timeIntervalSinceReferenceDate), 0x1_FFFF_FFFF)
         return max(1, Int64(seconds) << 20)
@@ -96,18 +97,19 @@ struct SQLiteFile: Sendable {
         // The first revision and a step are on the disk before a number is given that depends on them. This costs nothing if nothing changes.
         try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
         try database.inTransaction(.immediate) {
-            try createTables(database)
-            try beginBoot(database)
+            let isNew = try createTables(database)
+            try beginBoot(database, isNew: isNew)
             return .commit
         }
-        // Without the identity of the start, no step can be added to the numbers, so that no commit may be lost.
+        // Without the identity of the start, another process can take this start for the one before, and add no step: no commit may be lost.
         if boot != nil { try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = OFF") }
     }
 
-    private func createTables(_ database: Database) throws {
+    /// Returns whether the file is new.
+    private func createTables(_ database: Database) throws -> Bool {
         let application = try Int64.fetchOne(database, sql: "PRAGMA application_id")
         let version = try Int64.fetchOne(database, sql: "PRAGMA user_version")
-        if application == Self.applicationID, version == Self.version { return }
+        if application == Self.applicationID, version == Self.version { return false }
         let tables = try Int64.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
         guard application == 0, version == 0, tables == 0 else {
             throw StoreError(.refused, "the file is a database of another kind, or of a newer version of this library")
@@ -118,15 +120,14 @@ struct SQLiteFile: Sendable {
         try database.execute(
             sql: "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)"
         )
+        return true
     }
 
-    /// Ends the leases of an earlier start of the machine.
-    private func beginBoot(_ database: Database) throws {
+    /// Ends the leases of an earlier start of the machine, and adds the step to the numbers. A process that may not read the identity of the start adds
+    /// it whenever it opens the file.
+    private func beginBoot(_ database: Database, isNew: Bool) throws {
         var content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
-        if let boot, content.boot != boot {
-            let isAnother = content.boot != nil
-            try content.begin(boot: boot, step: isAnother ? Self.step : 0)
-        }
+        if boot == nil || content.boot != boot { try content.begin(boot: boot, step: isNew ? 0 : Self.step) }
         try content.endLeasesOfEarlierBoots()
         try content.save()
     }

@@ -23,8 +23,9 @@ internal import TaskControl
 /// past its end removes its entries. Leases of an earlier start of the machine are over. Where a process may not read the identity of the start,
 /// such a lease ends at the latest one duration after the start.
 ///
-/// The shortest lease is 100 ms. The revision increases by 2³² when the machine has been started again: a power failure can take back the last
-/// transactions, and the numbers of those are not given twice. The revision of a new file is the number of seconds since 2001, times 2²⁰: after a file
+/// The shortest lease is 100 ms. The revision increases by 2²⁴ when the machine has been started again: a power failure can take back the last
+/// transactions, and the numbers of those are not given twice. A process that may not read the identity of the start takes each opening of the file for
+/// a start, as far as the revision is concerned. The revision of a new file is the number of seconds since 2001, times 2²⁰: after a file
 /// was lost, the tokens of the new one are greater. The calendar is read for this number only, and not for leases. Every answer has the term 0.
 ///
 /// ## Locks

@@ -46,6 +46,28 @@ import Testing
         #expect(try await levels(fixture.file()).later == [2, 1])
     }
 
+    @Test func aProcessThatMayNotReadTheStartOfTheMachineContinuesAfterAllNumbers() async throws {
+        let fixture = try SQLiteFixture()
+        var last: Int64 = 0
+        // A process that knows the start does not synchronize each commit, so that the last of them can be lost before the next process opens the file.
+        for boot in ["first", nil, nil, "first", "second", nil] {
+            fixture.restart(as: boot, now: .seconds(1))
+            let isSame = boot == "first" && last > 0
+            let next = try await fixture.store().put("a")
+            #expect(next - last == (last == 0 ? 2 : isSame ? 1 : 1 << 24 + 1))
+            last = next
+        }
+    }
+
+    @Test func aNewFileHasNoStep() async throws {
+        let fixture = try SQLiteFixture()
+        fixture.restart(as: nil, now: .seconds(1))
+        #expect(try await fixture.store(firstRevision: 100).put("a") == 101)
+        // The identity was not known, so that this can be another start.
+        fixture.restart(as: "first", now: .seconds(1))
+        #expect(try await fixture.store().put("a") == 102 + 1 << 24)
+    }
+
     @Test func aFileThatReplacesALostOneGivesGreaterTokens() async throws {
         let fixture = try SQLiteFixture()
         let start = Date(timeIntervalSinceReferenceDate: 8e8)
