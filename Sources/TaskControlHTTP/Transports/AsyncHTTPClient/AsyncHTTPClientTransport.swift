@@ -152,12 +152,16 @@ extension HTTPClient.Configuration {
     /// - An idle connection is closed after 45 seconds (`connectionPool.idleTimeout`), before the 60 seconds at which
     ///   many load balancers close it.
     /// - Bodies are decompressed from gzip and deflate, without a limit, since a body is read part by part.
+    ///
+    /// It uses HTTP/1.1, where `URLSession` also uses HTTP/2 (`httpVersion`): AsyncHTTPClient ends the process when a server resets an HTTP/2 stream
+    /// at certain moments (its issue 922, open in version 1.36). With a version that has the correction, set `httpVersion` to `.automatic`.
     public static var taskControl: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: Timeout(connect: .seconds(60), read: .seconds(60)),
             decompression: .enabled(limit: .none)
         )
+        configuration.httpVersion = .http1Only
         configuration.connectionPool.idleTimeout = .seconds(45)
         configuration.connectionPool.retryConnectionEstablishment = false
         return configuration

@@ -1,5 +1,7 @@
 #if AsyncHTTPClient
 internal import AsyncHTTPClient
+internal import Foundation
+internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
@@ -49,6 +51,12 @@ extension HTTPClientError: RefusedConnection {
         default: false
         }
     }
+}
+
+/// The only address of the host, which the URL names, has refused the connection. (Of an address that was found by name, NIO tells a
+/// `NIOConnectionError`.)
+extension IOError: RefusedConnection {
+    var isRefusedConnection: Bool { errnoCode == ECONNREFUSED }
 }
 
 /// No address of the host has accepted a connection, or the host has no address.
