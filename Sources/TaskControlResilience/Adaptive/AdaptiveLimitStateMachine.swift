@@ -125,7 +125,8 @@ struct AdaptiveLimitStateMachine: Sendable {
                 end = start + configuration.shortestWindow
             }
             if now >= start {
-                let reference = 1.3 * (experiment?.mean ?? latestMean ?? .infinity)
+                let usual = experiment.map { min($0.mean, baseline ?? $0.mean) } ?? latestMean
+                let reference = 1.3 * (usual ?? .infinity)
                 window.add(seconds, running: running, isFull: running >= limit, reference: reference)
                 restartIfSlower(at: now)
             }
@@ -174,7 +175,9 @@ struct AdaptiveLimitStateMachine: Sendable {
     private mutating func endWindow(at now: Duration) {
         let calls = window.count + window.drops
         let isLast = now >= start + configuration.longestWindow
-        guard now >= end, calls >= configuration.fewestCalls, calls >= nextLook || isLast else { return }
+        // The end of the patience is a decision, so it does not wait for the next look: in mild overload that would be seconds later.
+        let isDue = calls >= nextLook || now >= start + configuration.patience
+        guard now >= end, calls >= configuration.fewestCalls, isDue else { return }
         nextLook = max(calls + configuration.fewestCalls, calls + calls / 4)
         let dropped = Double(window.drops) / Double(calls)
         if dropped > 0.5 {
@@ -214,8 +217,8 @@ struct AdaptiveLimitStateMachine: Sendable {
             return summary.error <= (baseline == nil ? 0.025 : 0.015) * summary.mean || !hasPatience
         }
         guard let baseline else {
-            // A few calls that take long by chance look like many that run. Where the limit stops calls, there is no time to wait for more.
-            return window.isOftenFull || window.count >= configuration.enoughCalls || !hasPatience
+            // A few calls that take long by chance look like many that run. Near the limit, there is no time to wait for more.
+            return 2 * summary.running >= Double(limit) || window.count >= configuration.enoughCalls || !hasPatience
         }
         // A queue that leaves no doubt must not grow until the window is over.
         if summary.low > 1.5 * baseline, 2 * window.count >= configuration.enoughCalls { return true }
