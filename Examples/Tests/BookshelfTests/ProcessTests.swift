@@ -23,7 +23,8 @@ struct ProcessTests {
     }
 
     @Test func aServerThatIsNotThereIsOneLineThatSaysWhatToDo() async throws {
-        let address = try await BookServer.whileRunning { $0.address }
+        let port = try ClosedPort()
+        let address = port.address
         for command in [
             ["list"], ["list", "--all", "--callbacks"], ["search", "emma"], ["watch"], ["add", "A", "--author", "B"],
         ] {
@@ -38,6 +39,7 @@ struct ProcessTests {
                 "\(command)"
             )
         }
+        withExtendedLifetime(port) {}
     }
 
     @Test func whatItFindsGoesToStandardOutput() async throws {
