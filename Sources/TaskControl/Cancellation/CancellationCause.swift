@@ -12,7 +12,7 @@
 /// `Task.cancellationCause` returns the cause inside the cancelled task. The first cause counts: a task that was replaced under its key keeps that
 /// cause when its store is closed later.
 ///
-/// Swift has no cancellation reasons yet; the discussion of SE-0526 names them as a future direction. A `switch` over a cause needs an `@unknown
+/// No release of Swift has cancellation reasons; SE-0526, which is accepted, brings one for its own deadlines. A `switch` over a cause needs an `@unknown
 /// default`.
 @nonexhaustive
 public enum CancellationCause: Hashable, Sendable, Codable {
