@@ -218,7 +218,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
         guard let baseline else {
             // A few calls that take long by chance look like many that run. Near the limit, there is no time to wait for more.
-            return 2 * summary.running >= Double(limit) || window.count >= configuration.enoughCalls || !hasPatience
+            return 2 * window.mostRunning >= limit || window.count >= configuration.enoughCalls || !hasPatience
         }
         // A queue that leaves no doubt must not grow until the window is over.
         if summary.low > 1.5 * baseline, 2 * window.count >= configuration.enoughCalls { return true }

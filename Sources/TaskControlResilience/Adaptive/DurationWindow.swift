@@ -30,6 +30,8 @@ struct DurationWindow: Sendable {
     private(set) var drops = 0
     private var full = 0
     private var running = 0
+    /// The largest number of calls that ran when a call began.
+    private(set) var mostRunning = 0
     /// Of each of the latest 16 calls, whether it took longer than the reference: the latest call is the lowest bit.
     private var slower: UInt16 = 0
     private var buckets = [Bucket](repeating: Bucket(), count: Self.octaves.count * Self.perOctave)
@@ -58,6 +60,7 @@ struct DurationWindow: Sendable {
         buckets[index].sumOfSquares += seconds * seconds
         count += 1
         self.running += running
+        mostRunning = max(mostRunning, running)
         full += isFull ? 1 : 0
     }
 
@@ -68,7 +71,7 @@ struct DurationWindow: Sendable {
 
     mutating func removeAll() {
         for index in buckets.indices { buckets[index] = Bucket() }
-        (count, drops, full, running) = (0, 0, 0, 0)
+        (count, drops, full, running, mostRunning) = (0, 0, 0, 0, 0)
         slower = 0
     }
 
