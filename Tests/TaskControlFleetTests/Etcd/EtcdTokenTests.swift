@@ -22,13 +22,18 @@ struct EtcdTokenTests {
             _ = try await store.transact(StoreTransaction(success: [.put(key, Data([UInt8(value)]))]))
             try await EtcdServer.invalidateTokens()
             #expect(try await store.read(.key(key)).entries.map(\.value) == [Data([UInt8(value)])])
-            try await EtcdServer.invalidateTokens()
-            let revision = try await store.read(.key(key)).revision
-            try await EtcdServer.invalidateTokens()
-            struct Enough: Error {}
-            await #expect(throws: Enough.self) {
-                try await store.watch(.key(key), after: revision) { _ in throw Enough() }
-            }
+            try await readAndWatch(key, in: store)
+        }
+    }
+
+    /// Reads a key and watches it, each with a token that the server has forgotten.
+    private func readAndWatch(_ key: String, in store: EtcdStore) async throws {
+        try await EtcdServer.invalidateTokens()
+        let revision = try await store.read(.key(key)).revision
+        try await EtcdServer.invalidateTokens()
+        struct Enough: Error {}
+        await #expect(throws: Enough.self) {
+            try await store.watch(.key(key), after: revision) { _ in throw Enough() }
         }
     }
 
@@ -66,13 +71,7 @@ struct EtcdTokenTests {
         let store = EtcdStore(endpoints: EtcdServer.endpoints, credentials: credentials, transport: transport)
         let key = "secret/\(UUID())"
         _ = try await store.transact(StoreTransaction(success: [.put(key, Data())]))
-        try await EtcdServer.invalidateTokens()
-        let revision = try await store.read(.key(key)).revision
-        try await EtcdServer.invalidateTokens()
-        struct Enough: Error {}
-        await #expect(throws: Enough.self) {
-            try await store.watch(.key(key), after: revision) { _ in throw Enough() }
-        }
+        try await readAndWatch(key, in: store)
         // A user with another password, one without permission, and a server that is not there.
         let refused = [
             EtcdStore(

@@ -169,9 +169,7 @@ struct LeaseAdversaryTests {
         try await inVirtualTime { sim in
             let (memory, release) = (MemoryStore(), Gate())
             let store = FaultyStore(memory)
-            let first = Task {
-                try await withLease("job", in: memory, timeToLive: Self.timeToLive) { _ in try await release.wait() }
-            }
+            let first = holdLease(in: memory, timeToLive: Self.timeToLive, until: release)
             try await Task.sleep(for: .milliseconds(100))
             let second = Task {
                 try await withLease("job", in: store, timeToLive: Self.timeToLive) { $0.token }
@@ -223,9 +221,7 @@ struct LeaseAdversaryTests {
     @Test func aDeadlineOfTheCallerEndsTheWaitAndNotTheRelease() async throws {
         try await inVirtualTime { sim in
             let (memory, release) = (MemoryStore(), Gate())
-            let first = Task {
-                try await withLease("job", in: memory, timeToLive: Self.timeToLive) { _ in try await release.wait() }
-            }
+            let first = holdLease(in: memory, timeToLive: Self.timeToLive, until: release)
             try await Task.sleep(for: .milliseconds(100))
             let error = await failure {
                 try await withDeadline(in: .seconds(20)) {

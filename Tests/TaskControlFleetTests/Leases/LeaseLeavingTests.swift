@@ -13,9 +13,7 @@ struct LeaseLeavingTests {
     @Test func noLeaseIsLeftInTheStore() async throws {
         try await inVirtualTime { sim in
             let (memory, release) = (MemoryStore(), Gate())
-            let first = Task {
-                try await withLease("job", in: memory, timeToLive: Self.timeToLive) { _ in try await release.wait() }
-            }
+            let first = holdLease(in: memory, timeToLive: Self.timeToLive, until: release)
             try await Task.sleep(for: .milliseconds(100))
             let waiter = Task {
                 try await withLease("job", in: memory, timeToLive: Self.timeToLive) { _ in }
@@ -78,9 +76,7 @@ struct LeaseLeavingTests {
     @Test func aWaiterWhoseClockFailsReceivesTheErrorOfTheClock() async throws {
         try await inVirtualTime { sim in
             let (memory, release) = (MemoryStore(), Gate())
-            let first = Task {
-                try await withLease("job", in: memory, timeToLive: Self.timeToLive) { _ in try await release.wait() }
-            }
+            let first = holdLease(in: memory, timeToLive: Self.timeToLive, until: release)
             try await Task.sleep(for: .milliseconds(100))
             let error = await failure {
                 try await withLease("job", in: memory, timeToLive: Self.timeToLive, clock: ShortClock()) { _ in }

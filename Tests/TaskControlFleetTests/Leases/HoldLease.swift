@@ -1,0 +1,11 @@
+import TaskControlFleet
+import TaskControlTesting
+
+/// Starts a task that holds the lease "job" until a gate is open.
+func holdLease(
+    in store: any CoordinationStore,
+    timeToLive: Duration,
+    until release: Gate
+) -> Task<Void, any Error> {
+    Task { try await withLease("job", in: store, timeToLive: timeToLive) { _ in try await release.wait() } }
+}
