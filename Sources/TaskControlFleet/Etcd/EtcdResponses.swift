@@ -42,7 +42,7 @@ struct EtcdRevokeResponse: Decodable, Hashable, Sendable {
 struct EtcdRangeResponse: Decodable, Hashable, Sendable {
     var header: EtcdHeader?
     var kvs: [EtcdKeyValue]?
-    /// The number of entries of the range, whatever the limit and the filters of the request.
+    /// The number of entries of the range, regardless of the limit and the filters of the request.
     var count: EtcdInteger?
 }
 

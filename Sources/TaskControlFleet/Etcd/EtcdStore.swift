@@ -27,7 +27,8 @@ public import TaskControlHTTP
 /// ## Watches
 /// All watches of a store share one connection, which watches the namespace, so that a process has one however many leases it holds. The
 /// connection is made again, from the last revision, when it ends, and when it is silent although entries of the namespace have changed, which is
-/// checked every `silenceLimit`: writes of other users of the cluster do not end it. The task of the connection has no context of a caller: neither task-locals nor a deadline.
+/// checked every `silenceLimit`: writes of other users of the cluster do not end it. The task of the connection has no context of a caller: neither
+/// task-locals nor a deadline.
 ///
 /// ## Authentication
 /// With credentials, the store obtains a token, once for all concurrent operations, and a new one when the server refuses it (by default, a
