@@ -3,9 +3,9 @@ internal import TaskControl
 extension TraceModel {
     /// As a page: what does not change, with the data in the middle, as JSON that is no script.
     func writePage<Failure: Error>(title: String, to text: inout TraceText<Failure>) throws(Failure) {
-        text.put(TracePage.head)
+        for part in TracePage.head { text.put(part) }
         try writeData(title: title, to: &text)
-        text.put(TracePage.tail)
+        for part in TracePage.tail { text.put(part) }
     }
 
     /// Bars as arrays, with their texts as numbers in a table that follows: see `Page/data.js`, which reads them.

@@ -1,0 +1,17 @@
+// Made of the files in Page by scripts/embed-trace-page; not to be changed here.
+// swift-format-ignore-file
+
+extension TracePage {
+    static let top: StaticString = #"""
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-A6i2ooxpl2V2HUAzxRqOY6PeYMBlXx3jvBDIBe7h1TQ='; script-src 'sha256-Tfb6ODLpfOThX0aeXmroS2MVN/FyC/z2XbCC2BzCLE0='; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>Trace</title>
+<style>
+"""#
+}

@@ -1,0 +1,9 @@
+// Made by scripts/embed-trace-page; not to be changed here.
+
+/// The page that a trace is written as.
+enum TracePage {
+    /// The parts that are written before the data of a trace, in this order.
+    static let head: [StaticString] = [top, style, middle]
+    /// The parts that are written after the data, in this order.
+    static let tail: [StaticString] = [opening, data, rows, view, frame, tip, input, main, closing]
+}
