@@ -19,6 +19,15 @@ package enum Schedules {
         return window(window, of: fullSize(max(1, all / parts), inDebug: width * times), within: all)
     }
 
+    /// Returns the cases of a test that takes seconds for each: all of them in an optimized build, and a window of them in a debug build.
+    package static func cases<Case>(_ all: [Case], inDebug width: Int) -> [Case] {
+        let cases = fullSize(
+            0..<UInt64(all.count),
+            inDebug: window(window, of: UInt64(width), within: UInt64(all.count))
+        )
+        return cases.map { all[Int($0)] }
+    }
+
     /// Whether a test runs all seeds, and so sees all that they show.
     package static var areAll: Bool { fullSize(parts == 1, inDebug: false) }
 

@@ -14,7 +14,7 @@ func inVirtualTime(
     Diagnostics.keepQuiet()
     try await offThePool {
         try simulate(
-            seeds: Schedules.seeds(count, inDebug: 8),
+            seeds: Schedules.seeds(count, inDebug: 4),
             fileID: fileID,
             filePath: filePath,
             line: line,

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlHTTP
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .tags(.large))
 struct HostTableTests {
     private let budgets = HostTable<RetryBudget>(\.hostUse)
     private let policies = HostTable<ResiliencePolicy>(\.hostUse)
@@ -53,6 +53,9 @@ struct HostTableTests {
 
     // MARK: Policies
 
+    /// Enough hosts to evict each that may be evicted: a table has room for 64.
+    private static let manyHosts = fullSize(1_000, inDebug: 200)
+
     private func policy(_ host: String) -> ResiliencePolicy {
         let clock = clock
         return policies.value(of: host) { host in
@@ -76,7 +79,7 @@ struct HostTableTests {
     @Test func aBreakerThatRefusesCallsStaysAmongAnyNumberOfHosts() async {
         let down = policy("down")
         await fail(down)
-        for number in 0..<1_000 { _ = policy("\(number)") }
+        for number in 0..<Self.manyHosts { _ = policy("\(number)") }
         #expect(policy("down").breaker === down.breaker)
     }
 
@@ -119,11 +122,11 @@ struct HostTableTests {
             }
         }
         try await gate.waitForWaiters()
-        for number in 0..<1_000 { _ = policy("\(number)") }
+        for number in 0..<Self.manyHosts { _ = policy("\(number)") }
         #expect(policy("busy").breaker === kept.withLock(\.self))
         gate.open()
         try await call.value
-        for number in 0..<1_000 { _ = policy("\(number)") }
+        for number in 0..<Self.manyHosts { _ = policy("\(number)") }
         #expect(policy("busy").breaker !== kept.withLock(\.self))
     }
 
@@ -134,7 +137,7 @@ struct HostTableTests {
             await clock.advance(by: .seconds(10))
         }
         #expect(struggling.throttle?.refusalProbability ?? 0 > 0)
-        for number in 0..<1_000 { _ = policy("\(number)") }
+        for number in 0..<Self.manyHosts { _ = policy("\(number)") }
         #expect(policy("struggling").throttle === struggling.throttle)
     }
 }

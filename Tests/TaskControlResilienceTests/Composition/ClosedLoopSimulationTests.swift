@@ -118,7 +118,7 @@ struct ClosedLoopSimulationTests {
         sim.expect(breaker.state != .halfOpen && limiter.running == 0 && limiter.waiterCount == 0, "no call is running")
     }
 
-    @Test(arguments: LoadScenario.allCases)
+    @Test(arguments: Schedules.cases(LoadScenario.allCases, inDebug: 2))
     func theLoopIsStable(in scenario: LoadScenario) async throws {
         try await offThePool {
             try simulate(seeds: Schedules.seeds(1_000, inDebug: 1), maxSteps: 4_000_000) {

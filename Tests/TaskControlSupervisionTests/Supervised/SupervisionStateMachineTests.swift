@@ -16,7 +16,7 @@ struct SupervisionStateMachineTests {
     @Test(arguments: SupervisionStrategy.allCases, RestartRule.allCases)
     func longRandomSequencesKeepTheRulesAndEnd(_ strategy: SupervisionStrategy, _ rule: RestartRule) {
         var random = SeededGenerator(seed: 7)
-        for program in 0..<fullSize(20_000, inDebug: 300) {
+        for program in 0..<fullSize(20_000, inDebug: 150) {
             var driver = SupervisionDriver(
                 strategy,
                 children: 1 + program % 4,

@@ -10,7 +10,7 @@ struct FlightStateMachineTests {
     @Test(arguments: [
         (
             runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
-            depth: fullSize(12, inDebug: 8)
+            depth: fullSize(12, inDebug: 7)
         ),
         (
             runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
@@ -26,7 +26,7 @@ struct FlightStateMachineTests {
         ),
         (
             runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9], nesting: false,
-            depth: fullSize(9, inDebug: 7)
+            depth: fullSize(9, inDebug: 6)
         ),
     ])
     func everyShortSequenceAgreesWithTheModel(

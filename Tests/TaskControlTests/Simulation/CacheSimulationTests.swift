@@ -39,7 +39,7 @@ struct CacheSimulationTests {
                 let program = (0..<3).map { _ in (0..<4).map { _ in Operation(&random) } }
                 let plans = (0..<5).map { _ in CacheWorld.Work.allCases.randomElement(using: &random)! }
                 let policy = CacheWorld.policy(&random)
-                try simulate(seeds: Schedules.seeds(1_000, inDebug: 5)) { sim in
+                try simulate(seeds: Schedules.seeds(1_000, inDebug: 3)) { sim in
                     sim.note("program \(number): \(program), \(plans), \(policy)")
                     let world = CacheWorld(sim, capacity: capacity, plans: plans, policy)
                     await withTaskGroup { group in

@@ -20,7 +20,7 @@ struct OwnerSimulationTests {
         for number in 0..<100 as Range<UInt64> {
             let program = OwnerProgram(seed: number, for: make())
             do {
-                try simulate(seeds: Schedules.seeds(1_000, inDebug: 5)) { sim in
+                try simulate(seeds: Schedules.seeds(1_000, inDebug: 3)) { sim in
                     try await program.run(sim, make(), isTold: false)
                 }
             } catch let failure as SimulationFailure {

@@ -65,7 +65,7 @@ struct QueueSimulationTests {
         try await offThePool {
             for number in 0..<100 as Range<UInt64> {
                 let program = Program(seed: number, for: face)
-                try simulate(seeds: Schedules.seeds(1_000, inDebug: 5)) { sim in
+                try simulate(seeds: Schedules.seeds(1_000, inDebug: 3)) { sim in
                     sim.note("program \(number) for \(face)")
                     try await program.run(sim, face)
                 }

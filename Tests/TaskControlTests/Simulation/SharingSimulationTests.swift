@@ -15,7 +15,7 @@ struct SharingSimulationTests {
             for number in 0..<100 as Range<UInt64> {
                 var random = SeededGenerator(seed: number)
                 let program = makeProgram(&random)
-                try simulate(seeds: Schedules.seeds(1_000, inDebug: 5)) { sim in
+                try simulate(seeds: Schedules.seeds(1_000, inDebug: 3)) { sim in
                     sim.note("program \(number): \(program)")
                     try await run(sim, program)
                 }
