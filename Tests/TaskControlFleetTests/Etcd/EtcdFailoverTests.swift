@@ -47,7 +47,8 @@ struct EtcdFailoverTests {
     private func store(_ members: Member..., calls: Locked<[String]>) -> EtcdStore {
         EtcdStore(
             endpoints: members.indices.map { URL(string: "http://m\($0)")! },
-            transport: MemberTransport(members: members, calls: calls)
+            transport: MemberTransport(members: members, calls: calls),
+            clock: TestClock()
         )
     }
 

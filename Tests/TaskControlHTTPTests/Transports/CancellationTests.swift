@@ -80,7 +80,12 @@ struct CancellationTests {
 
     @Test(arguments: TransportUnderTest.allCases)
     func withinAnUpload(_ kind: TransportUnderTest) async throws {
-        let server = try RawServer { connection, _ in connection.waitUntilClosed() }
+        let isCancelled = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection, _ in
+            // It reads nothing until then: the upload would go on at full speed while the test waits for a thread.
+            isCancelled.wait()
+            connection.waitUntilClosed()
+        }
         let transport = kind.make()
         var request = URLRequest(url: server.url())
         request.httpMethod = "PUT"
@@ -89,6 +94,7 @@ struct CancellationTests {
         try await server.log.wait { $0.requests.count == 1 }
         task.cancel()
         #expect(await thrown { try await task.value } is CancellationError)
+        isCancelled.signal()
         try await server.log.wait { $0.live == 0 }
     }
 

@@ -130,15 +130,21 @@ struct UploadTests {
 
     @Test(arguments: TransportUnderTest.allCases)
     func theServerMayAnswerBeforeItHasReadAll(_ kind: TransportUnderTest) async throws {
+        let isAnswered = DispatchSemaphore(value: 0)
         let server = try RawServer { connection, _ in
             try connection.respond(413, [("Connection", "close")], body: Array("too much".utf8))
+            // It reads nothing until then: the upload would go on at full speed while the answer waits for a thread.
+            isAnswered.wait()
             connection.waitUntilClosed()
         }
         let transport = kind.make()
         var request = URLRequest(url: server.url())
         request.httpMethod = "PUT"
         let upload = HTTPTransportRequest(request, body: .stream(length: nil) { PatternStream(1 << 40) })
-        #expect(try await transport.withResponse(to: upload) { $0.head.statusCode } == 413)
+        do {
+            defer { isAnswered.signal() }
+            #expect(try await transport.withResponse(to: upload) { $0.head.statusCode } == 413)
+        }
         try await server.log.wait { $0.live == 0 }
     }
 

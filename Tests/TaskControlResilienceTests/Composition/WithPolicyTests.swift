@@ -189,10 +189,10 @@ struct WithPolicyTests {
 
     @Test func theOperationRunsInTheCallersIsolation() async throws {
         @MainActor func call(_ policy: ResiliencePolicy) async throws {
-            try await withPolicy(policy) { MainActor.assertIsolated() }
+            try await withPolicy(policy, clock: clock) { MainActor.assertIsolated() }
         }
         try await call(ResiliencePolicy())
-        var policy = ResiliencePolicy.standard()
+        var policy = ResiliencePolicy.standard(clock: clock)
         policy.hedging = ResiliencePolicy.Hedging(after: .fixed(.seconds(60)))
         try await call(policy)
     }
