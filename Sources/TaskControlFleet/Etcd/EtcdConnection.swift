@@ -2,11 +2,11 @@ import Foundation
 import TaskControl
 import TaskControlHTTP
 
-/// Sends requests to the members of a cluster: chooses endpoints, adds the token, and interprets failures.
+/// Sends the requests of an ``EtcdStore`` to the members of its cluster: chooses the endpoint, adds the token, and classifies failures.
 final class EtcdConnection: Sendable {
-    /// Whether a request may be executed twice.
+    /// Whether a request may be sent again although it may have been executed.
     enum Repetition: Sendable {
-        /// A failure is answered by the next endpoint.
+        /// After every failure of the network, the request is sent to the next endpoint.
         case allowed
         /// The request is sent again only if it was certainly not executed.
         case refused
@@ -24,7 +24,8 @@ final class EtcdConnection: Sendable {
     private let rotation: Locked<EtcdEndpointRotation>
     private let tokens = EtcdTokens()
 
-    /// - Parameter maxResponse: The largest response, and message of a stream, in bytes. By default many times the limit of a request, 1.5 MiB.
+    /// - Parameter maxResponse: The maximum size of a response, and of each message of a stream, in bytes. By default 64 MiB, many times the size
+    ///   that etcd accepts for a request (1.5 MiB).
     init(
         endpoints: [URL],
         credentials: EtcdCredentials?,
@@ -47,7 +48,7 @@ final class EtcdConnection: Sendable {
 
     // MARK: Requests
 
-    /// Sends a request to one endpoint after another until one has executed it.
+    /// Sends a request to one endpoint after another until an endpoint has executed the request, and returns its response.
     ///
     /// - Throws: `StoreError`; `CancellationError` if the caller is cancelled.
     func send<Response: Decodable & Sendable>(
@@ -110,13 +111,14 @@ final class EtcdConnection: Sendable {
         throw (unknown ?? last).storeError
     }
 
-    /// Returns the time limit of the next attempt, which leaves an equal part of the caller's time to each of the endpoints that are left.
+    /// Returns the time limit of the next attempt: an equal share of the caller's remaining time for each endpoint that has not been tried, and at
+    /// most the limit of an attempt.
     private func share(of endpoints: Int) -> Duration {
         guard let remaining = Task.currentDeadline?.remaining else { return attemptTimeout }
         return min(attemptTimeout, max(.milliseconds(1), remaining / endpoints))
     }
 
-    /// The progress of an attempt.
+    /// The progress of one attempt to send a request to one endpoint.
     private struct Progress {
         var hasBegun = false
         /// Whether a part of the body was sent.
@@ -125,10 +127,10 @@ final class EtcdConnection: Sendable {
         var isAnswered = false
     }
 
-    /// Sends a request to one endpoint.
+    /// Sends a request to one endpoint, and decodes its response.
     ///
-    /// A caller that is cancelled before the endpoint has answered lets later operations begin with the next endpoint: its deadline may be shorter
-    /// than the time limit of an attempt, and a member that hangs would be asked first by all of them.
+    /// If the caller is cancelled before the endpoint has answered, later operations begin with the next endpoint. The caller's deadline may be
+    /// shorter than the time limit of an attempt: without this rule, all of those operations would try an endpoint that does not answer first.
     ///
     /// - Throws: `EtcdFailure`; `CancellationError` if the caller is cancelled.
     private func attempt<Response: Decodable & Sendable>(
@@ -167,7 +169,7 @@ final class EtcdConnection: Sendable {
         }
     }
 
-    /// Runs an attempt with its time limit.
+    /// Runs an attempt with a time limit, and converts its error to an `EtcdFailure`.
     private func limited<Value: Sendable>(
         _ limit: Duration,
         _ progress: Locked<Progress>,
@@ -219,9 +221,10 @@ final class EtcdConnection: Sendable {
 
     // MARK: Tokens
 
-    /// Returns the token for the next attempt; `nil`: there are no credentials.
+    /// Returns the token for the next attempt; `nil` if the store has no credentials.
     ///
-    /// - Parameter unknown: A failure of an earlier attempt, which is thrown if there is no token.
+    /// - Parameter unknown: The failure of an earlier attempt that may have executed the request. If no token can be obtained, this failure is thrown
+    ///   instead of that of the authentication.
     private func token(after unknown: EtcdFailure? = nil) async throws -> EtcdTokens.Token? {
         guard let credentials else { return nil }
         do {
@@ -265,12 +268,13 @@ final class EtcdConnection: Sendable {
 
     // MARK: Streams
 
-    /// Sends a request to one endpoint, and passes on the messages of its stream as they arrive.
+    /// Sends a request to one endpoint, and calls a closure with each message of the response as it arrives.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - receive: Receives a message.
-    /// - Throws: `EtcdFailure`, also at the end of the stream; the error of `receive`; `StoreError` if there is no token; `CancellationError`.
+    ///   - receive: Called with each message.
+    /// - Throws: `EtcdFailure` if the request fails or the stream ends; `StoreError` if the request cannot be encoded; the error of `receive`;
+    ///   `CancellationError`.
     func stream<Message: Decodable & Sendable>(
         _ path: String,
         _ message: some Encodable,
@@ -316,10 +320,10 @@ final class EtcdConnection: Sendable {
         return result
     }
 
-    /// Returns the token for a stream; `nil`: there are no credentials.
+    /// Returns the token for a stream; `nil` if the store has no credentials.
     func streamToken() async throws -> EtcdTokens.Token? { try await token() }
 
-    /// Forgets the token that a stream was refused with.
+    /// Discards the token with which etcd has refused a stream.
     func refuse(_ token: EtcdTokens.Token) { tokens.refuse(token) }
 }
 
@@ -329,8 +333,9 @@ extension URL {
 }
 
 extension UploadEndpointBody {
-    /// A body that is not sent again, also not by the layers below: libcurl repeats a POST when a connection that was kept turns out to be closed,
-    /// although the server can have executed the request, and transports send the body to the server that a redirect names.
+    /// Creates a body that can be read only once, so that the HTTP client does not send it again either. libcurl repeats a POST when a reused
+    /// connection turns out to be closed, although the server may have executed the request; and transports send the body again when they follow a
+    /// redirect.
     fileprivate static func sentOnce(_ data: Data) -> UploadEndpointBody {
         let isFirst = Locked(true)
         return .stream(length: Int64(data.count)) {

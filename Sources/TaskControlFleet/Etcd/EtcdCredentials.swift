@@ -2,7 +2,7 @@
 ///
 /// The user needs the permission to read and write all keys of the store's namespace.
 ///
-/// Its description shows neither the name nor the password.
+/// ``description`` and `dump` show neither the name nor the password.
 public struct EtcdCredentials: Sendable, CustomStringConvertible, CustomReflectable {
     let user: String
     let password: String
@@ -17,7 +17,7 @@ public struct EtcdCredentials: Sendable, CustomStringConvertible, CustomReflecta
         self.password = password
     }
 
-    /// A text without the name and the password.
+    /// The name of the type. It contains neither the user nor the password.
     public var description: String { "EtcdCredentials(…)" }
 
     /// A mirror without children, so that `dump` does not show the password.

@@ -1,4 +1,5 @@
-/// The order in which the endpoints of a cluster are tried: the one that answered last comes first.
+/// The order in which the endpoints of a cluster are tried: first the endpoint that is in use, then the endpoints after it in the given array, and
+/// then those before it.
 struct EtcdEndpointRotation: Hashable, Sendable {
     private let count: Int
     private(set) var current = 0
@@ -6,10 +7,10 @@ struct EtcdEndpointRotation: Hashable, Sendable {
     /// - Parameter count: The number of endpoints.
     init(count: Int) { self.count = count }
 
-    /// The endpoints of one operation, in the order in which it tries them.
+    /// The indices of all endpoints, in the order in which an operation tries them.
     var order: [Int] { (0..<count).map { (current + $0) % count } }
 
-    /// Lets later operations begin with the next endpoint, unless one of them has moved on already.
+    /// Moves on to the endpoint after one that has failed. Does nothing if a concurrent operation has already moved on.
     mutating func failed(_ endpoint: Int) {
         if endpoint == current, count > 0 { current = (current + 1) % count }
     }

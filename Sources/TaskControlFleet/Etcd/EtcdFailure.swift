@@ -1,15 +1,15 @@
 import Foundation
 import TaskControlHTTP
 
-/// The failure of one attempt of a request.
+/// The failure of one attempt to send a request to one endpoint of etcd.
 struct EtcdFailure: Error, Hashable, Sendable {
-    /// The kind of a failure, which decides what follows.
+    /// The kind of a failure, which decides whether the request is sent again and which error is thrown.
     enum Kind: Hashable, Sendable {
-        /// The request was not executed: another endpoint may execute it.
+        /// The request was certainly not executed, and another endpoint may be able to execute it.
         case notExecuted
         /// The request may have been executed.
         case unknown
-        /// The token was refused, and nothing was executed: a new one may be accepted.
+        /// The server refused the token, and did not execute the request. It may accept a new token.
         case tokenRefused
         /// The server does not authenticate its clients.
         case authenticationNotEnabled
@@ -17,9 +17,9 @@ struct EtcdFailure: Error, Hashable, Sendable {
         case leaseNotFound
         /// The user does not exist, has another password, or lacks a permission.
         case unauthorized
-        /// The server refuses the request, and so would others.
+        /// The server refused the request, as other members of the cluster would.
         case refused
-        /// A message of a stream is longer than the limit, and would be so again.
+        /// A message of a stream is longer than the limit. A new stream from the same revision would receive the same message.
         case tooLong
     }
 
@@ -31,7 +31,7 @@ struct EtcdFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The error for the caller.
+    /// The error that the operation of the store throws for this failure.
     var storeError: StoreError {
         switch kind {
         case .notExecuted: StoreError(.unavailable, message)
@@ -48,7 +48,7 @@ struct EtcdFailure: Error, Hashable, Sendable {
 extension EtcdFailure {
     private static let notTheGateway = "this is not the JSON gateway of etcd 3.4 or later"
 
-    /// Creates the failure that a response with the status of an error describes.
+    /// Creates the failure that an HTTP response with an error status describes.
     init(status: Int, body: Data) {
         if let response = try? JSONDecoder().decode(EtcdErrorResponse.self, from: body), let code = response.code {
             self.init(code: code, message: response.message ?? "")
@@ -68,11 +68,11 @@ extension EtcdFailure {
         }
     }
 
-    /// Creates the failure of an error of etcd.
+    /// Creates the failure for an error that etcd has returned.
     ///
     /// - Parameters:
-    ///   - code: The code of gRPC.
-    ///   - message: The message of the server.
+    ///   - code: The status code of gRPC.
+    ///   - message: The error message of the server.
     init(code: Int, message: String) {
         let shown = Self.shown(message)
         let text = shown ?? "code \(code)"
@@ -97,7 +97,7 @@ extension EtcdFailure {
         }
     }
 
-    /// Creates the failure that a canceled watch gives as its reason.
+    /// Creates the failure for the reason with which etcd has cancelled a watch.
     init(cancelReason reason: String) {
         // "rpc error: code = PermissionDenied desc = etcdserver: permission denied"
         let code =
@@ -113,7 +113,7 @@ extension EtcdFailure {
         self.init(code: code, message: reason)
     }
 
-    /// The messages that say more than their code.
+    /// Returns the kind of an error whose message is more specific than its gRPC status code; `nil` for other messages.
     ///
     /// Sources: etcd 3.4 and 3.5, `etcdserver/api/v3rpc/rpctypes/error.go`, `etcdserver/errors.go`, `raft/raft.go`, `auth/store.go`.
     private static func kind(ofMessage message: String) -> Kind? {
@@ -136,7 +136,8 @@ extension EtcdFailure {
         }
     }
 
-    /// The part of a message that etcd itself has written, all of which are constants. Texts of other layers can repeat what was sent.
+    /// Returns the part of an error message that etcd itself has written; `nil` if there is none. etcd's own messages are constants. Messages of
+    /// other components can contain keys, values or credentials of the request, and are not shown.
     private static func shown(_ message: String) -> String? {
         for beginning in ["etcdserver: ", "auth: ", "mvcc: ", "raft proposal "] {
             if let range = message.range(of: beginning) { return String(message[range.lowerBound...].prefix(120)) }
@@ -148,11 +149,11 @@ extension EtcdFailure {
 // MARK: Errors of the network
 
 extension EtcdFailure {
-    /// Creates the failure of an error of the transport.
+    /// Creates the failure for an error that the HTTP transport has thrown.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - hasBody: Whether the transport has passed on a part of the request's body.
+    ///   - hasSent: Whether the transport has sent a part of the request's body.
     init(transport error: any Error, hasSent: Bool) {
         // An error of a transport can contain the URL and the headers of the request.
         let text = (error as? URLError).map { "URLError \($0.errorCode)" } ?? "\(type(of: error))"

@@ -1,21 +1,22 @@
 import Foundation
 
-/// The keys of a store in etcd: each has the namespace before it, and ranges are given by their first key and the key after their last.
+/// Converts keys, ranges and transactions of an ``EtcdStore`` to etcd's messages, and etcd's responses to entries. Each key in etcd begins with the
+/// store's namespace; a range in etcd is its first key and the key after its last.
 struct EtcdKeys: Hashable, Sendable {
     private let namespace: String
 
     init(namespace: String) { self.namespace = namespace }
 
-    /// Returns the key as etcd has it.
+    /// Returns a key of the store with the namespace before it, as UTF-8.
     func data(_ key: String) -> Data { Data((namespace + key).utf8) }
 
-    /// Returns the key without the namespace. Bytes that are not UTF-8 are replaced.
+    /// Returns a key of etcd without the namespace. Bytes that are not UTF-8 are replaced by U+FFFD.
     func key(_ data: Data) -> String { String(decoding: data.dropFirst(namespace.utf8.count), as: UTF8.self) }
 
-    /// The keys of the namespace.
+    /// The range of all keys of the namespace.
     var all: (key: Data, end: Data?) { bounds(.prefix("")) }
 
-    /// Returns the first key of a range, and the key after its last; `nil`: it is one key.
+    /// Returns the first key of a range, and the key after its last one; `end` is `nil` if the range is a single key.
     func bounds(_ keys: StoreRange.Keys) -> (key: Data, end: Data?) {
         switch keys {
         case .key(let key): return (data(key), nil)
@@ -67,7 +68,7 @@ extension EtcdKeys {
 // MARK: Transactions
 
 extension EtcdKeys {
-    /// - Throws: `StoreError` for an entry of a lease that cannot exist.
+    /// - Throws: `StoreError` for an entry with the lease ID 0, which stands for no lease in etcd.
     func request(_ transaction: StoreTransaction) throws -> EtcdTransactionRequest {
         EtcdTransactionRequest(
             compare: transaction.comparisons.map(compare),
@@ -106,7 +107,8 @@ extension EtcdKeys {
         }
     }
 
-    /// - Throws: `StoreError` for an answer that does not fit the transaction.
+    /// - Throws: `StoreError` with the reason `ambiguous` if the number of etcd's results differs from the number of operations, or the revision is
+    ///   missing.
     func result(
         _ response: EtcdTransactionResponse,
         of transaction: StoreTransaction
@@ -130,7 +132,7 @@ extension EtcdKeys {
 }
 
 extension StoreTransaction {
-    /// Whether the transaction changes nothing, so that it may be executed twice.
+    /// Whether the transaction only reads, so that it may be executed twice.
     var isReading: Bool {
         (success + failure).allSatisfy { operation in
             if case .read = operation { true } else { false }

@@ -3,7 +3,7 @@ import Foundation
 // The messages that etcd's JSON gateway receives: keys and values are base64, 64-bit integers are texts, enumerations are names. The names are those of
 // etcd's protocol (`etcd/api/etcdserverpb/rpc.proto`), in snake case.
 
-/// A 64-bit integer as the gateway writes it: as a text. A number is read as well.
+/// A 64-bit integer in etcd's JSON, where it is a string. A JSON number is decoded as well.
 struct EtcdInteger: Hashable, Codable, Sendable, ExpressibleByIntegerLiteral {
     let value: Int64
 
@@ -30,7 +30,7 @@ struct EtcdInteger: Hashable, Codable, Sendable, ExpressibleByIntegerLiteral {
     }
 }
 
-/// The body of a request whose message has no fields.
+/// The body of a request that has no fields.
 struct EtcdEmptyRequest: Encodable, Hashable, Sendable {}
 
 struct EtcdAuthenticateRequest: Encodable, Hashable, Sendable {
@@ -42,7 +42,7 @@ struct EtcdGrantRequest: Encodable, Hashable, Sendable {
     var TTL: EtcdInteger
 }
 
-/// The body of a request that names a lease: a renewal and a revocation.
+/// The body of a request to renew or to revoke a lease.
 struct EtcdLeaseRequest: Encodable, Hashable, Sendable {
     var ID: EtcdInteger
 }
@@ -60,7 +60,7 @@ struct EtcdRangeRequest: Encodable, Hashable, Sendable {
     var count_only: Bool?
     /// The revision at which entries are read.
     var revision: EtcdInteger?
-    /// Only entries that were put at this revision or later.
+    /// The first revision of a filter: only entries that were put at this revision or later are returned.
     var min_mod_revision: EtcdInteger?
 }
 
@@ -95,7 +95,7 @@ struct EtcdTransactionRequest: Encodable, Hashable, Sendable {
         var value: Data?
     }
 
-    /// One of its fields is set.
+    /// An operation of a transaction. Exactly one of the fields is set.
     struct Operation: Encodable, Hashable, Sendable {
         var request_range: EtcdRangeRequest?
         var request_put: EtcdPutRequest?

@@ -6,7 +6,7 @@ struct EtcdHeader: Decodable, Hashable, Sendable {
     var revision: EtcdInteger?
     var raft_term: EtcdInteger?
 
-    /// The term of the leader that the answering member knew.
+    /// The Raft term of the leader that the answering member knew; 0 if the response has none.
     var term: UInt64 { UInt64(bitPattern: raft_term?.value ?? 0) }
 }
 
@@ -31,7 +31,7 @@ struct EtcdGrantResponse: Decodable, Hashable, Sendable {
 struct EtcdKeepAliveResponse: Decodable, Hashable, Sendable {
     var header: EtcdHeader?
     var ID: EtcdInteger?
-    /// Absent: there is no such lease.
+    /// The remaining duration in seconds; `nil` if there is no such lease.
     var TTL: EtcdInteger?
 }
 
@@ -52,14 +52,14 @@ struct EtcdTransactionResponse: Decodable, Hashable, Sendable {
     }
 
     var header: EtcdHeader?
-    /// Absent: `false`.
+    /// Whether the conditions held; `nil` stands for `false`.
     var succeeded: Bool?
     var responses: [Operation]?
 }
 
 struct EtcdWatchResponse: Decodable, Hashable, Sendable {
     struct Event: Decodable, Hashable, Sendable {
-        /// Absent: `PUT`.
+        /// The type of the event; `nil` stands for `PUT`.
         var type: String?
         var kv: EtcdKeyValue?
     }
@@ -72,22 +72,22 @@ struct EtcdWatchResponse: Decodable, Hashable, Sendable {
     var events: [Event]?
 }
 
-/// A line of a stream: the answer to a renewal, or a message of a watch.
+/// A line of a streamed response: the answer to a renewal, or a message of a watch. Either the result or the error is set.
 struct EtcdStreamMessage<Message: Decodable & Sendable>: Decodable, Sendable {
     var result: Message?
     var error: EtcdErrorDetail?
 }
 
-/// The error within a stream.
+/// The error in a line of a streamed response.
 struct EtcdErrorDetail: Decodable, Hashable, Sendable {
     var grpc_code: Int?
     var message: String?
 }
 
-/// The body of a response with the status of an error.
+/// The body of an HTTP response with an error status.
 struct EtcdErrorResponse: Decodable, Hashable, Sendable {
     let message: String?
-    /// The code of gRPC.
+    /// The status code of gRPC.
     let code: Int?
 
     private enum Key: String, CodingKey { case error, message, code }

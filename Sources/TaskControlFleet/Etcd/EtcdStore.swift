@@ -9,63 +9,68 @@ public import TaskControlHTTP
 /// try await withLease("nightly", in: store) { lease in … }
 /// ```
 ///
-/// The store speaks the JSON gateway that each member of etcd 3.4 and later offers at its client URL, over an HTTP transport. Each entry is one
-/// key of etcd, below the store's namespace.
+/// The store sends its requests to the JSON gateway that each member of etcd 3.4 and later serves at its client URL, over an HTTP transport. Each
+/// entry of the store is one key in etcd, which begins with the store's namespace.
 ///
 /// ## Endpoints and failures
-/// A request goes to the endpoint that answered last, and each attempt has a time limit, which is shorter if the caller has a deadline: a request that
-/// may be repeated has an equal part of the remaining time for each endpoint that is left. If an attempt fails, the next endpoint is asked, once each:
-/// - Reads, renewals, revocations and grants are repeated after every failure of the network. (A grant that is executed twice leaves a lease without
-///   entries, which expires.)
-/// - A transaction that writes is repeated only if it was certainly not executed: the connection was refused, or the member had no leader. In all other
-///   cases the error has the reason ``StoreError/Reason/ambiguous``. Its body can be read once, so that the layers below do not repeat it either.
+/// A request goes first to the endpoint that answered last. Each attempt has a time limit, `attemptTimeout`. If the caller has a deadline, the limit
+/// is shorter: a request that may be sent again divides the remaining time equally among the endpoints that it has not tried yet. If an attempt
+/// fails, the store tries the next endpoint; each endpoint is tried once. Whether a request is sent again depends on its kind:
+/// - Reads, and the renewal, revocation and grant of a lease, are sent again after every network failure. (If a grant is executed twice, the second
+///   lease has no entries, and expires.)
+/// - A transaction that writes is sent again only if it was certainly not executed: the connection was refused, or the member had no leader. In all
+///   other cases the store throws an error with the reason ``StoreError/Reason/ambiguous``. The request's body can be read only once, so that neither
+///   the HTTP client nor a redirect sends it again.
 ///
-/// A caller whose deadline or cancellation ends an attempt before the answer leaves the next endpoint to later operations.
+/// If the caller's deadline or cancellation ends an attempt before the endpoint has answered, later operations begin with the next endpoint.
 ///
-/// An answer of etcd such as "permission denied" is final.
+/// An error that etcd itself returns, such as "permission denied", is thrown without trying another endpoint.
 ///
 /// ## Watches
-/// All watches of a store share one connection, which watches the namespace, so that a process has one however many leases it holds. The
-/// connection is made again, from the last revision, when it ends, and when it is silent although entries of the namespace have changed, which is
-/// checked every `silenceLimit`: writes of other users of the cluster do not end it. The task of the connection has no context of a caller: neither
-/// task-locals nor a deadline.
+/// All watches of a store share one connection, which watches all keys of the namespace: a process has one such connection, regardless of the number
+/// of its leases. When the connection ends, the store makes a new one that continues after the last received revision. If the connection has received
+/// no message for `silenceLimit`, the store reads the namespace, and makes a new connection if entries have changed since. Keys outside the namespace
+/// do not count. The connection has no caller's task-locals and no deadline.
 ///
 /// ## Authentication
-/// With credentials, the store obtains a token, once for all concurrent operations, and a new one when the server refuses it (by default, a
-/// token of etcd expires 5 minutes after its last use). The user needs the permission to read and write the keys that begin with the namespace:
+/// With credentials, the store obtains a token from etcd, which all operations use, and obtains a new one when etcd refuses it. (By default, etcd's
+/// tokens expire 5 minutes after their last use.) The user needs the permission to read and write the keys that begin with the namespace:
 /// `etcdctl role grant-permission jobs --prefix readwrite taskcontrol/`.
 ///
 /// ## On Linux
-/// The store needs the package trait `AsyncHTTPClient` on Linux, or a transport of your own. `URLSession` on Linux ends the process when a response has
-/// trailers after a body in chunks (Swift 6.3), and the gateway of etcd 3.4 and 3.5 sends such a response for every error, for example for a lease that has
-/// expired: the initializers trap if they are passed a `URLSessionTransport` there. Without the trait, there is no default for the transport.
+/// On Linux, the store needs the package trait `AsyncHTTPClient`, or a transport of your own. `URLSession` on Linux crashes when a response has
+/// trailers after a chunked body (Swift 6.3), and the gateway of etcd 3.4 and 3.5 sends such a response for every error, for example when a lease has
+/// expired. For this reason the initializers trap on Linux if `transport` is a `URLSessionTransport`. Without the trait, there is no default
+/// transport.
 ///
 /// ## TLS
-/// TLS is the transport's: give endpoints of the scheme `https`. Certificates of your own authority, and certificates of clients, are in the
-/// configuration of `URLSession` or AsyncHTTPClient. etcd does not accept the name in a client's certificate as its user through the gateway: use
-/// credentials.
+/// The transport is responsible for TLS: use endpoints with the scheme `https`. To trust your own certificate authority, or to send a client
+/// certificate, configure `URLSession` or AsyncHTTPClient. Through the gateway, etcd does not accept the name in a client certificate as the user:
+/// use credentials.
 ///
 /// ## Diagnostics
-/// Events, errors and traces contain hosts and messages of etcd, and neither credentials nor keys nor values.
+/// Events, errors and traces contain the hosts of endpoints and etcd's error messages. They contain neither credentials nor keys nor values.
 public final class EtcdStore: CoordinationStore {
     private let keys: EtcdKeys
     private let connection: EtcdConnection
     private let watches: EtcdWatches
 
-    /// Creates a store that uses a transport. Nothing is sent before the first operation.
+    /// Creates a store that sends its requests with a given transport. Nothing is sent before the first operation.
     ///
     /// - Parameters:
-    ///   - endpoints: The client URLs of the members, such as `http://10.0.0.1:2379`, in the order in which they are tried first. Without any, every
-    ///     operation throws. Shuffle them to distribute many clients. A user and a password in a URL are the transport's.
-    ///   - credentials: A user of etcd; `nil`: the cluster does not authenticate.
-    ///   - namespace: The beginning of all keys in etcd. Stores with different namespaces do not see each other's entries.
-    ///   - transport: The transport. A time limit of the transport on silent responses ends the watch's connection, which is then made again. On
-    ///     Linux, it must not be a `URLSessionTransport`: the initializer traps.
-    ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice the election timeout of etcd's defaults, and
-    ///     short enough for several attempts within a lease of 15 seconds.
-    ///   - silenceLimit: The time without a message after which a watch is verified by reads. By default 10 seconds.
+    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the store tries them first. Shuffle
+    ///     the array to spread many clients over the members. With an empty array, every operation throws. A user and a password in a URL are passed
+    ///     to the transport, and are not used as etcd's credentials.
+    ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
+    ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries.
+    ///   - transport: The transport. On Linux, it must not be a `URLSessionTransport`: the initializer traps. If the transport ends responses that
+    ///     are silent for some time, it also ends the connection of the watches, which the store then makes again.
+    ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice etcd's default election timeout, and short
+    ///     enough for several attempts within a lease of 15 seconds.
+    ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
+    ///     change. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
-    ///   - clock: The clock that measures these times.
+    ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is made again.
     public init(
         endpoints: [URL],
         credentials: EtcdCredentials? = nil,
@@ -102,21 +107,23 @@ public final class EtcdStore: CoordinationStore {
     }
 
     #if AsyncHTTPClient || !canImport(FoundationNetworking)
-    /// Creates a store over the usual transport. Nothing is sent before the first operation.
+    /// Creates a store that sends its requests with the default transport. Nothing is sent before the first operation.
     ///
-    /// The transport is `AsyncHTTPClientTransport` on Linux, where this initializer needs the package trait `AsyncHTTPClient`, and elsewhere a `URLSession`
-    /// without cookies and caches.
+    /// The default transport is `AsyncHTTPClientTransport` on Linux, where this initializer needs the package trait `AsyncHTTPClient`. On Apple
+    /// platforms it is an ephemeral `URLSession`, which writes neither cookies nor caches to the disk.
     ///
     /// - Parameters:
-    ///   - endpoints: The client URLs of the members, such as `http://10.0.0.1:2379`, in the order in which they are tried first. Without any, every
-    ///     operation throws. Shuffle them to distribute many clients. A user and a password in a URL are the transport's.
-    ///   - credentials: A user of etcd; `nil`: the cluster does not authenticate.
-    ///   - namespace: The beginning of all keys in etcd. Stores with different namespaces do not see each other's entries.
-    ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice the election timeout of etcd's defaults, and
-    ///     short enough for several attempts within a lease of 15 seconds.
-    ///   - silenceLimit: The time without a message after which a watch is verified by reads. By default 10 seconds.
+    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the store tries them first. Shuffle
+    ///     the array to spread many clients over the members. With an empty array, every operation throws. A user and a password in a URL are passed
+    ///     to the transport, and are not used as etcd's credentials.
+    ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
+    ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries.
+    ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice etcd's default election timeout, and short
+    ///     enough for several attempts within a lease of 15 seconds.
+    ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
+    ///     change. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
-    ///   - clock: The clock that measures these times.
+    ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is made again.
     public convenience init(
         endpoints: [URL],
         credentials: EtcdCredentials? = nil,
@@ -146,10 +153,11 @@ public final class EtcdStore: CoordinationStore {
 
     /// Grants a new lease.
     ///
-    /// etcd counts whole seconds, and has a minimum, which is 2 seconds if the members have the default election timeout: the duration is
-    /// rounded up, and the granted one is returned.
+    /// etcd measures leases in whole seconds: a fraction is rounded up. etcd also has a minimum duration, 2 seconds with the default election
+    /// timeout. The returned lease has the duration that etcd has granted.
     ///
-    /// - Parameter timeToLive: The requested duration. Zero or less asks for the minimum; more than 9,000,000,000 seconds, the maximum of etcd, for that.
+    /// - Parameter timeToLive: The requested duration. Zero or less requests the minimum. A duration of more than 9,000,000,000 seconds, etcd's
+    ///   maximum, requests that maximum.
     /// - Returns: The lease with the duration that etcd has granted.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
@@ -163,13 +171,13 @@ public final class EtcdStore: CoordinationStore {
         return lease(id, granted, response.header)
     }
 
-    /// Renews a lease: its whole duration begins again.
+    /// Renews a lease: the lease expires one whole duration after the renewal.
     ///
-    /// A member that is not the leader passes the renewal on to the leader that it knows. etcd renews leases without a majority: see
-    /// ``CoordinationStore/renewLease(_:)`` for what proves a renewal.
+    /// An etcd member that is not the leader forwards the renewal to the leader that it knows. etcd renews leases without asking a majority of the
+    /// members: an answer alone does not prove that the lease was renewed. ``CoordinationStore/renewLease(_:)`` describes how to prove it.
     ///
     /// - Parameter id: The lease.
-    /// - Returns: The lease with its duration. Its term is the one that the answering member knew before the renewal.
+    /// - Returns: The lease with its duration. Its ``StoreLease/term`` is the Raft term that the answering member knew before the renewal.
     /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if there is no such lease; `CancellationError` if the caller is
     ///   cancelled.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
@@ -188,7 +196,7 @@ public final class EtcdStore: CoordinationStore {
         return lease(id.rawValue, granted, result.header)
     }
 
-    /// Ends a lease and removes its entries. Does nothing if there is no such lease.
+    /// Revokes a lease, which removes the entries that are attached to it. Does nothing if there is no such lease.
     ///
     /// - Parameter id: The lease.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
@@ -199,11 +207,12 @@ public final class EtcdStore: CoordinationStore {
         } catch let error as StoreError where error.reason == .leaseNotFound {}
     }
 
-    /// Compares, and then changes and reads, in one atomic step.
+    /// Executes a transaction: checks conditions, and then changes and reads entries, in one atomic step.
     ///
-    /// - Parameter transaction: The comparisons and the operations. etcd accepts at most 128 of each, and 1.5 MiB, by default.
-    /// - Returns: Which operations were executed, and what they have read. Entries that were created by one transaction have no order among each other in
-    ///   ``StoreRange/Order/creation``.
+    /// - Parameter transaction: The conditions and the operations. By default, etcd accepts at most 128 conditions, 128 operations for each outcome,
+    ///   and 1.5 MiB in total.
+    /// - Returns: The outcome: which operations were executed, and the entries that they have read. In the order ``StoreRange/Order/creation``, the
+    ///   order of entries that were created by the same transaction is unspecified.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func transact(
         _ transaction: StoreTransaction
@@ -217,7 +226,7 @@ public final class EtcdStore: CoordinationStore {
         return try keys.result(response, of: transaction)
     }
 
-    /// Reads the entries of a range, linearizably: the newest that any process has written.
+    /// Reads the entries of a range, including the latest changes of all processes (a linearizable read).
     ///
     /// - Parameter range: The entries to read.
     /// - Returns: The entries, and the revision at which they were read.
@@ -232,15 +241,18 @@ public final class EtcdStore: CoordinationStore {
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
     ///
-    /// A watcher of changes that the store's connection has received before gets them from a history of 1,024 changes and 4 MiB. If its revision is
-    /// older, the connection is made again from there. A watcher that is slower than this history receives a report that is not complete.
+    /// All watches share one connection, and a history of the last changes that it has received: at most 1,024 changes and 4 MiB. A new watch first
+    /// receives the changes after `revision` from this history. If the history begins later than `revision`, the store makes the connection again
+    /// from `revision`. If `receive` is so slow that the history no longer contains the next change, the next report is incomplete
+    /// (``StoreChanges/isComplete``).
     ///
     /// - Parameters:
-    ///   - range: The entries to watch.
+    ///   - range: The entries to watch. Its order and limit do not matter.
     ///   - revision: The revision after which changes are reported.
-    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: the server watches.
-    /// - Throws: The error of `receive`; `CancellationError`; ``StoreError`` if the server refuses the watch. While no endpoint can be reached, the
-    ///   watch is silent.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that etcd has created the
+    ///     watch.
+    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError`` if etcd refuses the watch. While no endpoint
+    ///   can be reached, the watch reports nothing and throws nothing.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,

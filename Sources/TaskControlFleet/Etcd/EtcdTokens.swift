@@ -1,17 +1,17 @@
 import TaskControl
 
-/// The token of a store's user: fetched once for all operations that need it, and again when a server has refused it.
+/// The authentication token of an ``EtcdStore``: fetched once for all concurrent operations, and fetched again when a server has refused it.
 final class EtcdTokens: Sendable {
     struct Token: Sendable {
-        /// `nil`: the server does not authenticate its clients.
+        /// The token; `nil` if the server does not use authentication.
         let text: String?
-        /// Counts the tokens.
+        /// The number of tokens that were refused before this one.
         let number: Int
     }
 
     private struct State {
         var token: Token?
-        /// The number of the token that is there, or that is fetched next.
+        /// The number of ``token`` or, if there is none, of the token that is fetched next.
         var number = 0
     }
 
@@ -19,9 +19,9 @@ final class EtcdTokens: Sendable {
     // A token that is on its way is useful to the next caller as well.
     private let flights = SingleFlight<Int, Token>(name: "EtcdStore.authenticate", whenAbandoned: .finish)
 
-    /// Returns the token, or fetches one.
+    /// Returns the current token, or fetches one if there is none.
     ///
-    /// - Parameter fetch: Asks a server for a token.
+    /// - Parameter fetch: Obtains a token from a server; returns `nil` if the server does not use authentication.
     func token(_ fetch: @escaping @Sendable () async throws -> String?) async throws -> Token {
         let (token, number) = state.withLock { ($0.token, $0.number) }
         if let token { return token }
@@ -34,7 +34,7 @@ final class EtcdTokens: Sendable {
         }
     }
 
-    /// Forgets a token that a server has refused, unless there is another one by now.
+    /// Discards a token that a server has refused. Does nothing if a newer token has replaced it.
     func refuse(_ token: Token) {
         state.withLock { state in
             guard state.number == token.number else { return }

@@ -1,18 +1,20 @@
 import TaskControl
 
-/// The watch of a namespace that all watchers of a store share: one connection, which is made when the first watcher comes, and made again
-/// until the last one has left.
+/// The connection that all watches of an ``EtcdStore`` share. It watches all keys of the namespace, is made when the first watch begins, is made
+/// again when it ends, and ends with the last watch.
 final class EtcdWatches: Sendable {
     private typealias Machine = WatchStateMachine<UnsafeContinuation<Void, Never>>
 
     private struct State {
         var machine = Machine()
-        /// The task of the last run, and the number of the run.
+        /// The task that makes the connections. A run is the time from the first watch to the end of the last one; ``run`` is the number of the
+        /// task's run.
         var task: Task<Void, Never>?
         var run = 0
-        /// The number of entries at a revision, up to which a watch has received everything.
+        /// The number of entries of the namespace at a revision up to which the connection has received all changes; `nil` if it was not read.
         var counted: (revision: Int64, count: Int64)?
-        /// The endpoint of the watch. Requests have their own: a watch that moves on says nothing about them.
+        /// The endpoint of the shared connection. Requests choose their endpoint independently: an endpoint that ends a watch may still answer
+        /// requests.
         var rotation: EtcdEndpointRotation
     }
 
@@ -95,7 +97,7 @@ final class EtcdWatches: Sendable {
 
     // MARK: Connections
 
-    /// Makes connections until the run is over.
+    /// Makes one connection after another, until the last watch has ended or etcd has refused the watch.
     private func run(_ run: Int) async {
         var schedule = RetrySchedule(Self.backoff)
         // A token that is refused twice in a row is not out of date.
@@ -121,13 +123,13 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// The failure of a clock that cannot sleep, without which no watch can be verified.
+    /// Returns the failure for an error that the store's clock has thrown. Without a clock, no connection can be checked.
     private static func clockFailure(_ error: any Error) -> EtcdFailure {
         EtcdFailure(.refused, "the clock of the store cannot sleep: \(type(of: error))")
     }
 
-    /// Delays between connections that fail: the first is shorter than a person notices, and the cap the time after which a cluster that is back
-    /// is found at the latest.
+    /// The delays between connections that fail: the first, 50 ms, is shorter than a person notices. The longest, 2 s, is the longest time until the
+    /// store notices that the cluster is available again.
     private static let backoff = RetryBackoff.exponential(base: .milliseconds(50)).capped(at: .seconds(2))
 
     /// Makes one connection, and returns when it has ended.
@@ -164,7 +166,7 @@ final class EtcdWatches: Sendable {
         return StoreError(.unavailable, failure.message)
     }
 
-    /// Reads the messages of a connection.
+    /// Reads the messages of a connection until it ends. Returns the failure that ended it, if any.
     private func read(
         _ next: Machine.Connection,
         at endpoint: Int,
@@ -186,9 +188,11 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// Reports a loss after a message that is too long, which every connection from the same revision would receive again.
+    /// Reports to all watches that changes were lost, because a message is longer than the limit. Each new connection from the same revision would
+    /// receive this message again.
     ///
-    /// The changes of the message are not after the present revision. If that cannot be read, the next connection tries again.
+    /// The lost changes are not newer than the store's current revision: the next connection begins after this revision. If the revision cannot be
+    /// read, the next connection repeats the attempt.
     private func skip(_ number: Int, _ failure: EtcdFailure, at endpoint: Int) async {
         guard let revision = try? await revision() else { return }
         connection.emit(.watchInterrupted, failure.storeError, at: endpoint)
@@ -212,7 +216,8 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// Verifies a connection that is silent. Returns when a connection does not open in time, and with a failure when the clock cannot sleep.
+    /// Checks a connection that receives no messages. Returns when the connection does not open in time or the check is cancelled, and returns a
+    /// failure if the clock cannot sleep.
     private func listen(_ number: Int) async -> EtcdFailure? {
         var limit = openTimeout
         while true {
@@ -229,14 +234,14 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// Compares the entries of the namespace with those at a revision.
+    /// Returns whether the entries of the namespace differ from those at a revision.
     ///
-    /// The revision of the store alone says nothing about a namespace: other users of the cluster write as well, and etcd sends the notifications of
-    /// progress every 10 minutes by default (`--experimental-watch-progress-notify-interval`). The entries are the same if none was put after the
-    /// revision, and their number is the same. An entry that was put and removed in between may be missing: the watch can be late, and loses nothing,
-    /// because its next connection still begins after the revision.
+    /// The store's revision does not show whether the namespace has changed: other clients of etcd write outside of it, and etcd sends progress
+    /// notifications only every 10 minutes by default (`--experimental-watch-progress-notify-interval`). The entries are considered equal if none was
+    /// put after the revision, and their number has not changed. This misses an entry that was put and removed in between: the watch then reports
+    /// both changes later, but it loses none, because its next connection begins after the revision.
     ///
-    /// - Returns: The revision of the store, if the entries differ; `nil` if they are the same.
+    /// - Returns: The current revision of the store if the entries differ; `nil` if they are equal.
     private func revisionOfChange(after revision: Int64) async throws -> Int64? {
         guard let present = try await self.revision(), present > revision else { return nil }
         let (key, end) = keys.all
@@ -255,7 +260,7 @@ final class EtcdWatches: Sendable {
         return nil
     }
 
-    /// Returns the number of entries of the namespace at a revision; `nil` if the store no longer knows it.
+    /// Returns the number of entries of the namespace at a revision; `nil` if etcd has already removed (compacted) this revision.
     private func count(at revision: Int64) async throws -> Int64? {
         // To etcd, the revision 0 is the present.
         if revision <= 0 { return 0 }
@@ -271,7 +276,7 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// Returns the revision of the store.
+    /// Returns the current revision of the store.
     private func revision() async throws -> Int64? {
         let (key, _) = keys.all
         let request = EtcdRangeRequest(key: key, limit: 1, keys_only: true)
@@ -279,7 +284,7 @@ final class EtcdWatches: Sendable {
         return response.header?.revision?.value
     }
 
-    /// Returns when a connection must end.
+    /// Waits until the state machine decides that a connection must end, or the caller is cancelled.
     private func closing(_ number: Int) async {
         await suspend(
             parking: { waiter in state.withLock { $0.machine.parkCloser(number, waiter) } == nil ? nil : () },
@@ -289,6 +294,6 @@ final class EtcdWatches: Sendable {
 }
 
 extension Int64 {
-    /// The next revision. There is none after the largest.
+    /// The next revision; the largest revision is its own successor.
     fileprivate var successor: Int64 { self == .max ? .max : self + 1 }
 }

@@ -6,10 +6,10 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// An endpoint of a store did not answer, or could not execute a request.
+    /// An endpoint of an ``EtcdStore`` did not answer, or could not execute a request.
     public static var endpointFailed: Self { Self("endpointFailed") }
-    /// A store has obtained a token for its credentials.
+    /// An ``EtcdStore`` has obtained an authentication token for its credentials.
     public static var authenticated: Self { Self("authenticated") }
-    /// The connection of a watch has ended, and is made again while there are watchers.
+    /// The connection that the watches of an ``EtcdStore`` share has ended. The store makes it again.
     public static var watchInterrupted: Self { Self("watchInterrupted") }
 }

@@ -1,4 +1,5 @@
-/// The last changes that a watch has received, in the order of their revisions. Keeps a limited number of them.
+/// The last changes that the shared connection of the watches has received, in the order of their revisions. The number and the size of the changes
+/// are limited.
 struct WatchHistory: Hashable, Sendable {
     /// A change of one entry.
     struct Change: Hashable, Sendable {
@@ -14,13 +15,13 @@ struct WatchHistory: Hashable, Sendable {
             }
         }
 
-        /// The memory of the key and the value, approximately, in bytes.
+        /// The size of the key and the value, in bytes.
         fileprivate var size: Int {
             if case .put(let entry) = change { key.utf8.count + entry.value.count } else { key.utf8.count }
         }
     }
 
-    /// All changes after this revision, up to ``end``, are kept.
+    /// The revision after which the history begins: it contains all changes after ``start``, up to and including ``end``.
     private(set) var start: Int64
     /// The revision up to which changes have been received.
     private(set) var end: Int64
@@ -29,22 +30,22 @@ struct WatchHistory: Hashable, Sendable {
     private let maxCount: Int
     private let maxSize: Int
 
-    /// Creates a history that begins after a revision.
+    /// Creates an empty history that begins after a revision.
     ///
     /// - Parameters:
-    ///   - maxCount: The number of changes that are kept: enough for a watcher that reads the store before it begins to watch.
-    ///   - maxSize: The size of their keys and values, in bytes: a few values of the largest size that etcd accepts, 1.5 MiB.
+    ///   - maxCount: The maximum number of changes. By default 1,024: enough for a watcher that reads the store before it begins to watch.
+    ///   - maxSize: The maximum size of all keys and values, in bytes. By default 4 MiB: a few values of the largest size that etcd accepts, 1.5 MiB.
     init(after revision: Int64, maxCount: Int = 1_024, maxSize: Int = 4 << 20) {
         (start, end) = (revision, revision)
         (self.maxCount, self.maxSize) = (maxCount, maxSize)
     }
 
-    /// The same limits, and no changes.
+    /// Returns an empty history with the same limits that begins after a revision.
     func emptied(after revision: Int64) -> WatchHistory {
         WatchHistory(after: revision, maxCount: maxCount, maxSize: maxSize)
     }
 
-    /// Adds changes, except those that have been received before.
+    /// Adds the changes whose revisions are after ``end``, and ignores the others, which were received before.
     ///
     /// - Parameter received: All changes of one or more revisions.
     /// - Returns: Whether a change was new.
@@ -61,7 +62,7 @@ struct WatchHistory: Hashable, Sendable {
         return true
     }
 
-    /// Returns the changes after a revision that is not before ``start``.
+    /// Returns the changes after a revision. The revision must not be before ``start``.
     ///
     /// - Complexity: O(log *n* + *m*), where *m* is the number of changes that are returned.
     func changes(after revision: Int64) -> ArraySlice<Change> {
@@ -73,7 +74,8 @@ struct WatchHistory: Hashable, Sendable {
         return changes[low...]
     }
 
-    /// Removes the oldest revisions, each as a whole. Removes a quarter at a time, so that a change costs a constant on average.
+    /// Removes the oldest changes if a limit is exceeded; changes of one revision are removed together. Removes a quarter at a time, so that adding a
+    /// change takes constant time on average.
     private mutating func trim() {
         guard changes.count > maxCount || size > maxSize else { return }
         var (count, rest) = (0, size)

@@ -1,4 +1,5 @@
-/// The one watch that all watchers of a store share: the watchers, the last changes, and when the connection is made again.
+/// The state of the connection that all watchers of an ``EtcdStore`` share: the watchers, the last changes, and the decision when the connection is
+/// made again.
 ///
 /// ```
 ///  run          idle ── add ─▶ pausing ── connect ─▶ connecting ── opened ─▶ open
@@ -8,17 +9,21 @@
 ///  watcher      added ── opened ─▶ begun ── report … report ─▶ removed
 /// ```
 ///
-/// - A watcher has a position: the revision up to which it has received all reports. It takes its reports out of the common history, so that
-///   a slow watcher needs no buffer. A watcher whose position the history no longer reaches receives a report that is not complete.
-/// - A new watcher whose revision is before the history has the connection made again from there. Others ignore changes that they have received.
-/// - A connection begins after the end of the history. A connection that is silent although entries have changed is made again.
+/// - A run is the time from the first watcher to the removal of the last one. A run has one connection at a time.
+/// - A watcher has a position: the revision up to which it has received all changes. All watchers read from one common history, so that a slow
+///   watcher needs no buffer of its own. If the history no longer contains the changes after a watcher's position, the watcher receives a report that
+///   is marked as incomplete.
+/// - If a new watcher needs changes from before the history, the connection is made again from that revision. The other watchers ignore the changes
+///   that they have already received.
+/// - A new connection begins after the last change of the history. A connection that receives no message, although entries have changed, is made
+///   again.
 struct WatchStateMachine<Waiter> {
-    /// Identifies a watcher. Not used again.
+    /// Identifies a watcher. An ID is never reused.
     struct ID: Hashable, Sendable {
         fileprivate let number: Int
     }
 
-    /// A command to the storage.
+    /// A command that the caller of the state machine must carry out.
     enum Command: Hashable {
         /// Begin a run: call `connect` with its number until it returns `nil`.
         case run(Int)
@@ -26,14 +31,14 @@ struct WatchStateMachine<Waiter> {
         case stop(Int)
     }
 
-    /// The actions after an event.
+    /// The result of an event: the waiters to resume, and a command.
     struct Action {
-        /// To be resumed.
+        /// The waiters to resume.
         var wake: [Waiter] = []
         var command: Command?
     }
 
-    /// The answer to a watcher that asks for its next report.
+    /// The answer to a request of a watcher for its next report.
     enum Answer: Hashable {
         case report(StoreChanges)
         case wait
@@ -42,18 +47,18 @@ struct WatchStateMachine<Waiter> {
         case left
     }
 
-    /// The beginning of a connection.
+    /// A connection to begin: its number, and the revision at which it begins.
     struct Connection: Hashable {
         let number: Int
         /// The revision after which it reports changes.
         let revision: Int64
     }
 
-    /// The answer to a time without a message.
+    /// The answer to ``WatchStateMachine/tick(_:)``: the action to take for a connection after a time limit.
     enum Silence: Hashable {
-        /// The connection is in order.
+        /// The connection needs no action.
         case fine
-        /// Compare the entries of the store with those at a revision, and call `verified` if they differ.
+        /// No message was received. Compare the current entries of the store with those at this revision, and call `verified` if they differ.
         case verify(Int64)
         /// The connection did not open in time: end it.
         case end
@@ -64,10 +69,10 @@ struct WatchStateMachine<Waiter> {
         /// Connect again.
         ///
         /// - Parameters:
-        ///   - failures: The number of connections that have failed in a row; 0: the end was intended.
+        ///   - failures: The number of consecutive connections that have failed; 0 if the state machine ended the connection intentionally.
         ///   - elsewhere: Whether to use another endpoint.
         case again(failures: Int, elsewhere: Bool)
-        /// The run is over.
+        /// Make no further connection.
         case over
     }
 
@@ -75,7 +80,7 @@ struct WatchStateMachine<Waiter> {
         let range: StoreRange
         var position: Int64
         var hasBegun = false
-        /// Whether its revision is before the history, and a connection from there is wanted.
+        /// Whether the watcher needs changes from before the history, and waits for a connection that begins at its position.
         var isCatchingUp: Bool
         var failure: StoreError?
         var isLeaving = false
@@ -91,17 +96,18 @@ struct WatchStateMachine<Waiter> {
     private var connection = 0
     private var closing = Closing.none
     private var closer: Waiter?
-    /// The number of connections that have failed since one was in order.
+    /// The number of consecutive connections that have failed.
     private var failures = 0
-    /// Whether the connection has said something since the last tick.
+    /// Whether the connection has received a message since the last ``tick(_:)``.
     private var hasHeard = false
-    /// The revision of the store at which a connection was last made again because of silence: it has reported everything up to here.
+    /// The revision of the store when a connection without messages was last replaced: such a connection is not replaced again before a later
+    /// revision.
     private var settled: Int64 = 0
     private var history: WatchHistory
     private var watchers: [ID: Watcher] = [:]
     private var nextNumber = 0
 
-    /// - Parameter history: An empty history, for its limits.
+    /// - Parameter history: An empty history, which determines the limits.
     init(history: WatchHistory = WatchHistory(after: 0)) { self.history = history }
 
     /// The number of watchers.
@@ -128,7 +134,7 @@ struct WatchStateMachine<Waiter> {
 
     /// Returns the next report of a watcher.
     ///
-    /// - Complexity: O(*n*) in the number of changes since the last one.
+    /// - Complexity: O(*n*) in the number of changes since the watcher's last report.
     mutating func next(_ id: ID) -> Answer {
         guard var watcher = watchers[id], !watcher.isLeaving else { return .left }
         defer { watchers[id] = watcher }
@@ -151,9 +157,9 @@ struct WatchStateMachine<Waiter> {
         return changes.isEmpty ? .wait : .report(StoreChanges(changes, revision: watcher.position))
     }
 
-    /// Parks a watcher whose answer was `wait`.
+    /// Stores the waiter of a watcher whose answer was `wait`.
     ///
-    /// - Returns: The waiter, if it must ask again at once.
+    /// - Returns: The waiter, if a report has become available and the watcher must call `next` at once; otherwise `nil`.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Waiter? {
         guard watchers[id] != nil, !isReady(id) else { return waiter }
         watchers[id]?.waiter = waiter
@@ -162,13 +168,13 @@ struct WatchStateMachine<Waiter> {
 
     /// Marks a watcher as cancelled.
     ///
-    /// - Returns: Its waiter, to be resumed.
+    /// - Returns: The watcher's waiter, which the caller must resume.
     mutating func leave(_ id: ID) -> Waiter? {
         watchers[id]?.isLeaving = true
         return watchers[id]?.waiter.take()
     }
 
-    /// Removes a watcher. The last one ends the run.
+    /// Removes a watcher. With the last watcher, the connection ends.
     mutating func remove(_ id: ID) -> Action {
         watchers[id] = nil
         guard phase != .idle, watchers.values.allSatisfy({ $0.failure != nil }) else { return Action() }
@@ -182,7 +188,7 @@ struct WatchStateMachine<Waiter> {
         return closer.take().map { [$0] } ?? []
     }
 
-    /// Whether the next report of a watcher is there. Skips changes of other ranges.
+    /// Returns whether a report for a watcher is available. Moves the watcher's position past changes of other ranges.
     private mutating func isReady(_ id: ID) -> Bool {
         guard let watcher = watchers[id] else { return false }
         if watcher.isLeaving || watcher.failure != nil { return true }
@@ -194,7 +200,7 @@ struct WatchStateMachine<Waiter> {
         return false
     }
 
-    /// Takes the waiters whose reports are there, in the order in which they were added.
+    /// Removes and returns the waiters for which a report is available, in the order in which their watchers were added.
     private mutating func takeReady() -> [Waiter] {
         let parked = watchers.filter { $0.value.waiter != nil }.keys.sorted { $0.number < $1.number }
         return parked.compactMap { id in isReady(id) ? watchers[id]?.waiter.take() : nil }
@@ -204,7 +210,7 @@ struct WatchStateMachine<Waiter> {
 
     /// Begins the next connection of a run.
     ///
-    /// - Returns: `nil`: the run is over.
+    /// - Returns: The connection to make; `nil` if the run has ended.
     mutating func connect(_ run: Int) -> Connection? {
         guard run == self.run, phase == .pausing else { return nil }
         let oldest = watchers.values.filter { $0.isCatchingUp && $0.failure == nil }.map(\.position).min()
@@ -215,7 +221,7 @@ struct WatchStateMachine<Waiter> {
         return Connection(number: connection, revision: history.end)
     }
 
-    /// Receives that the server has created the watch of a connection.
+    /// Notes that the server has created the watch of a connection.
     mutating func opened(_ number: Int) -> Action {
         guard number == connection, phase == .connecting else { return Action() }
         (phase, hasHeard) = (.open, true)
@@ -227,19 +233,20 @@ struct WatchStateMachine<Waiter> {
     /// Whether the server has created the watch of a connection.
     func isOpen(_ number: Int) -> Bool { number == connection && phase == .open }
 
-    /// Receives changes, all those of one or more revisions.
+    /// Adds received changes to the history. The array must contain all changes of each of its revisions.
     mutating func receive(_ changes: [WatchHistory.Change], of number: Int) -> Action {
         guard number == connection, phase == .open else { return Action() }
         (hasHeard, failures) = (true, 0)
         return history.append(changes) ? Action(wake: takeReady()) : Action()
     }
 
-    /// Receives a message without changes.
+    /// Notes that a connection has received a message without changes.
     mutating func receiveProgress(of number: Int) {
         if number == connection, phase == .open { hasHeard = true }
     }
 
-    /// Receives that changes up to a revision cannot be received: the store has no history before it, or they are too large.
+    /// Notes that the changes up to a revision cannot be received, because the store has removed (compacted) them or their message is too long. All
+    /// watchers that need these changes receive an incomplete report.
     mutating func lost(upTo revision: Int64, of number: Int) -> Action {
         guard number == connection, phase == .open || phase == .connecting else { return Action() }
         // The connection does not ask for an earlier revision: the server contradicts itself.
@@ -252,7 +259,7 @@ struct WatchStateMachine<Waiter> {
         return action
     }
 
-    /// Receives that a time has passed, at the end of which a connection should have said something.
+    /// Notes that the time has passed in which a connection should have received a message or, before it is open, should have opened.
     mutating func tick(_ number: Int) -> Silence {
         guard number == connection else { return .end }
         guard phase == .open else { return phase == .connecting ? .end : .fine }
@@ -261,7 +268,9 @@ struct WatchStateMachine<Waiter> {
         return .fine
     }
 
-    /// Receives during a silence that the entries have changed after the end of the history, and the revision of the store.
+    /// Notes that entries have changed after the end of the history although the connection has received no message, and ends the connection.
+    ///
+    /// - Parameter revision: The current revision of the store.
     mutating func verified(_ revision: Int64, of number: Int) -> Action {
         guard number == connection, phase == .open, !hasHeard, revision > max(history.end, settled) else {
             return Action()
@@ -275,27 +284,27 @@ struct WatchStateMachine<Waiter> {
         return Action(wake: closer.take().map { [$0] } ?? [])
     }
 
-    /// Parks the waiter that ends a connection.
+    /// Stores the waiter whose resumption ends a connection.
     ///
-    /// - Returns: The waiter, if the connection must end at once.
+    /// - Returns: The waiter, if the connection must end at once; otherwise `nil`.
     mutating func parkCloser(_ number: Int, _ waiter: Waiter) -> Waiter? {
         guard number == connection, closing == .none else { return waiter }
         closer = waiter
         return nil
     }
 
-    /// Marks a connection as ending for another reason.
+    /// Notes that the task of a connection was cancelled, or that the connection ends by itself.
     ///
-    /// - Returns: The waiter that ends it.
+    /// - Returns: The waiter that waits for the end of the connection, which the caller must resume.
     mutating func leaveCloser(_ number: Int) -> Waiter? {
         guard number == connection else { return nil }
         if closing == .none { closing = .asFailure }
         return closer.take()
     }
 
-    /// Receives that a connection has ended.
+    /// Notes that a connection has ended, and returns whether to connect again.
     ///
-    /// - Parameter error: The error that ended it; `nil`: the server has, or it was closed.
+    /// - Parameter error: The error that ended the connection; `nil` if the server has ended it, or the state machine has.
     mutating func ended(_ number: Int, _ error: StoreError?) -> (Action, Next) {
         guard number == connection, phase == .open || phase == .connecting else { return (Action(), .over) }
         phase = .pausing
@@ -313,7 +322,7 @@ struct WatchStateMachine<Waiter> {
         }
     }
 
-    /// Receives that a run cannot continue: all watchers receive the error.
+    /// Ends a run that cannot continue. All watchers receive the error.
     mutating func failed(_ run: Int, _ error: StoreError) -> Action {
         run == self.run && phase != .idle ? fail(error) : Action()
     }
