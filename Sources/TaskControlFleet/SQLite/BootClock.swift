@@ -6,17 +6,17 @@ internal import TaskControl
 internal import Darwin
 #endif
 
-/// The time since this machine was started, which all of its processes share, and the identity of that start.
+/// The clock of a ``SQLiteStore``: the time since the machine was started, which is the same for all of its processes, and an identity of this start
+/// of the machine (a boot ID).
 ///
-/// The clock counts the time that the machine sleeps, and cannot be set: the end of a lease means the same to all processes, until the machine is
-/// started again.
+/// The clock continues while the machine sleeps, and cannot be set: all processes agree on the end of a lease, until the machine is restarted.
 struct BootClock: Sendable {
     /// Returns the nanoseconds since the machine was started.
     let now: @Sendable () -> Int64
-    /// Returns the identity of the start of the machine; `nil`: this process may not read it.
+    /// Returns the boot ID of the machine, which is different after each restart; `nil` if this process is not permitted to read it.
     let boot: @Sendable () -> String?
 
-    /// The clock of this machine: `CLOCK_BOOTTIME` of Linux, `CLOCK_MONOTONIC_RAW` of Apple's platforms.
+    /// The clock of this machine: `CLOCK_BOOTTIME` on Linux, `CLOCK_MONOTONIC_RAW` on Apple platforms.
     static let system = BootClock(now: { continuousTime().wholeNanoseconds }, boot: readBoot)
 
     private static func readBoot() -> String? {

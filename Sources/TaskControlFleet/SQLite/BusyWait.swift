@@ -2,20 +2,20 @@
 internal import Foundation
 internal import TaskControl
 
-/// How the calls of a ``SQLiteStore`` wait for other processes that have the lock of the file.
+/// Determines for how long a call of a ``SQLiteStore`` waits while another process holds the lock of the file.
 ///
-/// Each call has its own deadline, which counts from the call and not from its turn: calls that wait behind each other do not wait for a multiple of the
-/// timeout.
+/// The deadline of a call is counted from the time of the call, and not from the time at which the store's queue begins it: a call that waits behind
+/// others in the queue does not wait for several timeouts.
 final class BusyWait: Sendable {
     private let timeout: Duration
     private let now: @Sendable () -> Duration
     private let sleep: @Sendable (Duration) -> Void
-    /// The deadline of the call that runs.
+    /// The deadline of the call that the queue runs now.
     private let deadline = Locked(Duration.zero)
 
     /// - Parameters:
-    ///   - timeout: The longest wait of a call. From zero to an hour.
-    ///   - now: Returns the time.
+    ///   - timeout: The longest wait of a call. Clamped to the range from zero to an hour.
+    ///   - now: Returns the current time.
     ///   - sleep: Blocks the thread for a duration.
     init(
         timeout: Duration,
@@ -28,16 +28,16 @@ final class BusyWait: Sendable {
         (self.now, self.sleep) = (now, sleep)
     }
 
-    /// Returns the deadline of a call that is made now.
+    /// Returns the deadline for a call that is made now.
     func newDeadline() -> Duration { now() + timeout }
 
-    /// Begins the turn of a call.
+    /// Sets the deadline of the call that the queue begins to run.
     func begin(until deadline: Duration) { self.deadline.withLock { $0 = deadline } }
 
-    /// Waits before another attempt to get the lock, first for a millisecond and later for up to 50 ms.
+    /// Blocks the thread before another attempt to acquire the lock: first for 1 ms, and for up to 50 ms in later attempts.
     ///
-    /// - Parameter attempt: The number of waits before this one.
-    /// - Returns: Whether to try again. If not, the deadline has been reached.
+    /// - Parameter attempt: The number of earlier waits of the same call.
+    /// - Returns: `true` if the call should try again; `false` if its deadline has been reached.
     func wait(attempt: Int) -> Bool {
         let remaining = deadline.withLock(\.self) - now()
         guard remaining > .zero else { return false }

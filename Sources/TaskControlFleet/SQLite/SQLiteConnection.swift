@@ -4,31 +4,33 @@ internal import Foundation
 internal import GRDB
 internal import TaskControl
 
-/// The one connection of a ``SQLiteStore`` to its file. The first call opens it.
+/// The single database connection of a ``SQLiteStore``. The first call opens the file.
 ///
-/// All calls run on a queue of their own: a call that waits for another process, or for the disk, blocks no thread on which Swift runs tasks.
+/// All calls run on a private dispatch queue: a call that waits for another process or for the disk blocks no thread of Swift concurrency.
 final class SQLiteConnection: Sendable {
     private let file: SQLiteFile
     private let queue = DispatchQueue(label: "TaskControl.SQLiteStore")
-    /// Only used on the queue, so that the lock is always free.
+    /// The open database; `nil` before the first call. Used only on the queue, so that no thread ever waits for the lock.
     private let database = Locked<DatabaseQueue?>(nil)
 
     init(_ file: SQLiteFile) {
         self.file = file
     }
 
-    /// Changes the content in one transaction.
+    /// Calls a function that changes the content of the file, in one transaction.
     ///
-    /// If the function throws, its changes are rolled back. Leases that have expired end anyway, unless it had already changed something.
+    /// If the function throws, its changes are rolled back. Leases that have expired are ended in any case, unless the function had already changed
+    /// something.
     nonisolated(nonsending) func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
     ) async throws -> Value {
         try await onQueue { try self.writing(body) }
     }
 
-    /// Reads the content in one transaction, which does not wait for processes that write.
+    /// Calls a function that reads the content of the file, in one transaction that does not wait for processes that write.
     ///
-    /// If a lease has expired, this is a transaction that writes: the lease ends first, so that its entries are not read.
+    /// If a lease has expired, the transaction writes as well, and can wait: it ends the lease first, so that the function does not read the lease's
+    /// entries.
     nonisolated(nonsending) func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
     ) async throws -> Value {
@@ -42,7 +44,8 @@ final class SQLiteConnection: Sendable {
 
     // MARK: On the queue
 
-    /// Calls a function on the queue. A caller that is cancelled leaves at once; a call that has not begun by then has no effect.
+    /// Calls a function on the queue. If the caller is cancelled, this throws at once: a function that has not begun is not called, and a function
+    /// that has begun continues.
     private nonisolated(nonsending) func onQueue<Value: Sendable>(
         _ call: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

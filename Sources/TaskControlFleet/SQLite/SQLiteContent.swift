@@ -2,22 +2,23 @@
 internal import Foundation
 internal import GRDB
 
-/// The leases, entries and changes of a ``SQLiteStore`` in one transaction of SQLite.
+/// Reads and changes the leases, entries and recorded changes of a ``SQLiteStore`` within one transaction of SQLite.
 ///
-/// The rules are those of `MemoryStoreStateMachine`.
+/// Leases and transactions behave as in `MemoryStoreStateMachine`.
 struct SQLiteContent {
     let database: Database
-    /// The time of the transaction, read after the transaction has its lock or its snapshot.
+    /// The time of the transaction in nanoseconds since the machine was started. It is read after SQLite has acquired the lock (for writing) or the
+    /// snapshot (for reading).
     let now: Int64
-    /// The start of the machine that the file knows.
+    /// The boot ID that is recorded in the file; `nil` if no process that could read its boot ID has opened the file.
     private(set) var boot: String?
     private(set) var revision: Int64
-    /// The last revision whose changes were dropped.
+    /// The last revision whose recorded changes were removed from the file.
     private(set) var compacted: Int64
     private var lastLease: Int64
     private let ownBoot: String?
     private let history: SQLiteHistoryLimit
-    /// The number of bytes of all changes that were ever kept.
+    /// The total number of bytes of all changes that were ever recorded, including those that were removed.
     private var written: Int64
     private let firstExpiry: Int64
     private var isChanged = false
@@ -39,7 +40,7 @@ struct SQLiteContent {
 
     var hasExpiredLeases: Bool { firstExpiry <= now }
 
-    /// Writes the numbers of the file, if they have changed.
+    /// Writes the revision, the other counters and the boot ID to the file, if they have changed.
     mutating func save() throws {
         guard isChanged else { return }
         isChanged = false
@@ -62,7 +63,7 @@ struct SQLiteContent {
         return LeaseID(rawValue: id)
     }
 
-    /// Returns the duration of the lease, in nanoseconds.
+    /// Renews a lease. Returns its duration, in nanoseconds.
     mutating func renew(_ id: LeaseID) throws -> Int64 {
         guard let row = try rows("SELECT duration FROM lease WHERE id = ?", [id.rawValue]).first else {
             throw StoreError.noLease(id)
@@ -90,7 +91,8 @@ struct SQLiteContent {
         try end("SELECT id FROM lease WHERE expiry <= ? ORDER BY expiry, id", [now])
     }
 
-    /// Ends the leases of another start of the machine: of one that has another identity, or whose clock was later than the clock is now.
+    /// Ends the leases that were granted or renewed before the last restart of the machine: those with another boot ID, and those that were renewed
+    /// later than the current time of the clock, which begins at zero with each restart.
     mutating func endLeasesOfEarlierBoots() throws {
         try end("SELECT id FROM lease WHERE renewed > ? OR boot <> ? ORDER BY id", [now, ownBoot])
     }
@@ -99,9 +101,12 @@ struct SQLiteContent {
         for row in try rows(sql, arguments) { try revoke(LeaseID(rawValue: row.integer(0))) }
     }
 
-    /// Begins another start of the machine: the numbers continue after all that may have been given.
+    /// Records a restart of the machine: increases the revision and the ID of the last lease by a step, so that numbers whose transactions the
+    /// restart may have lost are not used again. Removes all recorded changes.
     ///
-    /// - Parameter boot: The identity of the start; `nil`: it is not known, and the one in the file is kept.
+    /// - Parameters:
+    ///   - boot: The boot ID; `nil` if it is not known: the file then keeps the recorded one.
+    ///   - step: The number to add; zero to add nothing and remove nothing.
     mutating func begin(boot: String?, step: Int64) throws {
         if let boot { (self.boot, isChanged) = (boot, true) }
         guard step > 0 else { return }
@@ -173,7 +178,7 @@ struct SQLiteContent {
 
     // MARK: Changes
 
-    /// Returns the changes of a range after a revision. All of them must be there: see ``compacted``.
+    /// Returns the recorded changes of a range after a revision. The revision must not be less than ``compacted``: earlier changes have been removed.
     func changes(in keys: StoreRange.Keys, after revision: Int64) throws -> [StoreChanges.Change] {
         let bounds = Bounds(keys)
         return try rows(
@@ -185,7 +190,7 @@ struct SQLiteContent {
         }
     }
 
-    /// Takes the next revision for changes, and keeps them for watches.
+    /// Assigns the next revision to changes, records them for watches, and removes recorded changes beyond the limits of the history.
     private mutating func commit(_ changes: [StoreChanges.Change]) throws {
         guard !changes.isEmpty else { return }
         revision = try revision.adding(1)
@@ -229,7 +234,8 @@ struct SQLiteContent {
         try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// The first key of a range, and its last key or the first one after it.
+    /// The bounds of a range in a SQL condition: the first key, and the last key (compared with `<=`) or the first key after the range (compared with
+    /// `<`).
     private struct Bounds {
         let first: Data
         let last: Data
@@ -252,7 +258,7 @@ struct SQLiteContent {
 }
 
 extension StoreEntry {
-    /// Creates an entry from the columns `key`, `value`, `created`, `modified` and `lease`.
+    /// Creates an entry from a row whose columns are `key`, `value`, `created`, `modified` and `lease`, in this order.
     fileprivate init(_ row: Row) throws {
         self.init(
             key: row.text(0),
@@ -278,7 +284,7 @@ extension Row {
 }
 
 extension Int64 {
-    /// Returns the sum. Numbers of a file that is damaged can be near the greatest one.
+    /// Returns the sum of two numbers. Throws if the sum overflows, which only happens when the file is damaged.
     fileprivate func adding(_ other: Int64) throws -> Int64 {
         let (sum, isOverflow) = addingReportingOverflow(other)
         if isOverflow { throw StoreError.damagedFile }

@@ -3,22 +3,23 @@ internal import Foundation
 internal import GRDB
 internal import TaskControl
 
-/// The file of a ``SQLiteStore``: where it is, and how it is opened.
+/// The file of a ``SQLiteStore``: its path, how it is opened, and which tables it has.
 struct SQLiteFile: Sendable {
     let path: String
-    /// How the calls of the store wait for other processes.
+    /// Determines for how long a call waits for other processes.
     let wait: BusyWait
     let history: SQLiteHistoryLimit
     let clock: BootClock
-    /// The identity of the start of the machine, which does not change while the process lives.
+    /// The boot ID of the machine; `nil` if this process is not permitted to read it.
     let boot: String?
 
-    /// "TCFl" in ASCII: `PRAGMA application_id` of each file of a store.
+    /// The value of `PRAGMA application_id` in each file of a store: "TCFl" in ASCII.
     private static let applicationID: Int64 = 0x5443_466C
     private static let version: Int64 = 1
-    /// The number that is added to the revision and to the IDs of leases after each start of the machine. The disk is not synchronized at each commit,
-    /// so that a power failure can take back the last commits; their numbers are not given twice. Those are the commits since the last checkpoint or
-    /// since the system has written the file, which is less than a minute: not 16 million.
+    /// The number that is added to the revision and to the ID of the last lease after each restart of the machine. The disk is not synchronized at
+    /// each commit, so that a power failure can lose the last commits; the step ensures that their numbers are not used again. The lost commits are
+    /// at most those since the last checkpoint or since the system has last written the file, which is less than a minute: far fewer than 2²⁴ (16
+    /// million).
     private static let step: Int64 = 1 << 24
     /// Returns the revision of a new file.
     private let firstRevision: @Sendable () -> Int64
@@ -38,19 +39,20 @@ struct SQLiteFile: Sendable {
         self.firstRevision = firstRevision
     }
 
-    /// Returns the revision of a file that is created at a date: the seconds since 2001, times 2²⁰.
+    /// Returns the first revision of a file that is created at a date: the number of seconds since 2001, times 2²⁰.
     ///
-    /// A file that replaces one that was lost must give greater tokens. The calendar is read for this starting number only: no lease depends on it.
-    /// The number is greater than all of the lost file, unless a file had a million changes per second, the machine was started more often than every
-    /// 16 seconds on average, or the calendar was set back. It stays below 2⁵³, so that a JSON number can represent it.
+    /// If a file was lost, the fencing tokens of the new file must be greater than those of the lost one. The calendar is read only for this first
+    /// revision: no lease depends on it. The first revision is greater than all revisions of the lost file, unless the lost file had a million
+    /// changes per second, the machine was restarted more often than every 16 seconds on average, or the calendar was set back. It is less than 2⁵³,
+    /// so that a JSON number represents it exactly.
     static func revision(at date: Date) -> Int64 {
         let seconds = min(max(0, date.timeIntervalSinceReferenceDate), 0x1_FFFF_FFFF)
         return max(1, Int64(seconds) << 20)
     }
 
-    /// Returns the content in a transaction that has begun.
+    /// Returns the content of the file for a transaction that has begun.
     ///
-    /// - Throws: ``StoreError`` if the file belongs to another machine.
+    /// - Throws: ``StoreError`` if the file is damaged, or has another boot ID: then processes of two machines use it.
     func content(_ database: Database) throws -> SQLiteContent {
         let content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
         if let boot, let other = content.boot, other != boot {
@@ -64,9 +66,9 @@ struct SQLiteFile: Sendable {
 
     // MARK: Opening
 
-    /// Opens the file, which is created if there is none.
+    /// Opens the file, or creates it if it does not exist.
     ///
-    /// - Parameter configure: Called with the connection first.
+    /// - Parameter configure: Called with each new connection before any other statement.
     func open(configure: @escaping @Sendable (Database) throws -> Void = { _ in }) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "TaskControl.SQLiteStore"
@@ -105,7 +107,7 @@ struct SQLiteFile: Sendable {
         if boot != nil { try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = OFF") }
     }
 
-    /// Returns whether the file is new.
+    /// Creates the tables if the file is empty. Returns whether it was empty.
     private func createTables(_ database: Database) throws -> Bool {
         let application = try Int64.fetchOne(database, sql: "PRAGMA application_id")
         let version = try Int64.fetchOne(database, sql: "PRAGMA user_version")
@@ -123,8 +125,8 @@ struct SQLiteFile: Sendable {
         return true
     }
 
-    /// Ends the leases of an earlier start of the machine, and adds the step to the numbers. A process that may not read the identity of the start adds
-    /// it whenever it opens the file.
+    /// If the machine was restarted since the file was last opened, ends all leases from before the restart, and increases the numbers by ``step``. A
+    /// process that is not permitted to read the boot ID increases the numbers whenever it opens the file.
     private func beginBoot(_ database: Database, isNew: Bool) throws {
         var content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
         if boot == nil || content.boot != boot { try content.begin(boot: boot, step: isNew ? 0 : Self.step) }
@@ -132,8 +134,8 @@ struct SQLiteFile: Sendable {
         try content.save()
     }
 
-    /// Times are nanoseconds of ``BootClock``. Keys are UTF-8, so that they are compared byte by byte. The start of a change is the number of bytes of
-    /// all changes before it.
+    /// The statements that create the tables. Times are nanoseconds of ``BootClock``. Keys are stored as UTF-8, so that SQLite compares them byte by
+    /// byte. The column `start` of a change is the total number of bytes of all changes before it.
     private static let tables = """
         CREATE TABLE meta (
             id INTEGER PRIMARY KEY CHECK (id = 1),

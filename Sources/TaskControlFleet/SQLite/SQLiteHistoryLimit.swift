@@ -1,15 +1,18 @@
 #if SQLite
-/// How much a ``SQLiteStore`` keeps of the changes for watches. The older changes are dropped.
+/// The limits of the recorded changes that a ``SQLiteStore`` keeps for watches. When a limit is exceeded, the oldest changes are removed.
 struct SQLiteHistoryLimit: Hashable, Sendable {
-    /// The greatest number of changes.
+    /// The maximum number of changes.
     let changes: Int
-    /// The greatest number of bytes: of keys and values, and ``bytesPerChange``.
+    /// The maximum number of bytes of all changes: the sizes of their keys and values, and ``bytesPerChange`` for each.
     let bytes: Int64
 
-    /// The number of bytes of a change beyond its key and value, with the rows of its indices, rounded up.
+    /// The number of bytes that a change needs in addition to its key and value, including its index rows, rounded up.
     static let bytesPerChange: Int64 = 64
 
-    /// - Parameter bytes: By default 4 MiB: 1,000 changes with values of 4 KiB, which are larger than those of leases and of most flights.
+    /// - Parameters:
+    ///   - changes: The maximum number of changes.
+    ///   - bytes: The maximum size of all changes. By default 4 MiB: 1,000 changes with values of 4 KiB, which is more than the values of leases and
+    /// of most flights need.
     init(changes: Int, bytes: Int = 4 << 20) {
         (self.changes, self.bytes) = (max(0, changes), Int64(max(0, bytes)))
     }

@@ -3,7 +3,7 @@ public import Foundation
 internal import GRDB
 internal import TaskControl
 
-/// A store in a file of SQLite, for the processes of one machine, such as an app and its extensions.
+/// A store in an SQLite file, for the processes of one machine, such as an app and its extensions.
 ///
 /// ```swift
 /// let folder = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: "group.com.example.app")!
@@ -11,78 +11,83 @@ internal import TaskControl
 /// try await withLease("token refresh", in: store) { lease in try await refresh() }
 /// ```
 ///
-/// All processes open the same file; the first one creates it. Two stores for one file in one process coordinate as two processes do. The file must be
-/// on a disk of this machine: a network file system has neither the locks nor the clock that a lease needs, and a process of another machine is
-/// refused. Don't delete the file, and don't replace it by a backup, while a process uses it.
+/// All processes open the same file; the first one creates it. Two stores for the same file within one process coordinate as two processes do. The
+/// file must be on a local disk: a network file system provides neither the locks nor the common clock that leases need, and a process on another
+/// machine receives an error. While a process uses the file, don't delete it and don't replace it with a backup.
 ///
-/// ``SQLiteStore`` exists with the package trait `SQLite`, which adds GRDB. On Linux, building needs the headers of SQLite: without them, the
-/// compiler reports that `sqlite3.h` is not found, and `apt-get install libsqlite3-dev` (`dnf install sqlite-devel`) installs them.
+/// ``SQLiteStore`` is available with the package trait `SQLite`, which adds a dependency on GRDB. On Linux, building it needs SQLite's headers: if
+/// the compiler reports that `sqlite3.h` is not found, run `apt-get install libsqlite3-dev` (or `dnf install sqlite-devel`).
 ///
 /// ## Leases
-/// A lease has an end on the clock of the machine that counts from its start, continues during sleep, and cannot be set. A process that finds a lease
-/// past its end removes its entries. Leases of an earlier start of the machine are over. Where a process may not read the identity of the start,
-/// such a lease ends at the latest one duration after the start.
+/// The end of a lease is a time on a clock that counts from the start of the machine, continues during sleep, and cannot be set. Any process that
+/// finds an expired lease removes the lease and its entries. When the machine is restarted, all leases end. A process that is not permitted to read
+/// the machine's boot ID cannot always detect the restart: then an older lease ends at the latest one lease duration after it.
 ///
-/// The shortest lease is 100 ms. The revision increases by 2²⁴ when the machine has been started again: a power failure can take back the last
-/// transactions, and the numbers of those are not given twice. A process that may not read the identity of the start takes each opening of the file for
-/// a start, as far as the revision is concerned. The revision of a new file is the number of seconds since 2001, times 2²⁰: after a file
-/// was lost, the tokens of the new one are greater. The calendar is read for this number only, and not for leases. Every answer has the term 0.
+/// The shortest lease is 100 ms. The revision increases by 2²⁴ when the machine has been restarted: a power failure can lose the last transactions,
+/// and their revisions must not be used again. If the process is not permitted to read the boot ID, the revision increases each time the process
+/// opens the file. The first revision of a new file is the number of seconds since 2001, times 2²⁰: if a file was lost, the fencing tokens of its
+/// replacement are greater. The calendar is read only for this number, and not for leases. All results of this store have the ``StoreLease/term`` 0.
 ///
 /// ## Locks
-/// An operation is a transaction of a few microseconds to milliseconds, and holds the lock of the file for that time only: never while it is
-/// suspended, and never as long as a lease. A process that is killed in a transaction leaves no lock and no part of the transaction. A process that
-/// is *stopped* in one, for example by SIGSTOP, blocks the others until it continues; they receive ``StoreError/Reason/unavailable`` after the busy
-/// timeout. Operations wait for the lock on a queue of the store, and block no thread of Swift concurrency.
+/// Each operation is one transaction, which takes between a few microseconds and a few milliseconds. The operation holds the lock of the file only
+/// for this time: never while a task is suspended, and not for the duration of a lease. If a process is killed during a transaction, the lock is
+/// released and the transaction has no effect. If a process is *stopped* during a transaction, for example by SIGSTOP, all other processes wait until
+/// it continues; their operations throw ``StoreError/Reason/unavailable`` after the busy timeout. Operations wait for the lock on a dispatch queue of
+/// the store, and block no thread of Swift concurrency.
 ///
 /// ## iOS
-/// - Put the file into the container of an app group: no other folder is shared with extensions.
-/// - iOS ends an app that is suspended while it has a lock of a file in a shared container (exception `0xdead10cc`). Post ``suspendNotification`` before
-///   the app is suspended, such as in `applicationDidEnterBackground`, or at the end of the background task that it starts there; and
-///   ``resumeNotification`` when it runs again. In between, operations that write throw ``StoreError/Reason/unavailable``: leases are lost, as they
-///   would be in a suspended app.
-/// - Before the first unlock after a start, and for a file with complete protection while the device is locked, the file cannot be read: operations
-///   throw ``StoreError/Reason/unavailable`` or ``StoreError/Reason/unauthorized``. A later call opens the file again.
+/// - Put the file into the container of an app group: an app shares no other folder with its extensions.
+/// - iOS terminates an app that is suspended while it holds a lock of a file in a shared container (exception `0xdead10cc`). Post
+///   ``suspendNotification`` before the app is suspended, for example in `applicationDidEnterBackground` or at the end of the background task that it
+///   starts, and ``resumeNotification`` when the app runs again. In between, operations that write throw ``StoreError/Reason/unavailable``, and the
+///   process loses its leases, as any suspended process does.
+/// - The file cannot be read before the device is unlocked for the first time after a restart, and, if it has complete protection, while the device
+///   is locked. Operations then throw ``StoreError/Reason/unavailable`` or ``StoreError/Reason/unauthorized``; a later operation opens the file
+///   again.
 ///
 /// ## Errors
-/// - ``StoreError/Reason/unavailable``: another process had the lock for longer than the busy timeout, the store is suspended, or the file cannot be
-///   opened, read or written at this time. Nothing was changed.
-/// - ``StoreError/Reason/ambiguous``: the disk has failed in a commit.
-/// - ``StoreError/Reason/unauthorized``: the file or its folder cannot be written by this process.
-/// - ``StoreError/Reason/refused``: the disk is full, the file is damaged or belongs to something else, processes of two machines use it, or a transaction
-///   changes a key twice.
+/// - ``StoreError/Reason/unavailable``: another process held the lock for longer than the busy timeout, the stores of the process are suspended, or
+///   the file cannot be opened, read or written at this time. Nothing was changed.
+/// - ``StoreError/Reason/ambiguous``: the disk failed during a commit. The transaction may have taken effect.
+/// - ``StoreError/Reason/unauthorized``: the process is not permitted to write the file or its folder.
+/// - ``StoreError/Reason/refused``: the disk is full, the file is damaged or is not a file of this store, processes of two machines use it, or a
+///   transaction changes the same key twice.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves at once. An operation that has begun continues, and an operation that has not begun has no effect.
+/// If the caller is cancelled, the operation throws `CancellationError` at once. A transaction that has already begun continues and may take effect;
+/// a transaction that has not begun has no effect.
 public final class SQLiteStore: CoordinationStore {
-    /// The shortest lease: several times as long as a transaction takes that waits for the disk.
+    /// The shortest lease: several times as long as a transaction that waits for the disk.
     static let shortestLease = Duration.milliseconds(100)
 
     private let connection: SQLiteConnection
     private let pollInterval: Duration
     private let clock: any Clock<Duration>
 
-    /// The notification that suspends all stores of the process: post it before iOS suspends the app.
+    /// The notification that suspends all SQLite stores of the process. Post it to `NotificationCenter.default` before iOS suspends the app.
     ///
-    /// It is the notification of GRDB with which all databases of the process are suspended that observe it.
+    /// This is `Database.suspendNotification` of GRDB: posting it also suspends all other GRDB databases of the process that observe it.
     public static var suspendNotification: Notification.Name { Database.suspendNotification }
 
-    /// The notification that ends the suspension of all stores of the process: post it when the app runs again.
+    /// The notification that ends the suspension of all SQLite stores of the process. Post it to `NotificationCenter.default` when the app runs
+    /// again.
     public static var resumeNotification: Notification.Name { Database.resumeNotification }
 
-    /// Creates a store for a file. The first operation opens the file, or creates it; its folder must exist.
+    /// Creates a store for a file. The initializer does not open the file: the first operation opens or creates it. The file's folder must exist.
     ///
     /// - Parameters:
-    ///   - path: The path of the file. SQLite adds two files, whose names end in "-wal" and "-shm".
-    ///   - pollInterval: The time between two looks of a watch at the revision of the file. By default 100 ms: a waiter learns within 50 ms on average
-    ///     that it is its turn, and ten looks per second take less than a hundredth of a processor. At least 1 ms.
-    ///   - busyTimeout: The longest wait of an operation for other processes, from its call on: the time behind other operations of this store counts. By
-    ///     default 1 s, in which hundreds of transactions of other processes end, and which is less than the time between two renewals of a lease of
-    ///     15 s. From zero to an hour.
-    ///   - historyLimit: The number of changes that are kept for watches. By default 1,000: as many as all processes together can make
-    ///     within the poll interval. Of large changes fewer are kept: at most 4 MiB. A watch that misses changes reports that it is incomplete.
+    ///   - path: The path of the file. SQLite creates two more files next to it, whose names end in "-wal" and "-shm".
+    ///   - pollInterval: The time between two checks of a watch for new changes in the file. By default 100 ms: a waiting caller is notified after 50
+    ///     ms on average, and ten checks per second use less than 1% of a processor. At least 1 ms.
+    ///   - busyTimeout: The longest time for which an operation waits for other processes. It is counted from the call, and includes the time for
+    ///     which the operation waits behind other operations of this store. By default 1 s, in which hundreds of transactions of other processes end,
+    ///     and which is less than the time between two renewals of a lease of 15 s. Clamped to the range from zero to an hour.
+    ///   - historyLimit: The maximum number of changes that the file keeps for watches. By default 1,000: as many as all processes together can make
+    ///     within the poll interval. The kept changes also have a maximum size of 4 MiB, so that fewer large changes are kept. If a watch misses
+    ///     changes that were removed, its next report is incomplete (``StoreChanges/isComplete``).
     ///   - clock: The clock that measures the poll interval.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` for a path that several processes cannot open: an empty one, ":memory:", or
-    ///   a URI.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` if several processes cannot open the path: an empty path, ":memory:",
+    ///   or a URI.
     public convenience init(
         path: String,
         pollInterval: Duration = .milliseconds(100),
@@ -112,8 +117,8 @@ public final class SQLiteStore: CoordinationStore {
 
     /// Grants a new lease.
     ///
-    /// - Parameter timeToLive: The duration. Less than 100 ms counts as 100 ms, more than 100 years as 100 years.
-    /// - Returns: The lease with that duration.
+    /// - Parameter timeToLive: The requested duration. The granted duration is at least 100 ms and at most 100 years.
+    /// - Returns: The lease with the granted duration.
     public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
         let wanted = max(Self.shortestLease, timeToLive).saturated
         // Rounded up.
@@ -123,11 +128,11 @@ public final class SQLiteStore: CoordinationStore {
         }
     }
 
-    /// Renews a lease: its whole duration begins again.
+    /// Renews a lease: the lease expires one whole duration after the renewal.
     ///
     /// - Parameter id: The lease.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked, or if the machine was
-    ///   started again.
+    ///   restarted.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try await connection.write { content in
             StoreLease(id: id, timeToLive: .nanoseconds(try content.renew(id)))
@@ -141,11 +146,11 @@ public final class SQLiteStore: CoordinationStore {
         try await connection.write { try $0.revoke(id) }
     }
 
-    /// Compares, and then changes and reads, in one transaction of SQLite.
+    /// Executes a transaction: checks conditions, and then changes and reads entries, in one transaction of SQLite.
     ///
     /// A transaction that changes nothing does not wait for processes that write.
     ///
-    /// - Parameter transaction: The comparisons and the operations. No key may be put or deleted twice.
+    /// - Parameter transaction: The conditions and the operations. No key may be put or deleted twice.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
     {
@@ -154,23 +159,25 @@ public final class SQLiteStore: CoordinationStore {
             ? connection.read { try $0.transact(transaction) } : connection.write { try $0.transact(transaction) }
     }
 
-    /// Reads the entries of a range, as they are after the last transaction of any process. Does not wait for processes that write.
+    /// Reads the entries of a range, including the latest changes of all processes. Does not wait for processes that write.
     ///
-    /// - Parameter range: The entries to read. A limit of less than 1 counts as 1.
+    /// - Parameter range: The entries to read. A ``StoreRange/limit`` of less than 1 counts as 1.
     public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
         try await connection.read { StoreSnapshot(entries: try $0.read(range), revision: $0.revision) }
     }
 
-    /// Reports the changes of a range, which it looks for at each poll interval.
+    /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws. Checks the file for changes
+    /// at each poll interval.
     ///
-    /// The watch continues while the file is locked or cannot be read. While it runs, leases that expire are ended within the poll interval, also
-    /// if no process calls the store.
+    /// The watch continues while the file is locked or cannot be read. While it runs, expired leases are ended within the poll interval, even if no
+    /// process performs an operation.
     ///
     /// - Parameters:
     ///   - range: The entries to watch. Its order and limit do not matter.
     ///   - revision: The revision after which changes are reported.
-    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes.
-    /// - Throws: The error of `receive`; `CancellationError`; ``StoreError`` with a reason that time does not resolve.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
+    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError``, except with the reasons `unavailable` and
+    ///   `ambiguous`, after which the watch tries again.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,
@@ -193,7 +200,7 @@ public final class SQLiteStore: CoordinationStore {
 }
 
 extension StoreTransaction {
-    /// Whether no operation puts or deletes.
+    /// Whether all operations of the transaction are reads.
     fileprivate var onlyReads: Bool {
         (success + failure).allSatisfy { operation in
             if case .read = operation { true } else { false }

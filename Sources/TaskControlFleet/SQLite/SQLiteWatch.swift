@@ -1,11 +1,11 @@
 #if SQLite
-/// How far a watch of a ``SQLiteStore`` has come.
+/// The progress of a watch of a ``SQLiteStore``: the revision that it has reached, and its next report.
 struct SQLiteWatch: Sendable {
     let keys: StoreRange.Keys
-    /// The revision up to which everything was reported, or is in ``report``.
+    /// The revision up to which all changes were reported, or are in ``report``.
     var revision: Int64
     var hasBegun = false
-    /// The next report; `nil`: there is nothing to report.
+    /// The next report; `nil` if there is nothing to report.
     var report: StoreChanges?
 
     /// - Parameter revision: The revision after which changes are reported.
@@ -16,7 +16,7 @@ struct SQLiteWatch: Sendable {
 }
 
 extension SQLiteContent {
-    /// Returns the watch with its next report.
+    /// Returns a watch after one check for changes: with its next report, if there is one, and the revision that it has reached.
     func advance(_ watch: SQLiteWatch) throws -> SQLiteWatch {
         var watch = watch
         if watch.revision < compacted {

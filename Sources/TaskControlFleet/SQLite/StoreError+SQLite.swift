@@ -2,7 +2,7 @@
 internal import GRDB
 
 extension StoreError {
-    /// The step of a transaction in which SQLite has failed.
+    /// The step of a transaction in which SQLite has failed: it shows whether changes may have taken effect.
     enum SQLiteStep: Hashable, Sendable {
         /// Before the commit, or in a commit that has left the transaction open: nothing was changed.
         case beforeCommit
@@ -10,7 +10,7 @@ extension StoreError {
         case commit
     }
 
-    /// Creates the error of a store for an error in a transaction.
+    /// Creates the error that an operation of the store throws for an error in a transaction.
     init(_ error: any Error, in step: SQLiteStep) {
         if let error = error as? StoreError {
             self = error
@@ -25,7 +25,7 @@ extension StoreError {
         self.init(step == .commit ? .ambiguous : Self.reason(of: error.resultCode), message)
     }
 
-    /// The reason for an error of SQLite that has changed nothing.
+    /// Returns the reason for a result code of SQLite, when nothing was changed.
     private static func reason(of code: ResultCode) -> Reason {
         switch code {
         // Another process has the lock, the database is suspended (INTERRUPT, ABORT), or the file cannot be read or written at this time.
@@ -39,7 +39,7 @@ extension StoreError {
         }
     }
 
-    /// Returns whether the connection that an error comes from can be used again.
+    /// Returns whether a database connection can still be used after it has thrown an error.
     static func leavesConnectionUsable(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return error is StoreError }
         return switch error.resultCode {
