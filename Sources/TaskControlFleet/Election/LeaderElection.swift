@@ -1,8 +1,9 @@
 public import TaskControl
 public import TaskControlSupervision
 
-/// Elects one of several processes to do something, *as long as no process is paused for longer than the lease and all clocks run at about the same rate*. That is no
-/// guarantee: a resource that two leaders would harm must check ``Lease/token``.
+/// Elects one of several processes as the leader, which runs an operation. At most one process is the leader, *as long as no process is paused for
+/// longer than the lease and all clocks run at about the same rate*. That is no guarantee: if a second leader would harm a resource, the resource
+/// must check ``Lease/token``.
 ///
 /// ```swift
 /// let election = LeaderElection("scheduler", in: store)
@@ -15,18 +16,19 @@ public import TaskControlSupervision
 /// }
 /// ```
 ///
-/// Each process is a candidate until it is elected, then runs the operation for as long as its lease is valid, and is a candidate again afterwards. See
-/// ``withLease(_:in:timeToLive:holder:clock:body:)`` for the validity of the lease and for the cancellation of an operation whose lease is lost. `withLease` with the
-/// same name uses the same lease: while its body runs, no process is elected.
+/// Each process that calls ``lead(in:limit:backoff:grace:priority:operation:)`` is a candidate until it is elected, and then runs its operation for
+/// as long as its lease is valid. If the lease is lost or the operation throws, the process becomes a candidate again.
+/// ``withLease(_:in:timeToLive:holder:clock:body:)`` describes how long a lease is valid, and how an operation whose lease is lost is cancelled. A
+/// call of `withLease` with the same name uses the same lease: while its body runs, no process is elected.
 ///
 /// Safe to use from any thread and any isolation.
 public final class LeaderElection: Sendable {
     /// The state of this process in an election.
     @nonexhaustive
     public enum State: Hashable, Sendable {
-        /// The process does not take part, or waits for the delay before its next attempt.
+        /// The process does not take part in the election, or waits for the backoff delay before it becomes a candidate again.
         case idle
-        /// The process waits to be elected, or gives up its lease after it was the leader.
+        /// The process waits to be elected, or releases its lease after it was the leader.
         case candidate
         /// The process is the leader, with the fencing token of its lease.
         case leader(FencingToken)
@@ -48,15 +50,15 @@ public final class LeaderElection: Sendable {
     private let books = Locked(Books())
     private let publication = StatePublication(State.idle)
 
-    /// Creates an election in which this process does not take part yet. The store is not called.
+    /// Creates an election in which this process does not take part yet. Does not call the store.
     ///
     /// - Parameters:
-    ///   - name: The name. All processes that use it in the same store elect one leader.
-    ///   - store: The store.
-    ///   - timeToLive: The duration of the lease of the leader, after which a crashed leader is replaced, as for
-    ///     ``withLease(_:in:timeToLive:holder:clock:body:)``.
-    ///   - holder: A description of this process, which ``leader()`` returns to all processes; `nil` for the host and the process ID.
-    ///   - clock: Measures the lease, and the delays between two attempts.
+    ///   - name: The name of the election. All processes that use the same name in the same store elect one leader.
+    ///   - store: The store in which the processes coordinate.
+    ///   - timeToLive: The duration of the leader's lease. If the leader crashes, another process is elected when this time has passed. See
+    ///     ``withLease(_:in:timeToLive:holder:clock:body:)`` for the default and the limits.
+    ///   - holder: A description of this process, which ``leader()`` returns to all processes; `nil` for the host name and the process ID.
+    ///   - clock: The clock that measures the lease and the backoff delays. It must continue while the machine sleeps, as the default does.
     public init(
         _ name: String,
         in store: any CoordinationStore,
@@ -83,8 +85,8 @@ public final class LeaderElection: Sendable {
 
     /// A stream of the current state and each later one, which ends when this object is deallocated.
     ///
-    /// A process that loses its lease stops being the leader at once, even if its operation has not ended yet. A reader that falls behind by more than 64 states misses
-    /// the oldest of them.
+    /// If the process loses its lease, it is no longer the leader at once, even if its operation has not ended yet. The stream buffers 64 states: a
+    /// reader that is slower misses the oldest ones.
     ///
     /// ## Cancellation
     /// The stream ends when the task that reads it is cancelled.
@@ -92,26 +94,28 @@ public final class LeaderElection: Sendable {
 
     /// Takes part in the election until a lifetime ends, and runs an operation whenever this process is the leader.
     ///
-    /// When the operation throws, or its lease is lost, the process gives up the leadership, waits for the delay of `backoff`, and is a candidate again. When
-    /// the operation returns, the process gives up the leadership, is not a candidate again, and the work is completed.
+    /// If the operation throws or its lease is lost, the process releases the lease, waits for the delay of `backoff`, and becomes a candidate again.
+    /// If the operation returns, the process releases the lease and does not become a candidate again: the returned work is completed.
     ///
-    /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains the object: capture it weakly.
+    /// The operation can run several times, and must be safe to repeat. If it captures the object that owns the lifetime strongly, the object is
+    /// retained: capture it weakly.
     ///
     /// ## Cancellation
-    /// The work ends with the lifetime: the operation is cancelled, or the process stops being a candidate. The entry in the store is deleted when the operation has
-    /// ended, so that the next leader does not wait until the lease has expired. Work that has not been elected ends at once when it is asked to stop: `grace` applies
-    /// only to the operation. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
+    /// When the lifetime ends, the process stops being a candidate, or its operation is cancelled. After the operation has ended, the entry in the
+    /// store is deleted, so that the next leader does not wait until the lease has expired. If the process was not the leader, the work ends at once:
+    /// `grace` applies only to the operation. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
     ///
     /// - Parameters:
-    ///   - lifetime: The owner of the work.
-    ///   - limit: The number of failures per time after which the work fails permanently. By default unlimited: a store that is unreachable is a failure, too.
-    ///   - backoff: The delay before each new attempt, as for `AsyncLifetime.keepRunning`. A custom backoff that returns `nil` for an error, such as a ``StoreError``
-    ///     that reports missing permission, fails the work permanently.
-    ///   - grace: The time for which the operation may continue after the work was asked to stop.
-    ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Receives the lease of the leader. Runs in the isolation of the code that calls this, with the task-locals of the caller and without its
-    ///     deadline.
-    /// - Returns: The work, to observe its state, which is `running` while this process is the leader.
+    ///   - lifetime: The lifetime that owns the work.
+    ///   - limit: The number of failures within a time after which the work fails permanently. By default unlimited, because an unreachable store
+    ///     counts as a failure.
+    ///   - backoff: The delay before each new attempt, as for `AsyncLifetime.keepRunning`. If a custom backoff returns `nil` for an error, such as a
+    ///     ``StoreError`` with the reason ``StoreError/Reason/unauthorized``, the work fails permanently.
+    ///   - grace: The time for which the operation may continue after it was asked to stop. Then it is cancelled.
+    ///   - priority: The priority of the work's task; `nil` for the caller's priority.
+    ///   - operation: Runs while this process is the leader, and receives the lease. It runs in the caller's isolation and with the caller's
+    ///     task-locals, but without the caller's deadline.
+    /// - Returns: The work, whose state you can observe. The state is `running` while this process is the leader.
     @discardableResult
     public func lead(
         in lifetime: AsyncLifetime,
@@ -126,7 +130,7 @@ public final class LeaderElection: Sendable {
         }
     }
 
-    /// Opens the type of the clock.
+    /// Starts the work. A generic function of its own, since it needs the concrete type of the clock.
     private func keepRunning(
         _ clock: some Clock<Duration>,
         in lifetime: AsyncLifetime,
@@ -147,9 +151,10 @@ public final class LeaderElection: Sendable {
         )
     }
 
-    /// Returns the process that is the leader now, according to the store; `nil` if there is none. The leader may have changed by the time the caller uses it.
+    /// Returns the process that is the leader now, according to the store; `nil` if there is no leader. The leader may have changed by the time the
+    /// caller uses the result.
     ///
-    /// - Throws: ``StoreError``, or `CancellationError`.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func leader() async throws -> LeaseHolder? {
         let range = StoreRange(.prefix(line.prefix), order: .creation, limit: 1)
         return try await store.read(range).entries.first.map(LeaseHolder.init)

@@ -1,8 +1,9 @@
 internal import Foundation
 internal import TaskControl
 
-/// Runs an operation once for the callers of all processes that wait for it at the same time: usually once, *never exactly once*. If the process that runs it is
-/// paused or loses contact to the store, another process runs it again, perhaps while the first one still runs; the operation must be safe to repeat.
+/// Runs an operation once for all callers that wait for its value at the same time, in all processes. The operation usually runs once, *never exactly
+/// once*: if the process that runs it is paused or loses contact to the store, another process runs it again, perhaps while the first one still runs
+/// it. The operation must be safe to repeat.
 ///
 /// ```swift
 /// let tokens = FleetFlight<Token>("tokens", in: store)
@@ -12,18 +13,18 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// The first caller of a key runs the operation under a lease, and publishes its result in the store. The callers that wait when the result is published receive it.
-/// If the process that runs the operation ends or loses its lease, the next caller runs it. Results are not cached: a later caller runs the operation again. The
-/// published value stays in the store for one duration of the lease, where all clients of the store can read it. It must not be larger than an entry of the store
-/// may be.
+/// The first caller of a key runs the operation while it holds a lease, and publishes the result in the store. All callers that wait for the same key
+/// at that time receive the result. If the process that runs the operation ends or loses its lease, the next caller runs the operation. Results are
+/// not cached: a later caller runs the operation again. The published value stays in the store for the duration of one lease, where all clients of
+/// the store can read it. Its JSON must not be larger than the store's limit for an entry.
 ///
-/// The callers of one process share one place in the line, through a `SingleFlight`.
+/// The callers of one process share one entry in the store, through a `SingleFlight`.
 ///
 /// Safe to use from any thread and any isolation.
 ///
 /// ## Cancellation
-/// A cancelled caller returns at once, also the first one. The last caller of a process to leave cancels its operation or leaves the line, and a caller of another
-/// process runs the operation.
+/// A cancelled caller returns at once, even if it is the first one. When all callers of a process are cancelled, the process cancels its operation or
+/// stops waiting, and a caller of another process runs the operation.
 public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let flights: SingleFlight<String, Value>
     private let store: any CoordinationStore
@@ -32,14 +33,16 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let clock: any Clock<Duration>
     private let source: EventSource
 
-    /// Creates an object without flights. The store is not called.
+    /// Creates an object that runs no operation yet. Does not call the store.
     ///
     /// - Parameters:
-    ///   - name: The name. All processes that use it in the same store share the flights, and must use the same type of value.
-    ///   - store: The store.
-    ///   - timeToLive: The duration of the lease of the operation, as for ``withLease(_:in:timeToLive:holder:clock:body:)``.
-    ///   - holder: A description of this process, for people who inspect the store; `nil` for the host and the process ID.
-    ///   - clock: Measures the leases.
+    ///   - name: The name of this group of operations. All processes that use the same name in the same store share the results, and must use the
+    ///     same type of value.
+    ///   - store: The store in which the processes coordinate.
+    ///   - timeToLive: The duration of the lease under which an operation runs. If a process crashes while it runs the operation, another process
+    ///     runs it when this time has passed. See ``withLease(_:in:timeToLive:holder:clock:body:)`` for the default and the limits.
+    ///   - holder: A description of this process, for people who inspect the store; `nil` for the host name and the process ID.
+    ///   - clock: The clock that measures the leases. It must continue while the machine sleeps, as the default does.
     public init(
         _ name: String,
         in store: any CoordinationStore,
@@ -55,21 +58,23 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The name of the group of flights, which all processes that share them use.
+    /// The name that all processes use that share the results.
     public var name: String { source.name ?? "" }
 
-    /// Returns the value of a key: from the operation, or from the operation of another caller in this or another process.
+    /// Returns the value for a key: runs the operation, or waits for the result of a caller that already runs it, in this or another process.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. The last caller of this process to leave cancels the operation, or leaves the line.
+    /// A cancelled caller returns at once. When all callers of the key in this process are cancelled, the operation is cancelled, or the process
+    /// stops waiting for other processes.
     ///
     /// - Parameters:
-    ///   - key: The key of the flight. It may have any characters.
-    ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task name. Not called if
-    ///     another caller's result is received. It is cancelled when its lease is lost.
+    ///   - key: The key: callers with the same key share one result. It may contain any characters.
+    ///   - operation: Produces the value. Runs in a new task, in the isolation in which the closure is written, with the first caller's task-locals,
+    ///     priority and task name. It is not called if the result of another caller is received, and it is cancelled if its lease is lost.
     /// - Returns: The value.
-    /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process; ``LeaseLostError`` if the lease was lost while the
-    ///   operation ran; ``StoreError``; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the caller is inside the flight of its key.
+    /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process; ``LeaseLostError`` if the lease was
+    ///   lost while the operation ran; ``StoreError``; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the operation
+    ///   of a key asks for the value of the same key.
     public nonisolated(nonsending) func value(
         for key: String,
         @_inheritActorContext @_implicitSelfCapture
@@ -116,7 +121,8 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
 }
 
 extension FleetLine {
-    /// Returns what is published of a result; `nil` if the waiters must run the operation themselves: it was cancelled, or its value cannot be encoded.
+    /// Returns the entry with which a result is published in the store. Returns `nil` if the other callers must run the operation themselves, because
+    /// the operation was cancelled or its value cannot be encoded.
     fileprivate func publication<Value: Codable>(
         of result: Result<Value, any Error>
     ) -> LeaseSession.Publication? {

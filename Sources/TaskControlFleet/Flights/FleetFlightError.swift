@@ -1,15 +1,15 @@
-/// The error of a ``FleetFlight`` whose operation has failed in another process.
+/// The error that ``FleetFlight`` throws if the operation has failed in another process, or its published result cannot be read.
 public struct FleetFlightError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The key of the flight.
+    /// The key that was passed to ``FleetFlight/value(for:operation:)``.
     public let key: String
-    /// The error of the operation as a text, or the reason for which the published result cannot be read.
+    /// The text of the operation's error, or the reason for which the published result cannot be read.
     public let message: String
 
-    /// Creates an error, for tests.
+    /// Creates an error. Intended for tests.
     ///
     /// - Parameters:
-    ///   - key: The key of the flight.
-    ///   - message: The error of the operation as a text.
+    ///   - key: The key that was passed to ``FleetFlight/value(for:operation:)``.
+    ///   - message: The text of the operation's error.
     public init(key: String, message: String) {
         (self.key, self.message) = (key, message)
     }

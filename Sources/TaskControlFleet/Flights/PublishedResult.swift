@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The result of an operation, as it is published for other processes: a value, or the text of an error.
+/// The result of an operation of a ``FleetFlight`` as other processes read it from the store: a value, or the text of an error.
 enum PublishedResult<Value: Codable>: Codable {
     case value(Value)
     case failure(String)

@@ -1,9 +1,10 @@
-/// A number that increases with each holder of a lease, so that a resource can refuse a holder whose lease is over.
+/// A number that increases with each new holder of a lease. With it, a resource can refuse a holder whose lease has ended.
 ///
-/// A resource that remembers the highest token that it has seen, and refuses lower ones, is safe from a holder that continues after its lease was lost,
-/// for example because its process was paused. The token is the revision at which the holder's entry in the store was created.
+/// Pass the token with each request to the resource. If the resource stores the highest token that it has received, and refuses requests with lower
+/// ones, it is safe from a holder that continues after its lease was lost, for example because its process was paused. The token is the revision at
+/// which the holder's entry in the store was created.
 public struct FencingToken: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
-    /// The number. Of two leases of one name, the later one has the higher number.
+    /// The number. If two leases have the same name, the later lease has the higher number.
     public let rawValue: Int64
 
     /// Creates a token from its number, for example one that a resource has stored.
@@ -16,13 +17,13 @@ public struct FencingToken: Hashable, Comparable, Sendable, Codable, CustomStrin
         rawValue = try decoder.singleValueContainer().decode(Int64.self)
     }
 
-    /// Encodes the number.
+    /// Encodes the token as its number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
     }
 
-    /// Returns whether a token is older than another one.
+    /// Returns whether the first token is older than the second: it belongs to an earlier holder of the lease.
     public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
     /// The number in decimal notation.

@@ -1,14 +1,16 @@
-/// The entries of a store in which holders and waiters of one name stand, in the order of their creation.
+/// The queue of all callers that hold a lease, or wait for it, under one name (a line): each caller has an entry in the store, and the entries are
+/// ordered by their creation.
 struct FleetLine: Hashable, Sendable {
-    /// The name that callers have given, for errors and diagnostics.
+    /// The name of the lease, semaphore or flight, as the caller has given it. Used in errors and diagnostics.
     let name: String
-    /// The prefix of the keys of the entries, which end with the lease of the entry.
+    /// The prefix of the keys of all entries in the line. Each key ends with the ID of the entry's lease.
     let prefix: String
-    /// The number of entries that hold at the same time: the oldest ones. 1 or more.
+    /// The number of callers that may hold a lease at the same time, at least 1: the callers with the oldest entries.
     let permits: Int
-    /// The key of a published result that ends the wait; `nil`: there is none.
+    /// The key at which the result of a flight is published, which ends the wait of all callers; `nil` for a lease or a semaphore, which publish no
+    /// result.
     let resultKey: String?
-    /// The prefix of all keys that concern a waiter.
+    /// The prefix of all keys that a waiting caller watches: those of the entries and of the published result.
     let watched: String
 
     private init(name: String, prefix: String, permits: Int, resultKey: String?, watched: String) {
@@ -21,7 +23,7 @@ struct FleetLine: Hashable, Sendable {
 
     static func lease(_ name: String) -> Self { line("lease", name, permits: 1) }
 
-    /// Less than one permit counts as one.
+    /// Returns the line of a semaphore. Less than one permit counts as one.
     static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: max(1, permits)) }
 
     private static func line(_ folder: String, _ name: String, permits: Int) -> Self {
@@ -40,13 +42,13 @@ struct FleetLine: Hashable, Sendable {
         )
     }
 
-    /// The key of the entry that a lease stands for.
+    /// Returns the key of the entry that belongs to a lease.
     func key(of lease: LeaseID) -> String {
         let digits = lease.description
         return prefix + String(repeating: "0", count: max(0, 16 - digits.count)) + digits
     }
 
-    /// Replaces the characters that would end a part of a key.
+    /// Returns a name in which `/`, which separates the parts of a key, and `%` are percent-encoded.
     static func escaped(_ name: String) -> String {
         var text = ""
         for character in name.unicodeScalars {

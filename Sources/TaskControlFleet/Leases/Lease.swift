@@ -2,16 +2,17 @@ internal import TaskControl
 
 /// A lease that is held while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs.
 ///
-/// A valid lease alone does not protect a resource: between a check and its effect, the process can be paused for longer than the lease. A resource that
-/// several processes change must compare the ``token``, or be in the same store and change by a ``guarded(_:)`` transaction.
+/// Checking the lease alone does not protect a resource: between the check and its effect, the process can be paused for longer than the lease. A
+/// resource that several processes change must therefore compare the ``token``. If the resource is in the same store as the lease, change it with a
+/// ``guarded(_:)`` transaction instead.
 ///
-/// Safe to use from any thread and any isolation. A lease that is kept after its body has ended is not valid.
+/// Safe to use from any thread and any isolation. After the body has ended, the lease is no longer valid.
 public struct Lease: Sendable {
-    /// The entry in the line.
+    /// The state of the caller's entry in the store.
     let session: LeaseSession
-    /// The fencing token: greater than those of all earlier holders of the name.
+    /// The fencing token, which is greater than the tokens of all earlier holders of a lease with this name.
     public let token: FencingToken
-    /// The key of the own entry.
+    /// The key of the holder's entry in the store.
     private let key: String
 
     init(session: LeaseSession, token: FencingToken) {
@@ -22,26 +23,26 @@ public struct Lease: Sendable {
     /// The name of the lease.
     public var name: String { session.line.name }
 
-    /// Whether the lease is valid now, according to the clock of this process: no other process can hold it.
+    /// Whether the lease is valid now, according to the clock of this process. While it is valid, no other process can hold it.
     ///
-    /// - Complexity: O(1): a reading of the clock, without a call of the store.
+    /// - Complexity: O(1). Reads the clock, and does not call the store.
     public var isValid: Bool {
         let now = session.time.now
         return session.read { $0.isValid(at: now) }
     }
 
-    /// The time for which the lease is valid without another renewal. Zero if it is not valid.
+    /// The time for which the lease remains valid if it is not renewed. Zero if it is not valid.
     ///
-    /// The lease is renewed after each third of its duration.
+    /// The lease is renewed automatically after each third of its duration.
     public var remaining: Duration {
         let now = session.time.now
         return session.read { $0.isValid(at: now) ? ($0.validUntil ?? now) - now : .zero }
     }
 
-    /// Throws if the lease is not valid. Call it before each effect outside the process.
+    /// Throws an error if the lease is not valid. Call this before each effect outside the process, such as a request to a server.
     ///
-    /// - Throws: ``LeaseLostError``.
-    /// - Complexity: O(1): a reading of the clock, without a call of the store.
+    /// - Throws: ``LeaseLostError`` if the lease is not valid.
+    /// - Complexity: O(1). Reads the clock, and does not call the store.
     public func check() throws(LeaseLostError) {
         let now = session.time.now
         let reason = session.read { (machine: borrowing LeaseStateMachine) -> LeaseLostError.Reason? in
@@ -55,11 +56,14 @@ public struct Lease: Sendable {
         if let reason { throw LeaseLostError(name: name, reason: reason) }
     }
 
-    /// Returns a copy of a transaction that succeeds only if this lease is still held: the copy also compares the entry of the holder.
+    /// Returns a copy of a transaction with an additional condition: this lease is still held.
     ///
-    /// Use it for values in the same store as the lease. The comparison and the change are one atomic step, so this is safe without a token.
+    /// Use the copy to change entries in the same store as the lease. The store checks the condition and changes the entries in one atomic step, so
+    /// that no fencing token is needed.
     ///
-    /// - Parameter transaction: A transaction for the store of the lease. Its operations for failure are executed if the lease is not held.
+    /// - Parameter transaction: A transaction for the store in which the lease is held. If the lease is no longer held, its
+    ///   ``StoreTransaction/failure`` operations are executed.
+    /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/transact(_:)``.
     public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
         var transaction = transaction
         transaction.comparisons.append(.createRevision(key, token.rawValue))

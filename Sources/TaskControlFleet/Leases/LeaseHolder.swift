@@ -1,15 +1,16 @@
 internal import Foundation
 
-/// The process that holds a lease or waits for it, as it describes itself in the store. The description is only informative: it has no effect on
-/// which process holds the lease.
+/// A process that holds a lease or waits for one, as the process describes itself in the store. The description is only for people: it has no effect
+/// on which process holds the lease.
 public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The description that the process passed as `holder`; by default its host and process ID.
+    /// The description that the process has passed as `holder`; by default its host name and process ID.
     public let holder: String
     /// The name of the host.
     public let host: String
     /// The process ID.
     public let process: Int32
-    /// The fencing token of the lease; `nil` in the value of an entry, whose revision is the token.
+    /// The fencing token of the lease. It is `nil` in the encoded value of an entry, because the token is the revision at which the entry was
+    /// created.
     public internal(set) var token: FencingToken?
 
     init(holder: String?) {
@@ -17,7 +18,7 @@ public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible 
         self.holder = holder ?? "\(host):\(process)"
     }
 
-    /// Reads the value of an entry. A value of other software is its text.
+    /// Reads the value of an entry in the store. If other software has written the value, the description is the value as text.
     init(_ entry: StoreEntry) {
         if let holder = try? JSONDecoder().decode(Self.self, from: entry.value) {
             self = holder
@@ -27,14 +28,14 @@ public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible 
         token = FencingToken(rawValue: entry.createRevision)
     }
 
-    /// The value of the own entry.
+    /// The JSON that this process stores as the value of its entry.
     var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    /// Not that of `ProcessInfo`, which may ask a name server.
+    /// The name of this host. It is read without `ProcessInfo`, which may ask a name server.
     private static let hostName: String = {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard gethostname(buffer.baseAddress!, buffer.count - 1) == 0 else { return "localhost" }
@@ -43,6 +44,6 @@ public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible 
         }
     }()
 
-    /// The same text as ``holder``.
+    /// The text of ``holder``.
     public var description: String { holder }
 }

@@ -1,18 +1,19 @@
 internal import TaskControl
 
 extension LeaseSession {
-    /// The result of a call that holds a place in a line.
+    /// The result of a call that has waited in a line.
     enum Outcome<Value> {
         case value(Value)
-        /// Another process has published a result.
+        /// The entry with the result that another process has published.
         case adopted(StoreEntry)
     }
 
-    /// Waits for the turn of a new entry, runs a body, and leaves the line. Enters the line again if the lease is lost before the body begins.
+    /// Enters the line, waits for the caller's turn, runs a body while the lease is held, and leaves the line. Enters the line again if the lease is
+    /// lost before the body begins.
     ///
     /// - Parameters:
-    ///   - publish: Returns what is published for the waiters, by the result of a body whose lease was not lost.
-    ///   - body: Runs in the caller's isolation. It is cancelled when the lease is lost.
+    ///   - publish: Returns the entry to publish for the other callers in the line, from the result of the body. Not called if the lease was lost.
+    ///   - body: Runs in the caller's isolation while the lease is held. It is cancelled when the lease is lost.
     nonisolated(nonsending) func perform<Value>(
         publish: (Result<Value, any Error>) -> Publication? = { _ in nil },
         body: nonisolated(nonsending) (Lease) async throws -> Value
@@ -33,7 +34,7 @@ extension LeaseSession {
         }
     }
 
-    /// Waits for the turn of one entry.
+    /// Performs the call with one entry in the line.
     ///
     /// - Returns: The outcome; `nil` if the lease was lost before the body began.
     private nonisolated(nonsending) func attempt<Value>(
@@ -65,7 +66,7 @@ extension LeaseSession {
         return try decide(turn, result, loss)
     }
 
-    /// The same for a line without results.
+    /// Performs the call in a line that has no published results: that of a lease or a semaphore.
     nonisolated(nonsending) func performWithoutResults<Value>(
         body: nonisolated(nonsending) (Lease) async throws -> Value
     ) async throws -> Value {

@@ -2,16 +2,16 @@ internal import Foundation
 internal import TaskControl
 
 extension LeaseSession {
-    /// A value that is published when the own entry leaves the line.
+    /// An entry that is put into the store when the caller leaves the line: the published result of a flight.
     struct Publication: Sendable {
         let key: String
         let value: Data
     }
 
-    /// Leaves the line, so that the next waiter does not wait until the lease has expired: deletes the own entry, and revokes the lease, or else lets it expire.
-    /// Each attempt has a time limit.
+    /// Leaves the line, so that the next waiter does not wait until the lease has expired: deletes the caller's entry, and revokes the lease. If the
+    /// lease cannot be revoked, it expires. Each call of the store has a time limit.
     ///
-    /// - Parameter publication: The value to publish in the transaction that deletes the entry.
+    /// - Parameter publication: The result to publish in the same transaction that deletes the caller's entry; `nil` for none.
     func leave(_ publication: Publication?) async {
         var step = update { $0.leave() }
         var isDeleted = false
@@ -40,7 +40,9 @@ extension LeaseSession {
         }
     }
 
-    /// - Returns: Whether the entry was there until now.
+    /// Deletes the caller's entry, and publishes a result in the same transaction.
+    ///
+    /// - Returns: Whether the entry existed.
     private func delete(_ lease: LeaseID, _ token: FencingToken, _ publication: Publication?) async throws -> Bool {
         let key = line.key(of: lease)
         var operations: [StoreTransaction.Operation] = [.delete(.key(key))]
@@ -66,7 +68,8 @@ extension LeaseSession {
         return true
     }
 
-    /// Returns a lease with which a result ends. Each waiter that keeps its place looks at the line in the meantime.
+    /// Grants a lease for the published result: the store removes the result when this lease expires. In this time, each waiter reads the line at
+    /// least once.
     private func leaseOfResult() async -> LeaseID? {
         try? await call { try await self.store.grantLease(timeToLive: self.timeToLive) }.id
     }

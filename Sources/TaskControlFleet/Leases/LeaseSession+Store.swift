@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension LeaseSession {
-    /// Runs until there is nothing more to do for the lease, or the task is cancelled.
+    /// Enters the line, renews the lease, and watches the line, until the lease needs no further action or the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.watchClock() }
@@ -122,7 +122,7 @@ extension LeaseSession {
 
     // MARK: Calls
 
-    /// Calls the store with a time limit: less than the time until the lease is lost.
+    /// Calls the store with a time limit, which is less than the time until the lease is lost.
     nonisolated(nonsending) func call<Answer: Sendable>(
         _ operation: nonisolated(nonsending) () async throws -> Answer
     ) async throws -> Answer {
@@ -135,7 +135,7 @@ extension LeaseSession {
         }
     }
 
-    /// Reports the failure of a call, unless the call was cancelled with its task.
+    /// Reports the failure of a call to the state machine and to diagnostics. Does nothing if this task is cancelled.
     private func failed(_ error: any Error, _ report: (inout Machine, Machine.Failure, Duration) -> Void) {
         if Task.isCancelled { return }
         events?.emit(.storeCallFailed, error: error, isInside: false)
@@ -146,7 +146,7 @@ extension LeaseSession {
 
     // MARK: Waiting
 
-    /// Waits for a time, or until the machine must act at once.
+    /// Waits until a time, or until the state machine must act at once.
     private func pause(until end: Duration) async {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [time] in
@@ -165,7 +165,7 @@ extension LeaseSession {
         }
     }
 
-    /// Ends the lease when it is no longer valid.
+    /// Notifies the state machine when the time has come at which the lease ends without a renewal.
     private func watchClock() async {
         while let expiry = await wait(for: { (machine: borrowing Machine) -> Duration? in machine.expiry }) {
             do {
@@ -185,7 +185,8 @@ extension LeaseSession {
         update { $0.clockFailed() }
     }
 
-    /// Watches the line, so that a change is noticed before the next renewal. Nothing depends on it.
+    /// Watches the line, so that a change is noticed before the next renewal. This only makes the reaction faster: without it, the line is read with
+    /// each renewal.
     private func watchLine() async {
         // The revision up to which changes were reported.
         var seen: Int64 = 0
@@ -225,7 +226,8 @@ extension LeaseSession {
 }
 
 extension LeaseStateMachine.Failure {
-    /// Classifies an error of a store. An error that it does not know may come from an operation that was executed.
+    /// Classifies an error that a store has thrown. An error of another type than ``StoreError`` counts as ambiguous: the operation may have been
+    /// executed.
     init(_ error: any Error) {
         guard let error = error as? StoreError else {
             self = .ambiguous

@@ -1,19 +1,20 @@
 internal import Foundation
 internal import TaskControl
 
-/// One entry in a line: the machine, the store, and the tasks that wait for what the machine decides.
+/// Performs one call of `withLease`, or of a type that uses leases: connects the state machine of one entry in a line with the store, and with the
+/// tasks that wait for its decisions.
 ///
-/// A task runs ``run()`` from the beginning of the wait until the body has ended, and renews the lease. It is not a child task of the caller: a body
-/// that ends slowly after a cancellation keeps its lease meanwhile. ``leave(_:)`` follows.
+/// A task runs ``run()`` from the beginning of the wait until the body has ended: it renews the lease. This task is not a child task of the caller,
+/// so that a body which ends slowly after a cancellation keeps its lease. When the task has ended, ``leave(_:)`` removes the entry.
 final class LeaseSession: Sendable {
     typealias Machine = LeaseStateMachine
 
     private struct State {
         var machine: Machine
         var waiters = WaiterTable<UnsafeContinuation<WaitOutcome, Never>, WaitOutcome>()
-        /// The error of the last operation that has failed.
+        /// The error of the last call of the store that has failed.
         var error: (any Error)?
-        /// The result that was adopted.
+        /// The entry with the result that another process has published; `nil` if there is none.
         var result: StoreEntry?
     }
 
@@ -22,11 +23,12 @@ final class LeaseSession: Sendable {
     let clock: any Clock<Duration>
     let time: Stopwatch
     let events: CallEvents?
-    /// The value of the own entry.
+    /// The value of the caller's entry in the store.
     let holder: Data
     /// The requested duration.
     let timeToLive: Duration
-    /// Waits for the request to stop, with which a caller that waits leaves the line; `nil`: there is none.
+    /// A function that returns when the caller is asked to stop: a caller that still waits then leaves the line. `nil` if the caller cannot be asked
+    /// to stop.
     let stop: (@Sendable () async -> Void)?
     private let state: Locked<State>
 
@@ -42,7 +44,7 @@ final class LeaseSession: Sendable {
         self.init(line, store, timeToLive, LeaseHolder(holder: holder).data, clock, events, stop)
     }
 
-    /// Creates the next entry of a caller that has lost its lease before its body began.
+    /// Creates the session for a new entry of a caller that has lost its lease before its body began.
     convenience init(after session: LeaseSession) {
         self.init(
             session.line,
@@ -75,10 +77,10 @@ final class LeaseSession: Sendable {
 
     // MARK: State
 
-    /// Reads the machine.
+    /// Calls a function with the state machine, without changing it.
     func read<Result>(_ body: (borrowing Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
 
-    /// Changes the machine, and wakes the tasks that wait for a change.
+    /// Calls a function that changes the state machine, and resumes the tasks that wait for a change.
     @discardableResult
     func update<Result>(_ body: (inout Machine) -> Result) -> Result {
         let (result, before, after, woken) = state.withLock { state in
@@ -100,7 +102,7 @@ final class LeaseSession: Sendable {
         }
     }
 
-    /// Waits until the machine has an answer. Returns `nil` if the caller is cancelled.
+    /// Waits until a function returns an answer for the state of the machine. Returns `nil` if the caller is cancelled.
     nonisolated(nonsending) func wait<Answer>(for answer: (borrowing Machine) -> Answer?) async -> Answer? {
         while true {
             let (found, id) = state.withLock { state in
@@ -117,7 +119,7 @@ final class LeaseSession: Sendable {
         }
     }
 
-    /// Keeps the error of an operation, and the result that a transaction has read.
+    /// Stores the error of a call, which is thrown if the line cannot be entered.
     func keep(_ error: any Error) {
         let isConsequence = (error as? StoreError)?.reason == .leaseNotFound
         let old = state.withLock { state in
@@ -136,16 +138,16 @@ final class LeaseSession: Sendable {
 
     // MARK: The caller
 
-    /// The end of a wait.
+    /// The reason for which the wait in the line has ended.
     enum Turn {
         case holding(FencingToken)
         case adopted(StoreEntry)
         case failed(any Error)
-        /// The caller is cancelled, or has noticed its turn so late that the lease is lost.
+        /// The caller is cancelled or was asked to stop, or the lease was lost before the caller noticed its turn.
         case left
     }
 
-    /// Waits until it is the turn of the own entry.
+    /// Waits until the caller holds the lease, or its wait ends for another reason.
     nonisolated(nonsending) func turn() async -> Turn {
         let phase = await wait { (machine: borrowing Machine) -> Machine.Phase? in
             switch machine.phase {
@@ -170,9 +172,9 @@ final class LeaseSession: Sendable {
         } ?? false
     }
 
-    /// The body has ended, or the caller leaves.
+    /// Notes that the body has ended, or that the caller stops waiting.
     ///
-    /// - Returns: The way in which the lease was lost before; `nil`: it was not.
+    /// - Returns: The reason for which the lease was lost before; `nil` if it was not lost.
     func end() -> LeaseLostError.Reason? {
         let now = time.now
         return update { $0.end(at: now) }

@@ -1,85 +1,85 @@
 extension LeaseStateMachine {
-    /// The numbers that a machine depends on.
+    /// The parameters of a state machine.
     struct Rules: Hashable {
         /// The requested duration of the lease.
         let timeToLive: Duration
-        /// The number of entries that hold at the same time.
+        /// The number of callers that may hold a lease at the same time.
         let permits: Int
     }
 
     enum Phase: Hashable {
-        /// No entry of its own is known to be in the line.
+        /// The caller has no entry in the line, or does not know whether it has one.
         case entering
-        /// The own entry is in the line.
+        /// The caller's entry is in the line, and the caller waits for its turn.
         case waiting
-        /// The own entry is among the first.
+        /// The caller holds the lease: its entry is among the first of the line.
         case holding
-        /// A result was published after the own entry was created.
+        /// A result was published after the caller's entry was created, and the caller uses this result.
         case adopted
-        /// The lease ended while it was held.
+        /// The lease has ended while the caller held it.
         case lost(LeaseLostError.Reason)
-        /// The line could not be entered.
+        /// The caller could not enter the line, or the store refuses its calls.
         case failed
-        /// The caller has left, or its body has ended.
+        /// The caller has stopped waiting, or its body has ended.
         case ended
     }
 
-    /// The next step of the task that talks to the store.
+    /// The next step of the task that calls the store.
     enum Action: Hashable {
         case grant
-        /// Puts the own entry, unless it is there, and reads the line.
+        /// Creates the caller's entry if it does not exist, and reads the line.
         case enter(LeaseID)
         /// Renews the lease.
         case renew(LeaseID)
-        /// Reads the beginning of the line, if the own entry is there.
+        /// Reads the beginning of the line, if the caller's entry still exists.
         case verify(LeaseID, FencingToken)
-        /// Revokes a lease whose place in the line is lost.
+        /// Revokes the lease of an entry whose place in the line is lost.
         case abandon(LeaseID)
-        /// Waits for a time, or until it must act at once.
+        /// Waits until a time, or until ``LeaseStateMachine/isUrgent`` is `true`.
         case wait(until: Duration)
         /// The lease needs no further step.
         case stop
     }
 
-    /// The ways in which an operation of the store fails.
+    /// The kinds of failure of a call of the store.
     enum Failure: Hashable, CaseIterable {
-        /// It was not executed. It can succeed later.
+        /// The operation was not executed. It can succeed later.
         case unavailable
-        /// It may have been executed, or may still be.
+        /// The operation may have been executed, or may still be executed.
         case ambiguous
-        /// There is no such lease.
+        /// The lease of the operation does not exist.
         case leaseNotFound
-        /// It will fail later, too.
+        /// The store refuses the operation, and would refuse it again.
         case final
     }
 
-    /// The line as a transaction has seen it.
+    /// The state of the line that a transaction has read.
     struct Sight: Hashable {
-        /// The keys of the entries that are older than the own entry, as far as they were read.
+        /// The keys of the entries that are older than the caller's entry. A transaction can read fewer than all entries.
         let ahead: Set<String>
-        /// Whether the own entry was among those that were read.
+        /// Whether the caller's entry was among those that the transaction has read.
         let isListed: Bool
-        /// The revision at which a result was published last.
+        /// The revision at which the current result was published; `nil` if there is no published result.
         var resultRevision: Int64?
         let revision: Int64
         let term: UInt64
     }
 
-    /// How the own entry leaves the line.
+    /// The next step with which a caller leaves the line.
     enum Leaving: Hashable {
-        /// Deletes the own entry.
+        /// Deletes the caller's entry.
         case delete(LeaseID, FencingToken)
         /// Revokes the lease.
         case revoke(LeaseID)
-        /// Lets the lease expire.
+        /// Does nothing more: the store ends the lease when it expires.
         case expire
-        /// There is nothing to leave, or no longer.
+        /// The caller has no entry and no lease, or has removed both.
         case nothing
     }
 
-    /// A renewal whose effect is not proven.
+    /// A renewal that the store has answered, and that no later transaction has confirmed yet.
     struct Renewal: Hashable {
-        /// The time at which it was sent.
+        /// The time at which the renewal was sent.
         let sent: Duration
         let timeToLive: Duration
         let term: UInt64

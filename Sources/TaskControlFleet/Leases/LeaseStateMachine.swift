@@ -1,53 +1,54 @@
 internal import TaskControl
 
-/// One entry in a line of a store: when it is renewed, when it holds, and how long that is certain. Pure.
+/// The state of one caller's entry in a line (see ``FleetLine``): decides when the lease is renewed, when the caller holds it, and until when it is
+/// certainly valid. A pure state machine.
 ///
 ///     entering ──▶ waiting ──▶ holding ──▶ lost
 ///        ▲            │ │          └─────▶ ended
 ///        └────────────┘ └─▶ adopted
 ///
-/// Times are those of one clock, and begin anywhere. One task asks for the next action, executes it, and reports its answer; watches and timers report
-/// at any time. Each rule of `withLease` is decided here:
+/// All times are those of one clock, whose zero does not matter. One task asks for the next action with ``next(at:)``, executes it, and reports the
+/// answer. Watches and timers report events at any time. The rules of `withLease` are decided here:
 ///
-/// - A lease is valid from the time at which its last *proven* renewal was sent, for the granted duration less a margin. A renewal is proven by a
-///   transaction that begins after the answer, sees the own entry, and has the term of the renewal.
-/// - Only a transaction that has seen the own entry among the first of the line makes a holder of a waiter.
-/// - A watch makes a transaction happen at once, and decides nothing.
+/// - A lease is valid for the granted duration, less a margin, from the time at which its last *proven* renewal was sent. A renewal is proven by a
+///   transaction that begins after the answer, finds the caller's entry, and has the same term (of the store's leader) as the renewal.
+/// - A waiting caller becomes a holder only through a transaction that has found its entry among the first of the line.
+/// - A change that a watch reports has no other effect than that such a transaction is executed at once.
 struct LeaseStateMachine: Hashable {
     private let rules: Rules
 
     private(set) var phase = Phase.entering
     private(set) var lease: LeaseID?
     private(set) var token: FencingToken?
-    /// The end of the time for which the lease is certain not to have ended in the store; `nil`: nothing is certain.
+    /// The time until which the lease has certainly not ended in the store; `nil` if no renewal is proven.
     private(set) var validUntil: Duration?
-    /// The revision up to which the line was read when it was entered.
+    /// The revision of the store at which the line was read when the caller entered it.
     private(set) var revision: Int64?
 
     /// Whether the caller was asked to stop while it waited.
     private(set) var isWithdrawn = false
-    /// The granted duration.
+    /// The duration that the store has granted.
     private var timeToLive: Duration
     private var renewal: Renewal?
     private var nextRenewal = Duration.zero
-    /// The time at which the lease was granted, or a renewal began.
+    /// The time at which the grant of the lease, or its last renewal, was sent.
     private var lastRenewal = Duration.zero
-    /// Whether the line must be looked at now.
+    /// Whether the line must be read now.
     private var isHinted = false
-    /// Whether the line was entered before, and is watched since then.
+    /// Whether the caller has entered the line before, and has watched it since.
     private var isWatched = false
-    /// The older entries, as far as they are known.
+    /// The keys of the entries that are known to be older than the caller's entry.
     private var ahead: Set<String> = []
-    /// Whether entries in `ahead` may have been deleted without a report, so that each deletion may be the one that matters.
+    /// Whether entries in `ahead` may have been deleted without a report. Then each deletion of an entry may mean that it is the caller's turn.
     private var isAheadStale = false
-    /// The lease of a place that is lost.
+    /// The lease of an entry whose place in the line was lost, which must be revoked; `nil` if there is none.
     private var abandoned: LeaseID?
     private var nextAttempt = Duration.zero
-    /// The time after which a line that could not be entered is given up.
+    /// The time after which the caller stops trying to enter the line, and fails.
     private var patience: Duration
-    /// The time of the last transaction that has seen the own entry.
+    /// The time at which the last transaction was sent that has found the caller's entry.
     private var lastContact = Duration.zero
-    /// The durations of the latest operations, also of those that were not answered.
+    /// The durations of the last 8 calls of the store. A call without an answer counts with the time for which the caller has waited.
     private var roundTrips: [Duration] = []
     private var leavingStep = Leaving.nothing
 
@@ -60,9 +61,9 @@ struct LeaseStateMachine: Hashable {
 
     // MARK: Times
 
-    /// The part of the granted duration that is not used: 10 % for clocks of different rates, and twice the worst of the recent round trips, which is
-    /// the time that messages of the holder may still be under way. The latter part is at most a third of the duration: on a slower network, the lease
-    /// would be lost between two renewals.
+    /// The part of the granted duration in which the lease is not considered valid. It is 10 % of the duration, for clocks that run at different
+    /// rates, and twice the longest of the recent round trips, for messages of the holder that are still on their way. The second part is at most a
+    /// third of the duration: otherwise, on a slow network, the lease would be lost between two renewals.
     private var margin: Duration {
         timeToLive / 10 + min((roundTrips.max() ?? .zero) * 2, timeToLive / 3)
     }
@@ -70,10 +71,10 @@ struct LeaseStateMachine: Hashable {
     /// The time between two renewals.
     private var period: Duration { max(timeToLive / 3, .milliseconds(1)) }
 
-    /// The time after which an operation that has failed is repeated.
+    /// The delay after which a call of the store that has failed is repeated.
     var pause: Duration { max(timeToLive / 10, .milliseconds(1)) }
 
-    /// The time limit of an operation of the store.
+    /// Returns the time limit of a call of the store.
     func limit(at now: Duration) -> Duration {
         let limit = max(timeToLive / 4, .milliseconds(1))
         // However long the lease is: neither a waiter nor the end of a call waits long for an answer that does not come.
@@ -87,7 +88,7 @@ struct LeaseStateMachine: Hashable {
     /// The time at which the lease is lost if it is not renewed.
     var expiry: Duration? { phase == .holding ? validUntil : nil }
 
-    /// Whether the task that talks to the store must act before its time.
+    /// Whether the task that calls the store must act before the time for which it waits.
     var isUrgent: Bool {
         switch phase {
         case .entering: false
@@ -96,7 +97,7 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// A call without an answer has taken at least the time that it was waited for.
+    /// Records the duration of a call without an answer: it has taken at least the time for which the caller has waited.
     private mutating func record(_ failure: Failure, sent: Duration?, at now: Duration) {
         if failure == .ambiguous, let sent { record(now - sent) }
     }
@@ -108,7 +109,7 @@ struct LeaseStateMachine: Hashable {
 
     // MARK: Actions
 
-    /// Returns the next step.
+    /// Returns the next action of the task that calls the store.
     mutating func next(at now: Duration) -> Action {
         expire(at: now)
         switch phase {
@@ -132,14 +133,14 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// The time has come to look whether the lease is still valid.
+    /// Ends the lease if it is no longer valid at a time.
     mutating func expire(at now: Duration) {
         if phase == .holding, let validUntil, now >= validUntil { phase = .lost(.expired) }
     }
 
     // MARK: Entering
 
-    /// A lease was granted.
+    /// Notes that the store has granted a lease.
     mutating func granted(_ granted: StoreLease, sent: Duration, at now: Duration) {
         guard lease == nil else { return }
         guard phase == .entering else {
@@ -156,7 +157,7 @@ struct LeaseStateMachine: Hashable {
         nextRenewal = sent + period
     }
 
-    /// A lease was not granted, or the own entry was not put.
+    /// Notes that a lease could not be granted, or the caller's entry could not be created.
     ///
     /// - Parameter sent: The time at which the call was sent.
     mutating func entryFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
@@ -176,7 +177,13 @@ struct LeaseStateMachine: Hashable {
         if now >= patience { phase = .failed } else { nextAttempt = now + pause }
     }
 
-    /// The own entry is in the line.
+    /// Notes that the caller's entry is in the line.
+    ///
+    /// - Parameters:
+    ///   - token: The revision at which the entry was created.
+    ///   - sight: The line, as the transaction has read it that created or found the entry.
+    ///   - sent: The time at which the transaction was sent.
+    ///   - now: The current time.
     mutating func entered(_ token: FencingToken, _ sight: Sight, sent: Duration, at now: Duration) {
         guard phase == .entering, lease != nil else { return }
         record(now - sent)
@@ -191,7 +198,7 @@ struct LeaseStateMachine: Hashable {
         decide(sight, sent: sent, at: now)
     }
 
-    /// The key of the own entry belongs to another lease: it cannot be used.
+    /// Notes that the key of the caller's entry is in use by another lease. The caller's lease is abandoned.
     mutating func entryWasForeign(at now: Duration) {
         guard phase == .entering else { return }
         abandon()
@@ -208,12 +215,12 @@ struct LeaseStateMachine: Hashable {
         (isHinted, ahead) = (false, [])
     }
 
-    /// A lease was revoked, or could not be.
+    /// Notes that the attempt to revoke an abandoned lease has ended, with or without success.
     mutating func abandonedEnded() { abandoned = nil }
 
     // MARK: Renewals
 
-    /// A store has answered that it has renewed the lease.
+    /// Notes the store's answer that it has renewed the lease.
     mutating func renewed(_ answer: StoreLease, sent: Duration, at now: Duration) {
         guard phase == .waiting || phase == .holding, answer.id == lease else { return }
         record(now - sent)
@@ -229,9 +236,9 @@ struct LeaseStateMachine: Hashable {
         expire(at: now)
     }
 
-    /// A renewal has failed.
+    /// Notes that a renewal has failed.
     ///
-    /// - Parameter sent: The time at which it was sent.
+    /// - Parameter sent: The time at which the call was sent.
     mutating func renewalFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         record(failure, sent: sent, at: now)
         expire(at: now)
@@ -244,9 +251,9 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// A transaction has looked at the line.
+    /// Notes that a transaction has read the line.
     ///
-    /// - Parameter sight: The line; `nil`: the own entry is not there.
+    /// - Parameter sight: The state of the line; `nil` if the caller's entry no longer exists.
     mutating func verified(_ sight: Sight?, sent: Duration, at now: Duration) {
         guard phase == .waiting || phase == .holding else { return }
         expire(at: now)
@@ -255,9 +262,9 @@ struct LeaseStateMachine: Hashable {
         decide(sight, sent: sent, at: now)
     }
 
-    /// A transaction that looks at the line has failed.
+    /// Notes that a transaction that reads the line has failed.
     ///
-    /// - Parameter sent: The time at which it was sent.
+    /// - Parameter sent: The time at which the call was sent.
     mutating func verificationFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         renewalFailed(failure == .leaseNotFound ? .ambiguous : failure, sent: sent, at: now)
     }
@@ -300,7 +307,8 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// The entry has no contact with the store. A waiter that has none for two durations has lost its place, and enters the line again or fails.
+    /// Notes that a call of the store has failed. If no transaction has found the waiting caller's entry for two durations of the lease, the caller
+    /// has lost its place: it enters the line again, or fails.
     private mutating func loseContact(at now: Duration) {
         if phase == .waiting, now >= lastContact + timeToLive * 2 { leavePlace(at: now) }
     }
@@ -314,9 +322,11 @@ struct LeaseStateMachine: Hashable {
 
     // MARK: Hints
 
-    /// An entry of the line was deleted.
+    /// Notes that an entry of the line was deleted.
     ///
-    /// - Parameter isOwn: Whether it was the own entry.
+    /// - Parameters:
+    ///   - key: The key of the entry.
+    ///   - isOwn: Whether the entry is the caller's.
     mutating func deleted(_ key: String, isOwn: Bool) {
         if isOwn {
             isHinted = phase == .waiting || phase == .holding || isHinted
@@ -326,20 +336,20 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// A report of the watch was incomplete: any entry may have been deleted.
+    /// Notes that a report of the watch was incomplete: any entry may have been deleted.
     mutating func reportWasIncomplete() {
         isAheadStale = true
         hint()
     }
 
-    /// Something may have changed that was not reported, or a result was published.
+    /// Makes the next action a transaction that reads the line, because a result was published or an unreported change is possible.
     mutating func hint() {
         if phase == .waiting || phase == .holding { isHinted = true }
     }
 
     // MARK: The end
 
-    /// The clock cannot sleep: nothing can be renewed in time.
+    /// Notes that the clock cannot sleep, so that the lease cannot be renewed in time: the lease is lost, or the wait fails.
     mutating func clockFailed() {
         switch phase {
         case .holding: phase = .lost(.expired)
@@ -348,16 +358,16 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// The caller is asked to stop: it leaves unless it holds already.
+    /// Notes that the caller is asked to stop. A waiting caller leaves the line; a holder continues.
     mutating func withdraw() {
         guard phase == .entering || phase == .waiting else { return }
         phase = .ended
         isWithdrawn = true
     }
 
-    /// The body has ended, or the caller leaves.
+    /// Notes that the body has ended, or that the caller stops waiting.
     ///
-    /// - Returns: The way in which the lease was lost before; `nil`: it was not.
+    /// - Returns: The reason for which the lease was lost before; `nil` if it was not lost.
     mutating func end(at now: Duration) -> LeaseLostError.Reason? {
         expire(at: now)
         if case .lost(let reason) = phase { return reason }
@@ -365,7 +375,7 @@ struct LeaseStateMachine: Hashable {
         return nil
     }
 
-    /// Returns how the own entry leaves the line.
+    /// Returns the first step with which the caller leaves the line.
     mutating func leave() -> Leaving {
         if let lease, let token, phase != .lost(.removed) {
             leavingStep = .delete(lease, token)
@@ -377,7 +387,9 @@ struct LeaseStateMachine: Hashable {
         return leavingStep
     }
 
-    /// Returns the next step after a step has succeeded or failed.
+    /// Returns the step that follows a step of leaving the line.
+    ///
+    /// - Parameter isDone: Whether the step has succeeded.
     mutating func left(_ isDone: Bool) -> Leaving {
         switch leavingStep {
         case .delete(let lease, _):

@@ -2,8 +2,8 @@ internal import TaskControl
 
 /// A store in the memory of this process, for tests and previews.
 ///
-/// A ``MemoryStore`` coordinates the tasks of one process, as if each were a process of its own: pass one store to several calls of `withLease`. Its content
-/// is lost when it is deallocated.
+/// The store coordinates the tasks of one process as if each were a separate process: pass the same store to several calls of
+/// ``withLease(_:in:timeToLive:holder:clock:body:)``. The content of the store is lost when it is deallocated.
 ///
 /// ```swift
 /// let store = MemoryStore(clock: TestClock())
@@ -11,21 +11,21 @@ internal import TaskControl
 /// _ = try await store.transact(StoreTransaction(success: [.put("worker/1", Data(), lease: lease.id)]))
 /// ```
 ///
-/// Leases last exactly as long as is asked for: there is no minimum, and a lease of zero or less ends at once. The revision of an empty store is 1. The
-/// latest changes are kept for watches, up to a limit; a watch that begins before them, or does not keep up, reports that it is incomplete. Every answer
-/// has the term 0.
+/// A lease has exactly the requested duration: there is no minimum, and a lease of zero or less ends at once. The revision of an empty store is 1.
+/// The store keeps the latest changes for watches, up to a limit. If a watch begins before these changes, or is too slow, its next report is
+/// incomplete (``StoreChanges/isComplete``). All results of this store have the ``StoreLease/term`` 0.
 ///
 /// ## Time
-/// A lease ends when the clock shows its end: at the next call, or, while there are watches, also between calls, through a timer on the clock. Without
-/// watches the store has no task.
+/// The store removes an expired lease at the next operation. While there are watches, a timer on the store's clock also removes leases between
+/// operations. Without watches, the store has no task.
 ///
 /// ## Errors
-/// ``StoreError/Reason/leaseNotFound``, and ``StoreError/Reason/refused`` for a transaction that changes a key twice. A call of a cancelled
-/// task has no effect and throws `CancellationError`.
+/// Operations throw ``StoreError/Reason/leaseNotFound`` for a lease that does not exist, and ``StoreError/Reason/refused`` for a transaction that
+/// changes the same key twice. An operation of a cancelled caller has no effect and throws `CancellationError`.
 public final class MemoryStore: CoordinationStore {
     private typealias Machine = MemoryStoreStateMachine<UnsafeContinuation<Wake, Never>>
 
-    /// How the wait of a watch ends.
+    /// The reason for which a waiting watch is resumed.
     private enum Wake: Sendable {
         case changes(StoreChanges)
         case left
@@ -33,7 +33,7 @@ public final class MemoryStore: CoordinationStore {
 
     private struct State {
         var machine: Machine
-        /// The latest timer. It may have ended.
+        /// The latest timer and its number. The timer may have ended.
         var timer: (number: UInt64, task: Task<Void, Never>)?
     }
 
@@ -43,27 +43,27 @@ public final class MemoryStore: CoordinationStore {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - clock: The clock by which leases end. By default the clock that continues while the machine sleeps.
-    ///   - historyLimit: The number of changes that are kept for watches. By default 1,000, which take less than a megabyte with values of up to 500 bytes. A
-    ///     watch also reports that it is incomplete after a transaction with more changes than the limit; with a limit of zero or less, after each
-    ///     transaction.
+    ///   - clock: The clock that measures leases. By default a clock that continues while the machine sleeps.
+    ///   - historyLimit: The maximum number of changes that the store keeps for watches. By default 1,000, which take less than a megabyte if the
+    ///     values have up to 500 bytes. After a transaction with more changes than the limit, the next report of each watch is incomplete; with a
+    ///     limit of zero or less, this is the case after every transaction that changes entries.
     public init(clock: any Clock<Duration> = ContinuousClock(), historyLimit: Int = 1_000) {
         stopwatch = Stopwatch(clock)
         state = Locked(State(machine: Machine(historyLimit: historyLimit)))
     }
 
-    /// Drops the changes that are kept for watches, as an administrator of a store does: a watch that begins after an earlier revision reports that it is
-    /// incomplete.
+    /// Removes all changes that the store keeps for watches, as the compaction of a database does. A watch that begins after an earlier revision then
+    /// receives an incomplete report (``StoreChanges/isComplete``).
     public func compact() { perform { $0.compact(now: $1) } }
 
-    /// The number of leases, for tests.
+    /// The number of leases that have not ended. Intended for tests.
     var leaseCount: Int { state.withLock(\.machine.leaseCount) }
 
     // MARK: Operations
 
     /// Grants a new lease of exactly the given duration.
     ///
-    /// - Parameter timeToLive: The duration. A lease of zero or less ends at once; one of more than 100 years lasts 100 years.
+    /// - Parameter timeToLive: The requested duration. A lease of zero or less ends at once. A lease of more than 100 years lasts 100 years.
     /// - Returns: The lease. Its ID is never used again.
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) in the number of leases.
@@ -72,11 +72,12 @@ public final class MemoryStore: CoordinationStore {
         return perform { $0.grant(timeToLive, now: $1) }
     }
 
-    /// Renews a lease: its whole duration begins again.
+    /// Renews a lease: the lease expires one whole duration after the renewal.
     ///
     /// - Parameter id: The lease.
-    /// - Returns: The lease, with the duration with which it was granted.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound``; `CancellationError` if the caller is cancelled.
+    /// - Returns: The lease, with the duration that was granted first.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked; `CancellationError` if
+    ///   the caller is cancelled.
     /// - Complexity: O(*n*) in the number of leases.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try Task.checkCancellation()
@@ -93,12 +94,13 @@ public final class MemoryStore: CoordinationStore {
         perform { $0.revoke(id, now: $1) }
     }
 
-    /// Executes a transaction: compares, and then changes and reads entries, in one atomic step.
+    /// Executes a transaction: checks conditions, and then changes and reads entries, in one atomic step.
     ///
-    /// - Parameter transaction: The comparisons, and the operations for each of their outcomes.
-    /// - Returns: The outcome.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound``, or ``StoreError/Reason/refused`` if one of the lists of
-    ///   operations changes a key twice; `CancellationError` if the caller is cancelled. If it throws, nothing is changed.
+    /// - Parameter transaction: The conditions, and the operations for each of their outcomes.
+    /// - Returns: The outcome: which operations were executed, and the entries that were read.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if an entry is attached to a lease that does not exist, or
+    ///   ``StoreError/Reason/refused`` if one of the lists of operations changes the same key twice; `CancellationError` if the caller is cancelled.
+    ///   If it throws, nothing is changed.
     /// - Complexity: O(*n*) per operation, in the number of entries.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
@@ -109,7 +111,7 @@ public final class MemoryStore: CoordinationStore {
 
     /// Reads the entries of a range.
     ///
-    /// - Parameter range: The entries to read. A limit below 1 counts as 1.
+    /// - Parameter range: The entries to read. A ``StoreRange/limit`` below 1 counts as 1.
     /// - Returns: The entries, and the revision at which they were read.
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(log *n* + *m* log *m*) for *m* of *n* entries in the range.
@@ -120,14 +122,14 @@ public final class MemoryStore: CoordinationStore {
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
     ///
-    /// All changes of a revision are in one report. A watch that begins after a future revision reports the changes after that revision.
+    /// All changes of one revision are in the same report. If the given revision is in the future, only changes after that revision are reported.
     ///
     /// - Parameters:
     ///   - range: The entries to watch. Its order and limit do not matter.
     ///   - revision: The revision after which changes are reported.
-    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled.
-    /// - Complexity: O(*n*) per report, in the number of changes that are kept and of watches.
+    /// - Complexity: O(*n*) per report, in the number of kept changes and of watches.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,
@@ -153,7 +155,7 @@ public final class MemoryStore: CoordinationStore {
 
     // MARK: Steps
 
-    /// Asks the machine, and then does what it has answered.
+    /// Passes an event to the state machine under the lock, and then executes the actions that it returns.
     @discardableResult
     private func perform<Answer>(_ event: (inout Machine, Duration) -> Machine.Step<Answer>) -> Answer {
         // Read outside the lock: the clock may be of the client.
@@ -177,8 +179,8 @@ public final class MemoryStore: CoordinationStore {
         replaceTimer(with: (number, task))
     }
 
-    /// Cancels the latest timer, unless it is still wanted, and keeps another one in its place, if that is wanted: several callers may come here in
-    /// another order than the machine has answered them.
+    /// Replaces the task of the latest timer, and cancels the timer that is no longer needed. Several callers may call this in another order than
+    /// that of the state machine's answers: a timer that is out of date is not stored.
     private func replaceTimer(with new: (number: UInt64, task: Task<Void, Never>)?) {
         let cancelled = state.withLock { state in
             let known = [state.timer, new].compactMap(\.self)

@@ -1,8 +1,8 @@
-/// The entries of a ``MemoryStore``, in the order of their keys as UTF-8. Pure.
+/// The entries of a ``MemoryStore``, in the order of their keys as UTF-8. A value without effects.
 struct MemoryStoreEntries {
     private(set) var all: [StoreEntry] = []
 
-    /// The entry of a key.
+    /// The entry with a key; `nil` if there is none.
     ///
     /// - Complexity: O(log *n*) in the number of entries.
     subscript(_ key: String) -> StoreEntry? {
@@ -24,7 +24,7 @@ struct MemoryStoreEntries {
 
     /// Removes the entries of a range.
     ///
-    /// - Returns: Their keys, in order.
+    /// - Returns: The keys of the removed entries, in order.
     /// - Complexity: O(*n*) in the number of entries.
     mutating func remove(_ keys: StoreRange.Keys) -> [String] {
         let indices = indices(of: keys)
@@ -35,7 +35,7 @@ struct MemoryStoreEntries {
 
     /// Removes the entries that are attached to a lease.
     ///
-    /// - Returns: Their keys, in order.
+    /// - Returns: The keys of the removed entries, in order.
     /// - Complexity: O(*n*) in the number of entries.
     mutating func remove(attachedTo lease: LeaseID) -> [String] {
         let removed = all.filter { $0.lease == lease }.map(\.key)
@@ -43,7 +43,7 @@ struct MemoryStoreEntries {
         return removed
     }
 
-    /// Returns the entries of a range, in its order and up to its limit.
+    /// Returns the entries of a range, in the range's order and up to its limit.
     ///
     /// - Complexity: O(log *n* + *m*) for *m* of *n* entries in the range; O(log *n* + *m* log *m*) in the order of creation.
     func read(_ range: StoreRange) -> [StoreEntry] {
@@ -73,7 +73,8 @@ struct MemoryStoreEntries {
         index { $0.isBeforeInUTF8(key) }
     }
 
-    /// Returns the first index whose key does not meet a condition that a first part of the keys meets.
+    /// Returns the index of the first key that does not satisfy a condition. The condition must hold for all keys before this one, and for no key
+    /// after it.
     private func index(whereNot isInFirstPart: (String) -> Bool) -> Int {
         var (low, high) = (0, all.count)
         while low < high {
@@ -85,9 +86,9 @@ struct MemoryStoreEntries {
 }
 
 extension String {
-    /// Whether both have the same bytes: `==` also holds for different spellings of one character.
+    /// Returns whether both texts have the same UTF-8 bytes. (`==` also holds for different Unicode representations of the same character.)
     fileprivate func isSameUTF8(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Whether this text comes before another in the order of the bytes.
+    /// Returns whether this text comes before another in the order of their UTF-8 bytes.
     fileprivate func isBeforeInUTF8(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

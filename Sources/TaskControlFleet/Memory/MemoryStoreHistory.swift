@@ -1,24 +1,24 @@
-/// The latest changes of a ``MemoryStore``, for its watches. Pure.
+/// The latest changes of a ``MemoryStore``, which it keeps for its watches. A value without effects.
 ///
-/// The changes of one revision are kept or dropped together.
+/// The changes of one revision are kept or removed together.
 struct MemoryStoreHistory {
     private var revisions: [(revision: Int64, changes: [StoreChanges.Change])] = []
     private var count = 0
     private let limit: Int
-    /// The last revision whose changes were dropped.
+    /// The last revision whose changes were removed.
     private(set) var compactedRevision: Int64 = 0
 
-    /// - Parameter limit: The number of changes that are kept at most.
+    /// - Parameter limit: The maximum number of changes.
     init(limit: Int) {
         self.limit = max(0, limit)
     }
 
-    /// Whether all changes after a revision are there.
+    /// Returns whether the history contains all changes after a revision.
     func isComplete(after revision: Int64) -> Bool { revision >= compactedRevision }
 
-    /// Adds the changes of a new revision, and drops the oldest ones beyond the limit.
+    /// Adds the changes of a new revision, and removes the oldest ones beyond the limit.
     ///
-    /// - Complexity: O(*n*) in the number of changes that are kept.
+    /// - Complexity: O(*n*) in the number of kept changes.
     mutating func append(_ changes: [StoreChanges.Change], at revision: Int64) {
         revisions.append((revision, changes))
         count += changes.count
@@ -31,14 +31,14 @@ struct MemoryStoreHistory {
         revisions.removeFirst(dropped)
     }
 
-    /// Drops all changes.
+    /// Removes all changes.
     mutating func removeAll() {
         compactedRevision = revisions.last?.revision ?? compactedRevision
         revisions = []
         count = 0
     }
 
-    /// Returns the changes of a range after a revision, in their order. All of them must be there: see ``isComplete(after:)``.
+    /// Returns the changes of a range after a revision, in the order of their revisions. ``isComplete(after:)`` must be `true` for the revision.
     ///
     /// - Complexity: O(log *n* + *m*) for *m* changes after the revision.
     func changes(in range: StoreRange, after revision: Int64) -> [StoreChanges.Change] {

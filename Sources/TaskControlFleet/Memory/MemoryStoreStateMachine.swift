@@ -1,39 +1,39 @@
 internal import TaskControl
 
-/// The leases, entries and watches of a ``MemoryStore``. Pure.
+/// The leases, entries and watches of a ``MemoryStore``. A pure state machine.
 ///
-/// Each event has the time at which it comes, and begins with the end of the leases that have expired by then. Time never runs backwards: an
-/// earlier time counts as the latest one.
+/// Each event is passed with the current time, and first ends the leases that have expired by then. Time never runs backwards: a time earlier than a
+/// previous one counts as the previous one.
 ///
 /// Invariants, checked after each step of the tests:
-/// 1. Each change has the next revision, and entries that end with one lease have one revision.
-/// 2. An entry is attached to a lease that has not ended, or to none.
-/// 3. Each watch reports each change of its range once, in the order of revisions, unless it reports that it is incomplete.
-/// 4. A timer runs exactly as long as there are a watch and a lease, and ends no later than the first lease.
+/// 1. Each transaction that changes entries has the next revision, and all entries that are removed with one lease have the same revision.
+/// 2. An entry is attached to a lease that has not ended, or to no lease.
+/// 3. Each watch reports each change of its range exactly once, in the order of revisions, unless it reports that it is incomplete.
+/// 4. A timer runs if and only if there are both a watch and a lease, and ends no later than the lease that expires first.
 struct MemoryStoreStateMachine<Waiter> {
-    /// Identifies a watch. Never used again.
+    /// Identifies a watch. An ID is never reused.
     struct WatchID: Hashable {
         fileprivate let number: UInt64
     }
 
-    /// Changes for a watch that waits for them.
+    /// Changes for a waiting watch, and the waiter to resume with them.
     struct Delivery {
         let waiter: Waiter
         let changes: StoreChanges
     }
 
-    /// The change of the timer that ends leases while there are watches.
+    /// The action for the timer, which ends leases while there are watches.
     enum TimerAction: Hashable {
         case keep
-        /// Replaces the timer, if there is one. It calls ``timerEnded(_:now:)`` with the number.
+        /// Starts a timer, which replaces the present one. At its end, the timer calls ``timerEnded(_:now:)`` with its number.
         case start(number: UInt64, at: Duration)
         case stop
     }
 
-    /// The answer to an event, and the actions that follow from it.
+    /// The answer to an event, and the actions that the caller must execute.
     struct Step<Answer> {
         let answer: Answer
-        /// In the order of the watches.
+        /// The changes for waiting watches, in the order in which the watches were added.
         let deliveries: [Delivery]
         let timer: TimerAction
     }
@@ -47,10 +47,10 @@ struct MemoryStoreStateMachine<Waiter> {
     private struct Watch {
         let id: WatchID
         let range: StoreRange
-        /// The revision up to which everything was reported.
+        /// The revision up to which all changes were reported.
         var revision: Int64
         var hasBegun = false
-        /// The caller is cancelled: the watch does not wait any more.
+        /// Whether the caller is cancelled: the watch no longer waits.
         var hasLeft = false
         var waiter: Waiter?
     }
@@ -67,10 +67,10 @@ struct MemoryStoreStateMachine<Waiter> {
     private var nextWatch: UInt64 = 1
     private var timer: (number: UInt64, end: Duration)?
     private var nextTimer: UInt64 = 1
-    /// Filled during a step.
+    /// The changes for waiting watches that the present event has caused.
     private var deliveries: [Delivery] = []
 
-    /// - Parameter historyLimit: The number of changes that are kept for watches.
+    /// - Parameter historyLimit: The maximum number of changes that are kept for watches.
     init(historyLimit: Int) {
         history = MemoryStoreHistory(limit: historyLimit)
     }
@@ -81,7 +81,9 @@ struct MemoryStoreStateMachine<Waiter> {
 
     // MARK: Leases
 
-    /// - Parameter timeToLive: Zero or less: the lease has ended when the next event comes.
+    /// Grants a lease.
+    ///
+    /// - Parameter timeToLive: The duration. A lease of zero or less has ended when the next event is passed.
     mutating func grant(_ timeToLive: Duration, now: Duration) -> Step<StoreLease> {
         step(now) { machine in
             let granted = max(.zero, timeToLive).saturated
@@ -103,12 +105,12 @@ struct MemoryStoreStateMachine<Waiter> {
         }
     }
 
-    /// Does nothing if there is no such lease.
+    /// Ends a lease and removes its entries. Does nothing if there is no such lease.
     mutating func revoke(_ id: LeaseID, now: Duration) -> Step<Void> {
         step(now) { $0.end(id) }
     }
 
-    /// The time that is left of a lease; `nil`: there is no such lease.
+    /// Returns the remaining duration of a lease; `nil` if there is no such lease.
     func remaining(of id: LeaseID, now: Duration) -> Duration? {
         leases.first { $0.id == id && $0.expiry > now }.map { $0.expiry - now }
     }
@@ -126,7 +128,7 @@ struct MemoryStoreStateMachine<Waiter> {
         step(now) { StoreSnapshot(entries: $0.entries.read(range), revision: $0.revision) }
     }
 
-    /// Drops the changes that are kept for watches.
+    /// Removes all changes that are kept for watches.
     mutating func compact(now: Duration) -> Step<Void> {
         step(now) { $0.history.removeAll() }
     }
@@ -180,13 +182,13 @@ struct MemoryStoreStateMachine<Waiter> {
 
     enum NextAction: Hashable {
         case report(StoreChanges)
-        /// The waiter was kept, and comes back in a ``Delivery`` or from ``leave(_:)``.
+        /// The waiter was stored. It is returned later in a ``Delivery`` or by ``leave(_:)``.
         case wait
         /// The caller was cancelled.
         case left
     }
 
-    /// Returns the next report of a watch, or keeps the waiter until there is one.
+    /// Returns the next report of a watch, or stores the waiter until there is one.
     mutating func next(_ id: WatchID, _ waiter: Waiter, now: Duration) -> Step<NextAction> {
         step(now) { machine in
             guard let index = machine.index(of: id), !machine.watches[index].hasLeft else { return .left }
@@ -196,9 +198,9 @@ struct MemoryStoreStateMachine<Waiter> {
         }
     }
 
-    /// Ends the wait of a watch whose caller is cancelled: the present one, or the next.
+    /// Ends the present wait of a watch whose caller is cancelled. If the watch does not wait now, its next wait ends at once.
     ///
-    /// - Returns: The waiter, to be resumed; `nil`: it has not come yet, or was resumed with changes.
+    /// - Returns: The waiter, which the caller must resume; `nil` if no waiter is stored, or it was already resumed with changes.
     mutating func leave(_ id: WatchID) -> Waiter? {
         guard let index = index(of: id) else { return nil }
         defer { watches[index].waiter = nil }
@@ -206,14 +208,14 @@ struct MemoryStoreStateMachine<Waiter> {
         return watches[index].waiter
     }
 
-    /// Forgets a watch, which does not wait.
+    /// Removes a watch that does not wait.
     mutating func endWatch(_ id: WatchID, now: Duration) -> Step<Void> {
         step(now) { machine in machine.watches.removeAll { $0.id == id } }
     }
 
     private func index(of id: WatchID) -> Int? { watches.firstIndex { $0.id == id } }
 
-    /// - Returns: `nil`: there is nothing to report.
+    /// Returns the next report of a watch; `nil` if there is nothing to report.
     private mutating func report(of index: Int) -> StoreChanges? {
         var watch = watches[index]
         defer { watches[index] = watch }
@@ -231,15 +233,16 @@ struct MemoryStoreStateMachine<Waiter> {
 
     // MARK: Time
 
-    /// The time of a timer has come. Does nothing for a timer that was stopped or replaced.
+    /// Notes that a timer has ended. Has no effect on the timer if it was stopped or replaced before.
     mutating func timerEnded(_ number: UInt64, now: Duration) -> Step<Void> {
         step(now) { if $0.isTimer(number) { $0.timer = nil } }
     }
 
-    /// Whether a timer is the one that was started last, and was not stopped.
+    /// Returns whether the timer with a number is the current one: it was started last, and was not stopped.
     func isTimer(_ number: UInt64) -> Bool { timer?.number == number }
 
-    /// Ends the leases that have expired, in the order of their expiry, then does something, and then settles the timer.
+    /// Ends the leases that have expired, in the order of their expiry; then processes an event; and then decides whether the timer must be started
+    /// or stopped.
     private mutating func step<Answer>(_ now: Duration, _ event: (inout Self) -> Answer) -> Step<Answer> {
         time = max(time, now)
         // Sorted by expiry, and then by number: the sort may change the order of equal elements.
@@ -270,7 +273,7 @@ struct MemoryStoreStateMachine<Waiter> {
         commit(entries.remove(attachedTo: id).map { .delete(key: $0, revision: next) })
     }
 
-    /// Adds changes to the history, and hands them to the watches that wait.
+    /// Adds changes to the history with the next revision, and passes them to the waiting watches.
     private mutating func commit(_ changes: [StoreChanges.Change]) {
         guard !changes.isEmpty else { return }
         revision += 1

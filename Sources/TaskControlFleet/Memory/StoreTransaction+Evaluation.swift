@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension StoreTransaction.Comparison {
-    /// The key of the entry that is compared.
+    /// The key of the entry that the condition examines.
     var key: String {
         switch self {
         case .absent(let key), .present(let key), .createRevision(let key, _), .modifyRevision(let key, _),
@@ -12,7 +12,7 @@ extension StoreTransaction.Comparison {
 
     /// Returns whether the condition holds.
     ///
-    /// - Parameter entry: The entry with the key; `nil`: there is none.
+    /// - Parameter entry: The entry with the key; `nil` if there is none.
     func holds(for entry: StoreEntry?) -> Bool {
         guard let entry else {
             if case .absent = self { return true }
@@ -29,7 +29,7 @@ extension StoreTransaction.Comparison {
 }
 
 extension StoreTransaction {
-    /// Returns whether no operation puts or deletes a key that an operation before it has put or deleted.
+    /// Returns whether the operations change each key at most once: no operation puts or deletes a key that an earlier operation has put or deleted.
     ///
     /// - Complexity: O(*n*²) in the number of operations.
     static func changeNoKeyTwice(_ operations: [Operation]) -> Bool {
@@ -45,7 +45,7 @@ extension StoreTransaction {
 }
 
 extension StoreRange.Keys {
-    /// Returns whether a key can be in both.
+    /// Returns whether any key can be in both ranges.
     func overlaps(_ other: Self) -> Bool {
         switch (self, other) {
         case (.key(let key), _): StoreRange(other).contains(key)

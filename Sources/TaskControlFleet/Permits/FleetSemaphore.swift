@@ -1,7 +1,8 @@
 internal import TaskControl
 
-/// Limits how many tasks of all processes do something at the same time, *as long as no process is paused for longer than its lease and all clocks run at about the
-/// same rate*. That is no guarantee: if additional holders would harm a resource, the resource must check ``Lease/token``.
+/// Limits how many tasks, in all processes together, do something at the same time. The limit holds *as long as no process is paused for longer than
+/// its lease and all clocks run at about the same rate*. That is no guarantee: if an additional holder would harm a resource, the resource must check
+/// ``Lease/token``.
 ///
 /// ```swift
 /// let conversions = FleetSemaphore("video-conversions", permits: 8, in: store)
@@ -11,13 +12,13 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// Each permit is a lease of its own: see ``withLease(_:in:timeToLive:holder:clock:body:)`` for its validity, its errors, and the cancellation of a body whose
-/// lease is lost. The processes must agree on the number of permits: a process with a higher number admits more.
+/// Each permit is a lease. ``withLease(_:in:timeToLive:holder:clock:body:)`` describes how long a lease is valid, its errors, and how a body whose
+/// lease is lost is cancelled. All processes must use the same number of permits: a process with a higher number admits more tasks.
 ///
 /// Safe to use from any thread and any isolation.
 ///
 /// ## Ordering
-/// First come, first served, among the callers of all processes.
+/// First come, first served (FIFO), among the callers of all processes.
 public final class FleetSemaphore: Sendable {
     private let line: FleetLine
     private let store: any CoordinationStore
@@ -26,15 +27,16 @@ public final class FleetSemaphore: Sendable {
     private let clock: any Clock<Duration>
     private let source: EventSource
 
-    /// Creates a semaphore. The store is not called.
+    /// Creates a semaphore. Does not call the store.
     ///
     /// - Parameters:
-    ///   - name: The name. All processes that use it in the same store share the permits.
+    ///   - name: The name of the semaphore. All processes that use the same name in the same store share the permits.
     ///   - permits: The number of permits. Less than 1 counts as 1.
-    ///   - store: The store.
-    ///   - timeToLive: The duration of the lease of each permit, as for ``withLease(_:in:timeToLive:holder:clock:body:)``.
-    ///   - holder: A description of this process, for people who inspect the store; `nil` for the host and the process ID.
-    ///   - clock: Measures the leases.
+    ///   - store: The store in which the processes coordinate.
+    ///   - timeToLive: The duration of the lease of each permit. If a process crashes, its permits become available when this time has passed. See
+    ///     ``withLease(_:in:timeToLive:holder:clock:body:)`` for the default and the limits.
+    ///   - holder: A description of this process, for people who inspect the store; `nil` for the host name and the process ID.
+    ///   - clock: The clock that measures the leases. It must continue while the machine sleeps, as the default does.
     public init(
         _ name: String,
         permits: Int,
@@ -51,18 +53,18 @@ public final class FleetSemaphore: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The name of the semaphore, which all processes that share the permits use.
+    /// The name of the semaphore, which is the same in all processes that share the permits.
     public var name: String { line.name }
 
-    /// The number of permits, at least 1.
+    /// The number of tasks in all processes that can hold a permit at the same time, at least 1.
     public var permits: Int { line.permits }
 
     /// Waits for a permit, and holds it while a body runs.
     ///
     /// ## Cancellation
-    /// As for ``withLease(_:in:timeToLive:holder:clock:body:)``: a cancelled caller cancels the body and waits for its end, or leaves the line.
+    /// If the caller is cancelled, the body is cancelled, and this function waits for its end. If the body has not begun, the caller stops waiting.
     ///
-    /// - Parameter body: Runs in the caller's isolation. Receives the lease of the permit.
+    /// - Parameter body: Receives the lease of the permit. Runs in the caller's isolation.
     /// - Returns: The value of the body.
     /// - Throws: The same errors as ``withLease(_:in:timeToLive:holder:clock:body:)``.
     public nonisolated(nonsending) func withPermit<Value>(

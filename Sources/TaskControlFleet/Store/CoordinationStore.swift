@@ -1,11 +1,12 @@
 /// A replicated or shared store of small values that several processes use to coordinate: leases, transactions and watches.
 ///
-/// Use `EtcdStore` for several machines, `SQLiteStore` (package trait `SQLite`) for the processes of one machine, and ``MemoryStore`` for tests. Code that
-/// coordinates uses `withLease`, `FleetSemaphore`, `FleetFlight` and `LeaderElection`, which need nothing but these six operations; a type for another store
-/// conforms to this protocol.
+/// Use ``EtcdStore`` for several machines, `SQLiteStore` (package trait `SQLite`) for the processes of one machine, and ``MemoryStore`` for tests.
+/// You rarely call a store directly: ``withLease(_:in:timeToLive:holder:clock:body:)``, ``FleetSemaphore``, ``FleetFlight`` and ``LeaderElection``
+/// need only the six operations of this protocol. To support another store, conform a type to this protocol.
 ///
-/// A store has one sequence of revisions: each transaction that changes something has the next revision, and each entry has the revisions at which it
-/// was created and last changed. Transactions are serializable, and all processes see them in the same order.
+/// A store contains entries: keys with values. It has one sequence of revisions: each transaction that changes entries has the next revision, and
+/// each entry records the revisions at which it was created and last changed. Transactions are serializable, and all processes see them in the same
+/// order.
 ///
 /// ## Errors
 /// Each operation throws ``StoreError``, whose ``StoreError/Reason`` shows whether the operation may have taken effect, or `CancellationError`.
@@ -14,33 +15,34 @@
 /// ## Cancellation
 /// A cancelled caller returns at once: the operation throws `CancellationError`.
 public protocol CoordinationStore: Sendable {
-    /// Grants a new lease: when it expires or is revoked, the store removes the entries that are attached to it.
+    /// Grants a new lease. When the lease expires or is revoked, the store removes the entries that are attached to it.
     ///
     /// - Parameter timeToLive: The requested duration, which the store may extend to its minimum or round up to its resolution.
-    /// - Returns: The lease with the duration that the store has granted. The duration begins when the store grants it, which is after the call has begun.
+    /// - Returns: The lease with the duration that the store has granted. The duration begins when the store grants the lease: after the call has
+    ///   begun, and before it returns.
     nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease
 
-    /// Renews a lease: its whole duration begins again.
+    /// Renews a lease: the lease expires one whole duration after the renewal.
     ///
-    /// An answer alone does not prove that the lease was renewed: a former leader of a cluster can answer as well. The renewal is proven when a transaction that
-    /// begins after the answer has the same ``StoreTransaction/Result/term``.
+    /// The answer alone does not prove that the lease was renewed: in a cluster, a former leader can answer as well. The renewal is proven when a
+    /// transaction that begins after the answer has the same ``StoreTransaction/Result/term`` as the returned lease.
     ///
     /// - Parameter id: The lease.
-    /// - Returns: The lease with its new duration, which begins after the call has begun.
+    /// - Returns: The lease with its duration, which begins after the call has begun.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked.
     nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease
 
-    /// Ends a lease and removes the entries that are attached to it. Does nothing if there is no such lease.
+    /// Revokes a lease, and removes the entries that are attached to it. Does nothing if there is no such lease.
     ///
     /// - Parameter id: The lease.
     nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws
 
-    /// Executes a transaction: compares, and then changes and reads entries, in one atomic step.
+    /// Executes a transaction: checks conditions, and then changes and reads entries, in one atomic step.
     ///
-    /// - Parameter transaction: The comparisons, and the operations for each of their outcomes.
+    /// - Parameter transaction: The conditions, and the operations for each of their outcomes.
     /// - Returns: The outcome: which operations were executed, and the entries that were read.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if it attaches an entry to a lease that does not exist; then nothing
-    ///   is changed.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an entry to a lease that does not
+    ///   exist; then nothing is changed.
     nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws -> StoreTransaction.Result
 
     /// Reads the entries of a range, including the latest changes of all processes.
@@ -51,16 +53,18 @@ public protocol CoordinationStore: Sendable {
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
     ///
-    /// A watch survives the loss of a connection: it continues after the last revision that it has reported, and reports no revision twice. When the store no
-    /// longer has the history in between, the changes are reported as incomplete (``StoreChanges/isComplete``): read the range, and compare.
+    /// A watch continues after a lost connection: it reports the changes after the last revision that it has reported, and reports no change twice.
+    /// If the store no longer has these changes, the next report is incomplete (``StoreChanges/isComplete``): read the range, and compare it with the
+    /// known entries.
     ///
-    /// A watch can be late, or silent while a store is unreachable. Verify with a transaction before you act on a change.
+    /// A watch can report changes late, and reports nothing while the store is unreachable. Before you act on a change, verify it with a transaction.
     ///
     /// - Parameters:
     ///   - range: The entries to watch. Its order and limit do not matter.
     ///   - revision: The revision after which changes are reported.
-    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it says that the watch has begun.
-    /// - Throws: The error of `receive`; `CancellationError`; ``StoreError`` for an error that a new connection would not resolve, such as a lack of permission.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
+    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError`` for an error that a new connection would not
+    ///   resolve, such as a missing permission.
     nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,

@@ -1,11 +1,11 @@
 /// Identifies a lease of a ``CoordinationStore``.
 public struct LeaseID: Hashable, Sendable, Codable, RawRepresentable, CustomStringConvertible {
-    /// The number that the store has given to the lease.
+    /// The number that the store has assigned to the lease.
     public let rawValue: Int64
 
-    /// Creates the identity of a lease.
+    /// Creates the ID of a lease from its number.
     ///
-    /// - Parameter rawValue: The number that the store has given to the lease.
+    /// - Parameter rawValue: The number that the store has assigned to the lease.
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
     /// The number in hexadecimal notation, such as "32695410dcc0ca06".

@@ -1,13 +1,13 @@
-/// An error of a ``CoordinationStore``.
+/// An error that an operation of a ``CoordinationStore`` has thrown.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of an error, which shows whether the operation may have taken effect.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The store could not be reached, or had no leader: the operation was not executed.
         case unavailable
-        /// The request was sent, and no answer arrived: the operation may have been executed, or may still be.
+        /// The store was called, and gave no usable answer: the operation may have been executed, or may still be executed.
         case ambiguous
-        /// No such lease exists: it has expired or was revoked. Nothing was changed.
+        /// The lease of the operation does not exist: it has expired or was revoked. Nothing was changed.
         case leaseNotFound
         /// The store requires credentials, or the given ones do not permit the operation. Nothing was changed.
         case unauthorized

@@ -1,16 +1,18 @@
-/// A lease as a ``CoordinationStore`` has granted or renewed it.
+/// A lease that a ``CoordinationStore`` has granted or renewed, as the store's answer describes it.
 public struct StoreLease: Hashable, Sendable {
-    /// The identity of the lease.
+    /// The ID of the lease.
     public let id: LeaseID
-    /// The duration that the store has granted. It begins when the store grants or renews the lease: measure it from before the call.
+    /// The duration that the store has granted. It begins when the store grants or renews the lease. To be safe, measure it from the time before the
+    /// call.
     public let timeToLive: Duration
-    /// The term of the leader that the answering member knew; constant for a store without leaders.
+    /// The term of the store's leader, as the member of the cluster knew it that answered: a number that increases with each election of a new
+    /// leader. Constant for a store without leaders.
     public let term: UInt64
 
-    /// Creates a lease, as the answer of a store.
+    /// Creates the answer of a store. Called by implementations of a store, and by tests.
     ///
     /// - Parameters:
-    ///   - id: The lease.
+    ///   - id: The ID of the lease.
     ///   - timeToLive: The granted duration.
     ///   - term: The term of the leader; 0 for a store without leaders.
     public init(id: LeaseID, timeToLive: Duration, term: UInt64 = 0) {

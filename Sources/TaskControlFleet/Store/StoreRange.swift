@@ -1,6 +1,6 @@
-/// The entries of a ``CoordinationStore`` that are read, removed or watched.
+/// A range of entries of a ``CoordinationStore``, to read or to watch.
 public struct StoreRange: Hashable, Sendable {
-    /// The keys of a range.
+    /// A set of keys: a single key, or all keys with a common prefix.
     public enum Keys: Hashable, Sendable {
         /// A single key.
         case key(String)
@@ -18,17 +18,17 @@ public struct StoreRange: Hashable, Sendable {
 
     /// The keys of the range.
     public var keys: Keys
-    /// The order of entries that are read.
+    /// The order in which a read returns the entries.
     public var order: Order
-    /// The maximum number of entries that are read, in the given order; `nil` for all.
+    /// The maximum number of entries that a read returns, in the given order; `nil` for all.
     public var limit: Int?
 
-    /// Creates a range.
+    /// Creates a range of entries.
     ///
     /// - Parameters:
-    ///   - keys: The keys.
-    ///   - order: The order of entries that are read.
-    ///   - limit: The maximum number of entries that are read, 1 or more; `nil` for all.
+    ///   - keys: The keys of the entries.
+    ///   - order: The order in which a read returns the entries.
+    ///   - limit: The maximum number of entries that a read returns, 1 or more; `nil` for all.
     public init(_ keys: Keys, order: Order = .key, limit: Int? = nil) {
         self.keys = keys
         self.order = order

@@ -2,12 +2,13 @@
 public struct StoreSnapshot: Hashable, Sendable {
     /// The entries, in the order of the range.
     public let entries: [StoreEntry]
-    /// The revision of the store at which the entries were read: a watch after this revision misses no change.
+    /// The revision of the store at which the entries were read. A watch that begins after this revision misses no change.
     public let revision: Int64
-    /// The term of the leader that answered; constant for a store without leaders.
+    /// The term of the store's leader that answered: a number that increases with each election of a new leader. Constant for a store without
+    /// leaders.
     public let term: UInt64
 
-    /// Creates a snapshot, as the answer of a store.
+    /// Creates the answer of a store. Called by implementations of a store, and by tests.
     ///
     /// - Parameters:
     ///   - entries: The entries.

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An atomic step of a ``CoordinationStore``: comparisons, and operations for each of their outcomes.
+/// A transaction of a ``CoordinationStore``: conditions on entries, and the operations that are executed if the conditions hold or do not hold. The
+/// store executes it in one atomic step.
 public struct StoreTransaction: Hashable, Sendable {
     /// A condition on one entry.
     public enum Comparison: Hashable, Sendable {
@@ -8,37 +9,38 @@ public struct StoreTransaction: Hashable, Sendable {
         case absent(String)
         /// An entry has the key.
         case present(String)
-        /// The entry with the key was created at a revision.
+        /// The entry with the key was created at the revision.
         case createRevision(String, Int64)
-        /// The entry with the key was last put at a revision.
+        /// The entry with the key was last put at the revision.
         case modifyRevision(String, Int64)
         /// The entry with the given key has the given value.
         case value(String, Data)
     }
 
-    /// A step of a transaction.
+    /// An operation of a transaction.
     public enum Operation: Hashable, Sendable {
-        /// Creates or replaces an entry. An entry without a lease stays until it is removed.
+        /// Creates the entry with the key, or replaces its value and its lease. When the lease ends, the store removes the entry. An entry without a
+        /// lease stays until it is removed.
         case put(String, Data, lease: LeaseID? = nil)
-        /// Removes entries.
+        /// Removes the entries with the given keys.
         case delete(StoreRange.Keys)
-        /// Reads entries, in their state after the preceding operations of the transaction.
+        /// Reads entries, as they are after the preceding operations of the transaction.
         case read(StoreRange)
     }
 
-    /// The conditions: all must hold.
+    /// The conditions. They hold if each of them holds.
     public var comparisons: [Comparison]
-    /// The operations if all conditions hold, in order. No key may be put or deleted twice.
+    /// The operations that are executed, in order, if all conditions hold. No key may be put or deleted twice.
     public var success: [Operation]
-    /// The operations if a condition does not hold.
+    /// The operations that are executed, in order, if a condition does not hold. No key may be put or deleted twice.
     public var failure: [Operation]
 
     /// Creates a transaction.
     ///
     /// - Parameters:
-    ///   - comparisons: The conditions. Without any, the operations of `success` are executed.
-    ///   - success: The operations if all conditions hold.
-    ///   - failure: The operations if a condition does not hold.
+    ///   - comparisons: The conditions. If there are none, the operations of `success` are executed.
+    ///   - success: The operations that are executed if all conditions hold.
+    ///   - failure: The operations that are executed if a condition does not hold.
     public init(comparisons: [Comparison] = [], success: [Operation], failure: [Operation] = []) {
         self.comparisons = comparisons
         self.success = success
@@ -47,21 +49,22 @@ public struct StoreTransaction: Hashable, Sendable {
 
     /// The outcome of a transaction.
     public struct Result: Hashable, Sendable {
-        /// Whether the conditions held, and the operations of ``StoreTransaction/success`` were executed.
+        /// Whether all conditions held, so that the operations of ``StoreTransaction/success`` were executed.
         public let succeeded: Bool
-        /// The entries of each `read` of the executed operations, in their order.
+        /// The results of the executed `read` operations, in the order of the operations: the entries that each of them has read.
         public let reads: [[StoreEntry]]
         /// The revision of the store after the transaction. If the transaction changed entries, it is the revision of
         /// these changes.
         public let revision: Int64
-        /// The term of the leader that executed the transaction; constant for a store without leaders.
+        /// The term of the store's leader that executed the transaction: a number that increases with each election of a new leader. Constant for a
+        /// store without leaders.
         public let term: UInt64
 
-        /// Creates the outcome that a store returns.
+        /// Creates the answer of a store. Called by implementations of a store, and by tests.
         ///
         /// - Parameters:
-        ///   - succeeded: Whether the conditions held.
-        ///   - reads: The entries of each read.
+        ///   - succeeded: Whether all conditions held.
+        ///   - reads: The entries that each executed `read` operation has read.
         ///   - revision: The revision after the transaction.
         ///   - term: The term of the leader; 0 for a store without leaders.
         public init(succeeded: Bool, reads: [[StoreEntry]] = [], revision: Int64, term: UInt64 = 0) {
