@@ -1,11 +1,11 @@
-/// An optional number of four bytes, such as the number of a task: an `Int?` has sixteen with its padding.
+/// An optional number stored in four bytes, such as the number of a task. An `Int?` takes sixteen bytes in an array.
 ///
-/// Trivial, and its accessors are `@_transparent` as those of ``FlatArray``, so that it is fast in a debug build.
+/// The type is trivial and its accessors are `@_transparent`, as those of ``FlatArray``, so that they are fast in a debug build.
 struct CompactNumber: BitwiseCopyable {
     /// The number plus one; zero for `nil`.
     private let bits: UInt32
 
-    /// - Parameter number: A number from 0 to 2³² − 2: that many tasks need more memory than a computer has.
+    /// - Parameter number: `nil`, or a number from 0 to 2³² − 2. More tasks than that do not fit into the memory of a computer.
     @_transparent init(_ number: Int?) {
         switch number {
         case .none: bits = 0

@@ -1,15 +1,16 @@
 /// An array of trivial elements, which is nearly as fast in a debug build as in an optimized one.
 ///
-/// A simulation uses its arrays several times per step, and most tests are debug builds. There, every access to an `Array` is a call of generic
-/// code that looks up metadata and copies the element through its value witnesses. Here, the code is concrete wherever the array is used, and since
-/// the type cannot be copied, nothing is retained, and no uniqueness is checked.
+/// A simulation uses its arrays several times per step, and most tests are debug builds. In a debug build, every access to an `Array` calls
+/// generic code that looks up metadata and copies the element through its value witnesses. The code of this type is concrete wherever it is
+/// used. Since the type cannot be copied, no access retains an object or checks for uniqueness.
 ///
-/// The accessors are `@_transparent`, not `@inline(always)`: the compiler inlines both in debug builds, but it keeps each parameter and variable of
-/// a function of the second kind for the debugger, and clears the memory of each first, which is most of the time of an access.
+/// The accessors are `@_transparent`, not `@inline(always)`. The compiler inlines both in debug builds. For an `@inline(always)` function,
+/// however, it keeps each parameter and variable in memory for the debugger and clears this memory first, which takes most of the time of
+/// an access.
 struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
     private var capacity = 0
     private(set) var count = 0
-    /// `nil` while the capacity is zero.
+    /// The memory of the elements; `nil` while the capacity is zero.
     private var memory: UnsafeMutablePointer<Element>?
 
     init() {}
@@ -27,13 +28,14 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
 
     var isEmpty: Bool { @_transparent get { count == 0 } }
 
-    /// An element, by its address: no other accessor reads or changes a part of an element without a copy of the whole.
+    /// Accesses an element in place, through its address: other kinds of accessors would copy the whole element to read or change a part of
+    /// it.
     subscript(index: Int) -> Element {
         @_transparent unsafeAddress { UnsafePointer(address(of: index)) }
         @_transparent unsafeMutableAddress { address(of: index) }
     }
 
-    /// The address of an element. Valid until the array changes.
+    /// Returns the address of an element, which is valid until the array changes.
     @_transparent func address(of index: Int) -> UnsafeMutablePointer<Element> {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "the index is out of range")
         return memory! + index
@@ -66,7 +68,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         self[index] = element
     }
 
-    /// Removes the first elements.
+    /// Removes the given number of elements at the beginning.
     mutating func removeFirst(_ removed: Int) {
         move(from: removed, to: 0)
         count -= removed
@@ -80,7 +82,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: Memory
 
-    /// Moves the elements from an index on, except those that would lie beyond the end.
+    /// Moves the elements from one index on to another index. Elements whose new index would be beyond the end are dropped.
     @_transparent private func move(from: Int, to: Int) {
         let last = from > to ? from : to
         guard let memory, last < count else { return }
@@ -88,7 +90,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         UnsafeMutableRawPointer(memory + to).copyMemory(from: memory + from, byteCount: bytes)
     }
 
-    /// Adds half of the capacity: with twice the capacity, a third of the memory of all arrays would be unused.
+    /// Increases the capacity by one half. (If it doubled, a third of the memory of all arrays would be unused on average.)
     private mutating func grow() {
         capacity = capacity < 8 ? 8 : capacity + capacity / 2
         // Not as memory of elements: the code for it is generic. And not allocated, copied and deallocated, since a large block can grow in place.

@@ -1,14 +1,14 @@
 import CTaskControlTesting
 
-/// A sequence of numbers that takes few bytes: one byte per seven bits of a number.
+/// A compact sequence of numbers: each byte stores seven bits of a number.
 ///
-/// The eighth bit of a byte says whether the number continues in the next byte.
+/// The eighth bit of a byte is set if the number continues in the next byte.
 ///
-/// Not a ``FlatArray`` of bytes: in a debug build, that costs a call of generic code per byte.
+/// The sequence manages its memory itself: in a debug build, a ``FlatArray`` of bytes would call generic code for each byte.
 struct NumberTape: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>?
     private var capacity = 0
-    /// The position after the last number.
+    /// The position (in bytes) after the last number.
     private(set) var end = 0
 
     deinit {
@@ -29,7 +29,7 @@ struct NumberTape: ~Copyable {
         memory = System.resize(memory, to: capacity).assumingMemoryBound(to: UInt8.self)
     }
 
-    /// Returns the number at a position, and moves the position behind it.
+    /// Returns the number at a position, and sets the position to that of the next number.
     func number(at position: inout Int) -> UInt64 {
         var (number, shift): (UInt64, UInt64) = (0, 0)
         while true {

@@ -8,7 +8,7 @@ private import Musl
 private import Android
 #endif
 
-/// The functions of the process that the tools need.
+/// The system functions that the testing tools need, without Foundation.
 package enum System {
     /// The value of an environment variable; `nil` if it is not set or empty.
     package static func environment(_ name: String) -> String? {
@@ -21,7 +21,8 @@ package enum System {
         usleep(2_000)
     }
 
-    /// Calls a function that reaches something outside this process, for a file that does not exist.
+    /// Calls a system function that would reach something outside this process, with an invalid file descriptor. Used to check whether the
+    /// simulation notices such calls.
     static func touchNothing() {
         _ = connect(-1, nil, 0)
     }
@@ -37,7 +38,7 @@ package enum System {
         }
     }
 
-    /// Creates a folder, in a folder that exists. Errors show when a file is written there.
+    /// Creates a folder whose parent exists. Reports no error: writing a file into the folder fails later.
     static func createFolder(_ path: String) {
         _ = mkdir(path, 0o777)
     }
@@ -47,7 +48,8 @@ package enum System {
     /// Allocates memory in which all bytes are zero.
     static func zeros(_ bytes: Int) -> UnsafeMutableRawPointer { allocated(calloc(bytes, 1)) }
 
-    /// Resizes memory that this function or ``zeros(_:)`` allocated, in place if possible; allocates memory for `nil`.
+    /// Resizes memory that ``zeros(_:)`` or this function has allocated, in place if possible. Allocates new memory if the argument is
+    /// `nil`.
     static func resize(_ memory: UnsafeMutableRawPointer?, to bytes: Int) -> UnsafeMutableRawPointer {
         allocated(realloc(memory, bytes))
     }

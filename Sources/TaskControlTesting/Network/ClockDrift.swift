@@ -1,12 +1,13 @@
-/// The time of a node's clock at each moment of the network's clock, and the reverse. Pure.
+/// Converts a time of the network's clock to the time that a node's clock shows, and the reverse. A value without effects.
 ///
-/// A line in pieces: at `anchor` it shows `shown`, and advances by `rate` seconds per second.
+/// The node's clock has a constant rate between two changes: at the network's time `anchor` it showed `shown`, and since then it has
+/// advanced by `rate` seconds per second of the network's clock.
 struct ClockDrift {
     private var anchor = Duration.zero
     private var shown = Duration.zero
     private(set) var rate: Double
 
-    /// The longest sleep at one go, so that clocks which count nanoseconds in 64 bits do not overflow.
+    /// The longest single sleep, one year, so that clocks that count nanoseconds in 64 bits do not overflow. A longer sleep is divided.
     private static let longest = Duration.seconds(365 * 86_400)
 
     init(rate: Double) {
@@ -18,8 +19,10 @@ struct ClockDrift {
         shown + (rate == 1 ? moment - anchor : (moment - anchor) * rate)
     }
 
-    /// - Returns: When to look whether the clock shows `time`: always after `moment`, but perhaps too early. `nil`: it
-    ///   shows it.
+    /// Returns the time of the network's clock at which to check whether the node's clock shows a time.
+    ///
+    /// - Returns: A time later than `moment`, at which the node's clock may not show `time` yet: then ask again. `nil` if the node's clock
+    ///   shows `time` already.
     func moment(of time: Duration, after moment: Duration) -> Duration? {
         let missing = time - self.time(at: moment)
         if missing <= .zero { return nil }

@@ -1,17 +1,17 @@
-/// The values that a node has stored, and those of them that a crash would leave. Pure.
+/// The disk of a node: the values that the node has stored, and those of them that would survive a crash. A pure state machine.
 struct DiskStateMachine {
     private struct Write {
         let number: Int
         let key: String
-        /// `nil`: the key is removed.
+        /// The new value; `nil` if the key is removed.
         let value: (any Sendable)?
     }
 
     /// The values that the node reads.
     private var current: [String: any Sendable] = [:]
-    /// The values that a crash leaves in any case.
+    /// The values that survive every crash.
     private var durable: [String: any Sendable] = [:]
-    /// In the order of the calls.
+    /// The writes since the last `sync`, in the order of the calls.
     private var unsynced: [Write] = []
     private var nextNumber = 0
     private let losesUnsyncedWrites: Bool
@@ -31,12 +31,12 @@ struct DiskStateMachine {
         nextNumber += 1
     }
 
-    /// - Returns: The argument for `sync` that stands for the writes so far.
+    /// Returns a mark for the writes so far. Pass it to ``sync(before:)`` when the disk has finished.
     func mark() -> Int { nextNumber }
 
     /// Makes the writes before a mark durable.
     ///
-    /// - Returns: The values that were durable instead.
+    /// - Returns: The values that these writes have replaced, so that the caller can release them without the lock.
     mutating func sync(before mark: Int) -> [any Sendable] {
         let count = unsynced.prefix { $0.number < mark }.count
         var replaced: [any Sendable] = []
@@ -48,9 +48,9 @@ struct DiskStateMachine {
         return replaced
     }
 
-    /// Loses unsynced writes.
+    /// Simulates a crash: makes each unsynced write durable or drops it, and resets the readable values to the durable ones.
     ///
-    /// - Parameter keeps: Asked for each, in the order of the writes, whether it has reached the disk.
+    /// - Parameter keeps: Called for each unsynced write, in the order of the writes. Returns whether the write has reached the disk.
     mutating func crash(keeps: () -> Bool) {
         guard losesUnsyncedWrites else { return }
         for write in unsynced where keeps() { durable[write.key] = write.value }

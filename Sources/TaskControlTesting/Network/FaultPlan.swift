@@ -1,15 +1,16 @@
-/// The faults, their times and their targets. Pure: the seed decides.
+/// The faults that ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` injects: their kinds, times and targets. The seed alone
+/// decides them.
 ///
-/// Each fault takes the same count of numbers, whatever its kind.
+/// Each fault draws the same number of random numbers, whatever its kind is, so that a change of one fault leaves the others as they are.
 struct FaultPlan {
     enum Action: Hashable {
-        /// In two groups: these, and the rest.
+        /// Separates the given nodes from all others.
         case partition([Int])
         case block([LinkID])
         case slow(LinkID, factor: Double)
         case crash(Int)
         case pause(Int)
-        /// When the node sends something.
+        /// Crashes or pauses a node at the time at which it is about to send a message.
         case strike(Int, Strike)
     }
 
@@ -22,7 +23,7 @@ struct FaultPlan {
     let items: [Item]
 
     /// - Parameters:
-    ///   - kinds: At least one.
+    ///   - kinds: The kinds of the faults: at least one.
     ///   - nodes: The number of nodes: at least one.
     ///   - victims: The nodes that may crash or be paused: at least one.
     init(
@@ -57,13 +58,13 @@ struct FaultPlan {
         }
     }
 
-    /// Returns one side of a partition, never empty and never all nodes: half of the time one node alone.
+    /// Returns the nodes on one side of a partition: never none and never all. In half of the cases, it is a single node.
     private static func group(_ dice: UInt64, node: Int, of nodes: Int) -> [Int] {
         let side = (0..<nodes).filter { dice >> (1 + UInt64($0) % 63) & 1 == 1 }
         return dice & 1 == 1 || side.isEmpty || side.count == nodes ? [node] : side
     }
 
-    /// Returns one link, or all links to a node, or all links from it.
+    /// Returns the links to block: one link, all links to a node, or all links from a node.
     private static func links(
         _ dice: UInt64,
         from node: Int,

@@ -1,7 +1,7 @@
-/// Draws the fate of each request. Pure: the seed decides.
+/// Draws the latencies and the faults of each request from a seed. A value without effects.
 ///
-/// Each request takes the same count of numbers, whether it is lost or not, so that a test which changes one probability
-/// keeps the rest of its sequence.
+/// Each request draws the same number of random numbers, whether it is lost or not: a test that changes one probability keeps the other
+/// decisions of the seed.
 struct NetworkDice {
     enum Fault: Hashable {
         case requestLost, connectionLostBefore, connectionLostAfter, replyLost
@@ -15,7 +15,7 @@ struct NetworkDice {
         let duplicate: Duration?
     }
 
-    /// The behavior of one direction.
+    /// The latency and the faults of messages in one direction.
     struct Link: Hashable {
         var latency: ClosedRange<Duration>
         var faults: SimulatedNetwork.Faults
@@ -28,8 +28,11 @@ struct NetworkDice {
     }
 
     /// - Parameters:
-    ///   - there: The link of the request.
-    ///   - back: The link of the reply.
+    ///   Returns the latencies and the fault of the next request.
+    ///
+    ///   - Parameters:
+    ///     - there: The link on which the request travels.
+    ///     - back: The link on which the reply travels.
     mutating func next(there: Link, back: Link) -> Throw {
         let (request, reply, duplicate) = (delay(there), delay(back), delay(there))
         let isRequestLost = happens(there.faults.lostRequests)
@@ -59,19 +62,20 @@ struct NetworkDice {
     }
 }
 
-/// The standard library may change how it derives these from a generator's numbers; the decisions of a seed should stay.
+/// Numbers that are derived from the generator without the standard library, which may change its way of deriving them: the decisions of a
+/// seed must stay the same.
 extension SeededGenerator {
-    /// A number in `0..<1`, from the 53 high bits that a `Double` holds.
+    /// Returns a number in `0..<1`, derived from the 53 high bits, which is the precision of a `Double`.
     mutating func unit() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// A duration of a range, evenly distributed.
+    /// Returns a duration of a range, evenly distributed.
     mutating func duration(in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * unit()
     }
 
-    /// A number in `0..<count`.
+    /// Returns a number in `0..<count`.
     mutating func index(below count: Int) -> Int {
         Int(next() % UInt64(count))
     }

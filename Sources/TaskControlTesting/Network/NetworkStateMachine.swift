@@ -1,27 +1,27 @@
-/// A run of a node, from its start to its crash.
+/// Identifies one run of a node, from its start to its crash. Each start of a node creates a new incarnation.
 struct Incarnation: Hashable {
     let node: Int
     let number: Int
 }
 
-/// A direction between two nodes, by their indexes. `nil` is a client without a name.
+/// The direction from one node to another, by their indexes. `nil` stands for a client that is not a node.
 struct LinkID: Hashable {
     let from: Int?
     let to: Int?
 }
 
-/// A fault that happens to a node when it sends a message.
+/// A fault that happens to a node at the time at which it is about to send a message.
 struct Strike: Hashable {
     enum Kind: Hashable {
         case crash, pause
     }
 
     let kind: Kind
-    /// The number of messages that leave the node before: the strike hits the next one.
+    /// The number of messages that the node still sends before the fault happens.
     let spares: Int
 }
 
-/// Which nodes run, which links are open, and which tasks wait on which node. Pure.
+/// The state of a network: which nodes run, which links are open, and which tasks wait for a change of which node. A pure state machine.
 ///
 ///            start             hasStarted            pause
 ///     down ────────▶ starting ────────────▶ running ────────▶ paused
@@ -29,19 +29,19 @@ struct Strike: Hashable {
 ///      └─────crash──────┴────────crash───────┘   └───unpause────┘  │
 ///      └──────────────────────────crash───────────────────────────┘
 ///
-/// Each start makes a new *incarnation* of the node. Its processes are distinguished by that number: code of an earlier
-/// incarnation that is still running has `ended`.
+/// Each start creates a new *incarnation* of the node, with the next number. Code of an earlier incarnation may still run: its standing is
+/// `ended`.
 ///
-/// Waiters are notified that something has changed on their node, and look again. Invariants, checked after each step of
-/// the tests:
+/// Waiters are resumed when anything changes on their node, and then check again whether they can continue. Invariants, checked after each
+/// step of the tests:
 /// 1. At most one incarnation of a node has not ended.
-/// 2. No change of a node leaves a waiter behind that has not been notified.
-/// 3. `heal` opens every link, whatever came before.
+/// 2. Each change of a node resumes all waiters of the node.
+/// 3. `heal` opens every link, regardless of the faults before.
 struct NetworkStateMachine<Waiter> {
-    /// Whether code may act for an incarnation.
+    /// Whether the code of an incarnation may have effects now.
     enum Standing: Hashable {
         case runs
-        /// Its node is paused, or has not finished its start-up.
+        /// The node is paused, or has not finished its start-up: the code must wait.
         case held
         case ended
     }
@@ -53,13 +53,13 @@ struct NetworkStateMachine<Waiter> {
     private struct Node {
         var phase = Phase.down
         var isPaused = false
-        /// Of the latest start; 0 before the first.
+        /// The number of the latest start; 0 before the first start.
         var incarnation = 0
         var strike: (number: Int, strike: Strike, spared: Int)?
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
 
-        /// The waiters, in the order of their calls.
+        /// Removes and returns the waiters, in the order in which they were added.
         mutating func takeWaiters() -> [Waiter] {
             defer { waiters = [:] }
             return waiters.sorted { $0.key < $1.key }.map(\.value)
@@ -67,9 +67,9 @@ struct NetworkStateMachine<Waiter> {
     }
 
     private var nodes: [Node] = []
-    /// The number of strikes so far.
+    /// The number of strikes that were armed so far.
     private var strikes = 0
-    /// The group of each node that a partition names; `nil`: there is no partition.
+    /// The group of each node that the partition names; `nil` if there is no partition.
     private var groups: [Int: Int]?
     private var blocked: Set<LinkID> = []
     private var slowed: [LinkID: Double] = [:]
@@ -78,13 +78,13 @@ struct NetworkStateMachine<Waiter> {
 
     // MARK: Nodes
 
-    /// - Returns: The node's index.
+    /// Adds a node, and returns its index.
     mutating func addNode() -> Int {
         nodes.append(Node())
         return nodes.count - 1
     }
 
-    /// - Returns: The new incarnation; `nil`: the node is up.
+    /// Starts a node. Returns the new incarnation; `nil` if the node is not down.
     mutating func start(_ node: Int) -> Incarnation? {
         guard nodes[node].phase == .down else { return nil }
         nodes[node].phase = .starting
@@ -92,9 +92,9 @@ struct NetworkStateMachine<Waiter> {
         return Incarnation(node: node, number: nodes[node].incarnation)
     }
 
-    /// The start-up of an incarnation has returned.
+    /// Notes that the start-up closure of an incarnation has returned.
     ///
-    /// - Returns: The waiters that should look again.
+    /// - Returns: The waiters to resume, which check again whether they can continue.
     mutating func hasStarted(_ incarnation: Incarnation) -> [Waiter] {
         // It may have crashed meanwhile, and even be starting again.
         guard isCurrent(incarnation) else { return [] }
@@ -102,7 +102,7 @@ struct NetworkStateMachine<Waiter> {
         return nodes[incarnation.node].takeWaiters()
     }
 
-    /// - Returns: The waiters that should look again; `nil`: the node was down.
+    /// Crashes a node. Returns the waiters to resume; `nil` if the node was already down.
     mutating func crash(_ node: Int) -> [Waiter]? {
         guard nodes[node].phase != .down else { return nil }
         nodes[node].phase = .down
@@ -110,21 +110,21 @@ struct NetworkStateMachine<Waiter> {
         return nodes[node].takeWaiters()
     }
 
-    /// - Returns: Whether the node was neither down nor paused.
+    /// Pauses a node. Returns `false` if the node was already down or paused.
     mutating func pause(_ node: Int) -> Bool {
         guard nodes[node].phase != .down, !nodes[node].isPaused else { return false }
         nodes[node].isPaused = true
         return true
     }
 
-    /// - Returns: The waiters that should look again; `nil`: the node was not paused.
+    /// Ends the pause of a node. Returns the waiters to resume; `nil` if the node was not paused.
     mutating func unpause(_ node: Int) -> [Waiter]? {
         guard nodes[node].isPaused else { return nil }
         nodes[node].isPaused = false
         return nodes[node].takeWaiters()
     }
 
-    /// - Returns: The number of the strike, for `disarm`; `nil`: the node is armed already.
+    /// Arms a node with a strike. Returns the number of the strike, to pass to `disarm`; `nil` if the node is already armed.
     mutating func arm(_ node: Int, _ strike: Strike) -> Int? {
         if nodes[node].strike != nil { return nil }
         strikes += 1
@@ -132,16 +132,16 @@ struct NetworkStateMachine<Waiter> {
         return strikes
     }
 
-    /// - Returns: Whether the node was still armed with that strike: it has not failed because of it.
+    /// Removes a strike. Returns `false` if the strike has already happened.
     mutating func disarm(_ node: Int, _ number: Int) -> Bool {
         guard nodes[node].strike?.number == number else { return false }
         nodes[node].strike = nil
         return true
     }
 
-    /// An incarnation is about to send something.
+    /// Notes that an incarnation is about to send a message.
     ///
-    /// - Returns: The fault that happens to its node before.
+    /// - Returns: The fault that happens to the node before it sends the message; `nil` if there is none.
     mutating func isAboutToSend(_ incarnation: Incarnation) -> Strike.Kind? {
         guard standing(of: incarnation) == .runs, let (_, strike, spared) = nodes[incarnation.node].strike else {
             return nil
@@ -154,9 +154,9 @@ struct NetworkStateMachine<Waiter> {
         return strike.kind
     }
 
-    /// Something else has changed that waiters of a node depend on, such as its clock.
+    /// Notes that a state outside this machine has changed for which waiters of a node wait, such as the node's clock.
     ///
-    /// - Returns: The waiters that should look again.
+    /// - Returns: The waiters to resume, which check again whether they can continue.
     mutating func change(_ node: Int) -> [Waiter] {
         nodes[node].takeWaiters()
     }
@@ -179,22 +179,21 @@ struct NetworkStateMachine<Waiter> {
 
     // MARK: Waiting
 
-    /// - Returns: The waiter's number, for `leave`.
+    /// Adds a waiter for the next change of a node. Returns the waiter's number, to pass to `leave`.
     mutating func enroll(_ waiter: Waiter, on node: Int) -> Int {
         defer { nodes[node].nextWaiter += 1 }
         nodes[node].waiters[nodes[node].nextWaiter] = waiter
         return nodes[node].nextWaiter
     }
 
-    /// Comes too late for a waiter that was notified to look again.
+    /// Removes and returns a waiter; `nil` if it was already resumed.
     mutating func leave(_ waiter: Int, on node: Int) -> Waiter? {
         nodes[node].waiters.removeValue(forKey: waiter)
     }
 
     // MARK: Links
 
-    /// Separates groups of nodes from each other, instead of the partition before. Nodes that no group names are one
-    /// more group.
+    /// Separates groups of nodes from each other. Replaces an earlier partition. Nodes that no group contains form one more group.
     mutating func partition(_ groups: [[Int]]) {
         self.groups = [:]
         for (number, group) in groups.enumerated() {
@@ -210,7 +209,7 @@ struct NetworkStateMachine<Waiter> {
         slowed[link] = factor
     }
 
-    /// Ends the partition, and all that is blocked or slow.
+    /// Ends the partition, and makes all links open and as fast as before.
     mutating func heal() {
         groups = nil
         blocked = []
@@ -231,16 +230,16 @@ struct NetworkStateMachine<Waiter> {
         case lost
     }
 
-    /// A request arrives at a node, at the end of a link.
+    /// Returns whether a request that has travelled over a link reaches a node, and which incarnation of it.
     func requestArrives(over link: LinkID, at node: Int) -> Arrival {
         guard isUp(node), isOpen(link) else { return .lost }
         return .reaches(Incarnation(node: node, number: nodes[node].incarnation))
     }
 
-    /// A reply arrives, at the end of a link.
+    /// Returns whether a reply that has travelled over a link reaches the sender of the request.
     ///
-    /// - Parameter incarnation: The one that has asked; `nil`: a client without a name.
-    /// - Returns: Whether it is heard.
+    /// - Parameter incarnation: The incarnation that has sent the request; `nil` for a client that is not a node.
+    /// - Returns: `false` if the link is not open or the incarnation has ended.
     func replyArrives(over link: LinkID, at incarnation: Incarnation?) -> Bool {
         isOpen(link) && incarnation.map(isCurrent) ?? true
     }

@@ -1,16 +1,17 @@
 internal import TaskControl
 
-/// The nodes of a network, the delivery of their messages, and the tasks that wait on them: locks, asks the machine, unlocks, and then acts.
+/// The nodes of a ``SimulatedNetwork``, the delivery of their messages, and the tasks that wait for changes of nodes. Each operation asks
+/// the state machine under the lock, and acts after it has released the lock.
 final class NetworkStorage: Sendable {
     typealias Startup = @Sendable (SimulatedNetwork.Process) -> Void
     typealias Handler = @Sendable (any Sendable) async throws -> any Sendable
 
     struct Node {
         let name: String
-        /// `nil`: the network has ended.
+        /// The start-up closure of the node; `nil` after the network has ended.
         var startup: Startup?
         var handlers: [ObjectIdentifier: Handler] = [:]
-        /// The tasks of the incarnation.
+        /// The tasks of the node's current incarnation.
         var tasks: TaskBag
         var clock: ClockDrift
         var disk: DiskStateMachine
@@ -20,7 +21,8 @@ final class NetworkStorage: Sendable {
         var machine = NetworkStateMachine<Gate>()
         var nodes: [Node] = []
         var dice: NetworkDice
-        /// Draws the rates of clocks, the seeds of fault plans, and the values that a crash leaves on a disk.
+        /// The generator for all decisions except those of messages: the rates of clocks, the seeds of fault plans, and the unsynced values
+        /// that survive a crash.
         var rest: SeededGenerator
         var links: [LinkID: NetworkDice.Link] = [:]
         var counts = SimulatedNetwork.Counts()
@@ -38,11 +40,11 @@ final class NetworkStorage: Sendable {
     private let latency: ClosedRange<Duration>
     private let faults: SimulatedNetwork.Faults
     private let state: Locked<State>
-    /// Messages under way between nodes.
+    /// The tasks that deliver messages between nodes.
     let transit = TaskBag(name: "SimulatedNetwork")
-    /// Minus the number of requests under way or being handled: zero is the mark of the drainers.
+    /// Minus the number of requests that are under way or being handled: `drain()` waits until it is zero.
     let rest = Level(0)
-    /// Minus the number of tasks of nodes and messages.
+    /// Minus the number of running tasks of nodes and of messages.
     let tasks = Level(0)
 
     init(
@@ -117,7 +119,7 @@ final class NetworkStorage: Sendable {
         return added.index
     }
 
-    /// Starts a node that is down.
+    /// Starts a node. Does nothing if it is not down.
     func start(_ node: Int) {
         let begun = with { state -> (Incarnation, Startup, String)? in
             guard state.phase == .running, let startup = state.nodes[node].startup else { return nil }
@@ -130,8 +132,10 @@ final class NetworkStorage: Sendable {
         open(with { $0.machine.hasStarted(incarnation) })
     }
 
-    /// - Parameter isEnd: Not a fault, but the end of the network.
-    /// - Returns: Whether the node was up.
+    /// Ends the current incarnation of a node.
+    ///
+    /// - Parameter isEnd: Whether the network ends, so that the crash is no fault and is not recorded.
+    /// - Returns: `false` if the node was already down.
     @discardableResult
     func crash(_ node: Int, isEnd: Bool = false) -> Bool {
         let crashed = with { state -> (waiters: [Gate], node: Node, incarnation: Int)? in
@@ -164,7 +168,7 @@ final class NetworkStorage: Sendable {
         open(waiters)
     }
 
-    /// Changes a clock, and lets those look again who sleep on it.
+    /// Changes the clock of a node, and resumes the tasks that sleep on this clock, so that they compute their deadlines again.
     func changeClock(of node: Int, _ change: (inout ClockDrift, Duration) -> Void) {
         let now = timeline.now
         open(
@@ -181,7 +185,7 @@ final class NetworkStorage: Sendable {
 
     // MARK: Tasks
 
-    /// Starts a task of an incarnation, unless that has ended.
+    /// Starts a task of an incarnation. Does nothing if the incarnation has ended.
     func addTask(of incarnation: Incarnation, name: String?, _ work: @escaping @Sendable () async -> Void) {
         guard let bag = with({ $0.machine.isCurrent(incarnation) ? $0.nodes[incarnation.node].tasks : nil }) else {
             return
@@ -195,7 +199,7 @@ final class NetworkStorage: Sendable {
         if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancel() }
     }
 
-    /// A task of an incarnation has thrown.
+    /// Records the error that a task of an incarnation has thrown. Ignores it if the incarnation has ended.
     func failed(_ incarnation: Incarnation, _ error: any Error) {
         let name = with { state -> String? in
             guard state.machine.isCurrent(incarnation) else { return nil }
@@ -207,14 +211,14 @@ final class NetworkStorage: Sendable {
 
     // MARK: Waiting
 
-    /// Tries something as an incarnation of a node, again and again until it gives a value: while the node is held it is not tried, and when
-    /// something changes on the node it is tried again.
+    /// Calls a closure for an incarnation of a node until the closure returns a value. Waits while the node is paused or starting, and
+    /// calls the closure again when anything has changed on the node.
     ///
     /// - Parameters:
-    ///   - incarnation: `nil`: the attempt does not end with an incarnation, and is not held.
-    ///   - node: Whose changes count; `nil`: there are none.
-    ///   - attempt: When it has waited for the gate and wants to be called again, returns `nil`.
-    /// - Throws: The error of the attempt; `CancellationError` once the incarnation has ended.
+    ///   - incarnation: The incarnation that acts. `nil` for a caller outside all nodes, which waits for no node and ends with no crash.
+    ///   - node: The node whose changes repeat the call; `nil` if there is none.
+    ///   - attempt: Receives a gate that opens at the next change of the node. Returns `nil` to be called again.
+    /// - Throws: The error of the closure; `CancellationError` if the incarnation has ended.
     func perform<Value>(
         as incarnation: Incarnation?,
         on node: Int?,
@@ -235,7 +239,7 @@ final class NetworkStorage: Sendable {
         }
     }
 
-    /// Waits while an incarnation is held.
+    /// Waits while the node of an incarnation is paused or starting.
     func hold(_ incarnation: Incarnation) async throws {
         try await perform(as: incarnation, on: incarnation.node) { _ in () }
     }
@@ -259,7 +263,7 @@ final class NetworkStorage: Sendable {
         }
     }
 
-    /// Takes as long as a link does at this moment.
+    /// Waits for a latency, multiplied by the factor by which the link is slowed at this time.
     func travel(_ latency: Duration, over link: LinkID) async throws {
         let slowness = with { $0.machine.slowness(of: link) }
         try await timeline.pause(for: slowness == 1 ? latency : latency * slowness)

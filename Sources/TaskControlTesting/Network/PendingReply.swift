@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// Something that is counted until it ends: at the latest when this is released, as the operation of a task that is cancelled before it starts is.
+/// Counts a message or a task that is under way, until `end()` is called. Deallocation also ends it, because the operation of a task that
+/// is cancelled before it starts never runs.
 final class UnderWay: Sendable {
     private let level: Locked<Level<Int>?>
 
@@ -20,7 +21,7 @@ final class UnderWay: Sendable {
     deinit { end() }
 }
 
-/// The reply to a request, which arrives once: later ones are ignored.
+/// The reply to a request. The first result counts; later ones are ignored.
 final class PendingReply<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -29,7 +30,7 @@ final class PendingReply<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// - Returns: `nil`: it has not arrived, and will open the gate.
+    /// Returns the result; `nil` if it has not arrived: then its arrival opens the gate.
     func result(orOpening gate: Gate) -> Result<Value, any Error>? {
         state.withLock { state in
             state.gate = gate
@@ -45,7 +46,7 @@ final class PendingReply<Value: Sendable>: Sendable {
         .open()
     }
 
-    /// Waits for it as an incarnation of a node, which is ended by its crash, and held.
+    /// Waits for the result in an incarnation of a node: throws if the node crashes, and waits longer while the node is paused.
     func wait(as incarnation: Incarnation?, in network: NetworkStorage) async throws -> Result<Value, any Error> {
         try await network.perform(as: incarnation, on: incarnation?.node) { gate in
             if let result = result(orOpening: gate) { return result }

@@ -3,20 +3,22 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// Sends a request to a server that is a closure, and waits for its reply.
     ///
-    /// When the reply, or the request, is lost, this waits until the caller is cancelled: use a time limit. A duplicate reaches the
-    /// server after the request, in a task of its own with the caller's task-locals; its result is ignored.
+    /// If the request or the reply is lost, this function waits until the caller is cancelled: use a time limit. If the seed duplicates the
+    /// request, the duplicate reaches the server after the request, in a separate task with the caller's task-locals; its result is
+    /// ignored.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled while the request or the reply travels returns at once. A request that has not arrived does not
-    /// arrive later; the effect of a request that has arrived is not undone. The server is cancelled with the caller; a duplicate is
-    /// not.
+    /// If the caller is cancelled while the request or the reply is under way, this function returns at once. A request that has not
+    /// arrived yet never arrives; a request that has arrived is not undone. A server that is handling the request is cancelled with the
+    /// caller, except for a duplicate.
     ///
     /// - Parameters:
     ///   - request: The value that the server receives.
-    ///   - server: Called in the isolation of the caller, once or not at all; for a duplicate once more, without isolation.
+    ///   - server: Handles the request and returns the reply. Called at most once in the isolation of the caller, and once more, without
+    ///     isolation, for a duplicate.
     /// - Returns: The value that the server returns.
-    /// - Throws: The error that the server throws; ``ConnectionLostError``; `CancellationError` if the caller is cancelled while the
-    ///   request or the reply travels.
+    /// - Throws: The error that the server throws; ``ConnectionLostError`` if the seed decides that the connection is lost;
+    ///   `CancellationError` if the caller is cancelled while the request or the reply is under way.
     public func send<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply
@@ -43,7 +45,7 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Delivers a request to the server, and returns its answer.
+    /// Delivers a request to the server after its latency, and returns the server's result.
     private func deliver<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply,
@@ -75,7 +77,7 @@ extension SimulatedNetwork {
         }
     }
 
-    /// The wait of a caller whose message was lost: it receives nothing, until it is cancelled.
+    /// Waits until the caller, whose request or reply was lost, is cancelled. Returns the cancellation error.
     private func silence() async -> any Error {
         storage.count { $0.lost += 1 }
         do { try await neverAnswered.wait() } catch { return error }

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// The values that a node has stored under names: they survive crashes.
+    /// The disk of a node: stores values under names. The values survive crashes of the node.
     ///
     /// ```swift
     /// process.disk.write(term, for: "term")
@@ -9,14 +9,14 @@ extension SimulatedNetwork {
     /// return term
     /// ```
     ///
-    /// If the node was added with `losesUnsyncedWrites`, a crash keeps or loses each write since the last ``sync()``, as the seed decides:
-    /// a later write may be kept although an earlier one is lost, as on real disks.
+    /// If the node was added with `losesUnsyncedWrites`, a crash loses writes that were made since the last ``sync()``. The seed decides
+    /// for each write whether it is kept: a later write may be kept although an earlier one is lost, as on real disks.
     ///
     /// Store values, not references to objects: an object would share the memory of the process that has crashed.
     public struct Disk: Sendable {
         let network: NetworkStorage
         let node: Int
-        /// `nil`: the test's own access.
+        /// The process through which the disk is used; `nil` if the test uses it directly.
         let incarnation: Incarnation?
 
         /// The names of the stored values, sorted.
@@ -29,7 +29,7 @@ extension SimulatedNetwork {
         /// - Parameters:
         ///   - key: The name of the value.
         ///   - type: The type of the value.
-        /// - Returns: `nil` if there is no value of that name.
+        /// - Returns: The value; `nil` if there is no value with that name.
         public func read<Value: Sendable>(_ key: String, as type: Value.Type = Value.self) -> Value? {
             guard let stored = network.with({ $0.nodes[node].disk.read(key) }) else { return nil }
             guard let value = stored as? Value else {
@@ -38,7 +38,8 @@ extension SimulatedNetwork {
             return value
         }
 
-        /// Stores a value. Ignored if the process that this disk was taken from has ended.
+        /// Stores a value under a name, and replaces an earlier value. Does nothing if the ``SimulatedNetwork/Process`` that provided this
+        /// disk has ended.
         ///
         /// - Parameters:
         ///   - value: The value to store.
@@ -47,7 +48,7 @@ extension SimulatedNetwork {
             change(value, for: key)
         }
 
-        /// Removes a value. Ignored if the process that this disk was taken from has ended.
+        /// Removes the value with a name. Does nothing if the ``SimulatedNetwork/Process`` that provided this disk has ended.
         public func remove(_ key: String) {
             change(nil, for: key)
         }
@@ -60,12 +61,12 @@ extension SimulatedNetwork {
             }
         }
 
-        /// Makes the writes before this call durable. Suspends, so the node may crash before they are durable.
+        /// Makes all writes before this call durable. The function suspends: if the node crashes before it returns, the writes may be lost.
         ///
         /// ## Cancellation
-        /// A cancelled caller returns at once. It does not know whether its writes are durable.
+        /// A cancelled caller returns at once. Whether its writes are durable is then unknown.
         ///
-        /// - Throws: `CancellationError` if the caller is cancelled, or the process that this disk was taken from has ended.
+        /// - Throws: `CancellationError` if the caller is cancelled, or the ``SimulatedNetwork/Process`` that provided this disk has ended.
         public func sync() async throws {
             try Task.checkCancellation()
             let mark = network.with { $0.nodes[node].disk.mark() }

@@ -1,6 +1,6 @@
 extension SimulatedNetwork {
-    /// A fault, or the start of a node, for the report of a failure. Inside a simulation, each event is also a note of
-    /// the schedule.
+    /// An event of a network: a fault, its end, or the start of a node. Print the events when a test fails. Inside a simulation, each event
+    /// is also added to the steps of the schedule as a note.
     public struct Event: Sendable, Hashable, CustomStringConvertible {
         /// The kind of event.
         @nonexhaustive
@@ -13,7 +13,7 @@ extension SimulatedNetwork {
             case paused(String)
             /// A paused node continues.
             case resumed(String)
-            /// The nodes were separated in these groups.
+            /// The nodes were separated into these groups.
             case partitioned([[String]])
             /// Messages from one node to another are lost.
             case blocked(from: String, to: String)
@@ -28,7 +28,7 @@ extension SimulatedNetwork {
             /// A task of a node has thrown an error.
             case failed(String, error: String)
 
-            /// The event in one line, such as `partition: {a} | {b, c}`.
+            /// The kind of event in one line, such as `partition: {a} | {b, c}`.
             public var description: String {
                 switch self {
                 case .started(let node, let incarnation): "start: \(node) #\(incarnation)"
@@ -47,7 +47,7 @@ extension SimulatedNetwork {
             }
         }
 
-        /// The time on the network's clock, since the network was created.
+        /// The time since the network was created, on the network's clock.
         public let time: Duration
         /// The kind of event.
         public let kind: Kind

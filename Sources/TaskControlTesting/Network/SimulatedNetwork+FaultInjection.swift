@@ -16,9 +16,10 @@ extension SimulatedNetwork {
         case pause
     }
 
-    /// Injects faults at moments that the seed decides, and returns when the network is healed. Jepsen calls this a *nemesis*.
+    /// Injects faults at times that the seed decides, ends them, and returns when the network is healed. Jepsen calls this a *nemesis*.
     ///
-    /// Run the faults beside the workload, and check at their end the conditions that must hold once the network is healthy again:
+    /// Run the faults concurrently with the workload. When this function has returned, check the conditions that must hold once the network
+    /// is healthy again:
     ///
     /// ```swift
     /// try await network.run {
@@ -29,23 +30,23 @@ extension SimulatedNetwork {
     /// }
     /// ```
     ///
-    /// Faults may overlap. The end of a fault heals *all* links, so a partition may end early. When the last fault has ended, all links are
-    /// open, and each node that a fault has paused or crashed runs. Messages that the faults have lost stay lost.
+    /// Faults may overlap. The end of each fault heals *all* links, so that a partition may end early. When this function returns, all
+    /// links are open, and each node that a fault has paused or crashed runs again. Messages that were lost remain lost.
     ///
-    /// Each fault begins and ends at a time that the seed decides; in a network that was created in a simulation, at any point of the
-    /// schedule after that time. Half of the crashes and pauses begin when the node is about to send one of its next four requests and
-    /// replies, where they find the most mistakes. Such a fault lasts up to twice as long, and is left out if the node sends too few
-    /// messages during that time.
+    /// The seed decides the times at which a fault begins and ends. If the network was created in a simulation, the fault begins and ends
+    /// at any point of the schedule after these times. Half of the crashes and pauses begin at the moment when the node is about to send
+    /// one of its next four requests or replies, because faults find the most mistakes there. Such a fault lasts up to twice as long; if
+    /// the node sends too few messages in that time, the fault does not happen.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the function injects no more faults, heals those that have begun, and throws.
+    /// If the caller is cancelled, this function injects no more faults, ends those that have begun, and throws.
     ///
     /// - Parameters:
     ///   - kinds: The kinds of the faults. By default all kinds.
     ///   - count: The number of faults.
-    ///   - window: The time in which faults begin. Zero or more.
-    ///   - lasting: The duration of a fault: zero or more.
-    ///   - victims: The names of the nodes that may crash or be paused. By default all.
+    ///   - window: The time from now in which faults begin: zero or more.
+    ///   - lasting: The range from which the duration of each fault is drawn: zero or more.
+    ///   - victims: The names of the nodes that may be crashed or paused. By default all nodes.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public func injectFaults(
         _ kinds: Set<InjectedFault> = Set(InjectedFault.allCases),
@@ -81,12 +82,12 @@ extension SimulatedNetwork {
 }
 
 extension NetworkStorage {
-    /// An action that ends a fault.
+    /// The action with which a fault ends.
     private enum Remedy {
         case heal
         case start(Int)
         case resume(Int)
-        /// If it has not hit by then, there is nothing to end.
+        /// Removes a strike. If the strike has not happened, there is no fault to end.
         case disarm(Int, number: Int, Strike.Kind)
     }
 
@@ -109,8 +110,8 @@ extension NetworkStorage {
         await atSomeMoment { [self, remedy] in apply(remedy) }
     }
 
-    /// Does something at any point of the schedule from now on, if there is one. Waits for it also if the caller is cancelled: what
-    /// begins late must still be ended.
+    /// Calls a closure at any later point of the simulation's schedule; outside a simulation, at once. Also waits if the caller is
+    /// cancelled, because a fault that begins late must still be ended.
     private func atSomeMoment(_ action: @escaping @Sendable () -> Void) async {
         guard let simulation else { return action() }
         let done = Gate()
@@ -121,7 +122,7 @@ extension NetworkStorage {
         await done.waitIgnoringCancellation()
     }
 
-    /// - Returns: `nil`: the fault changes nothing.
+    /// Begins a fault. Returns the action that ends it; `nil` if the fault changes nothing.
     private func begin(_ action: FaultPlan.Action) -> Remedy? {
         switch action {
         case .partition(let group): partition([group])

@@ -1,17 +1,17 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// The probabilities of faults, from 0 (never) to 1 (always), each independent of the others.
+    /// The probabilities of the faults of a request, from 0 (never) to 1 (always). Each is drawn independently.
     ///
     /// ```swift
     /// let faults = SimulatedNetwork.Faults(errors: 0.1, lostReplies: 0.05)
     /// ```
     ///
-    /// If several faults are drawn for one request, a lost request takes precedence over an error, and an error over a lost reply. A request that
-    /// does not reach the server is not duplicated.
+    /// If several faults are drawn for one request, a lost request takes precedence over a lost connection, and a lost connection over a
+    /// lost reply. A request that does not reach the server is not duplicated.
     public struct Faults: Sendable, Hashable {
-        /// The probability that the connection is lost: in half of the cases before the server receives the request, in the others after it
-        /// has answered.
+        /// The probability that the connection is lost, so that the caller receives ``ConnectionLostError``: in half of the cases before
+        /// the server receives the request, in the other half after the server has handled it.
         public let errors: Double
         /// The probability that the server never receives the request.
         public let lostRequests: Double
@@ -20,7 +20,7 @@ extension SimulatedNetwork {
         /// The probability that the server receives the request twice.
         public let duplicates: Double
 
-        /// The faults of a network on which nothing goes wrong.
+        /// The faults of a reliable network: all probabilities are zero.
         public static let none = Faults()
 
         /// Creates the probabilities. Traps if one of them is outside 0...1.
@@ -46,7 +46,7 @@ extension SimulatedNetwork {
         }
     }
 
-    /// The error that a caller receives when the connection is lost. The error does not show whether the server received the request.
+    /// The error that a caller receives if the connection is lost. The error does not show whether the server has received the request.
     public struct ConnectionLostError: Error, Hashable, CustomStringConvertible {
         /// Creates the error, for a fake server that simulates lost connections.
         public init() {}

@@ -1,16 +1,16 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// Sets how one direction between two nodes behaves, instead of the latency and faults of the network.
+    /// Sets the latency and the faults of messages from one node to another, in place of those of the network.
     ///
     /// Messages that are already under way are not affected. ``heal()`` does not reset these settings.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.
     ///   - to: The name of the node that receives.
-    ///   - latency: The time that a request or a reply travels in this direction. `nil` for the latency of the network.
-    ///   - faults: The faults of the requests in this direction; ``Faults/lostReplies`` is the probability for the replies to these
-    ///     requests. `nil` for the faults of the network.
+    ///   - latency: The range of the travel times of requests and replies in this direction; `nil` for the latency of the network.
+    ///   - faults: The faults of requests in this direction. ``Faults/lostReplies`` applies to the replies that travel in this direction.
+    ///     `nil` for the faults of the network.
     public func setLink(
         from: String,
         to: String,
@@ -24,7 +24,7 @@ extension SimulatedNetwork {
         storage.setLink(link(from, to), latency: latency, faults: faults)
     }
 
-    /// Separates groups of nodes: messages between them are lost, as if a switch had failed. Replaces the partition before.
+    /// Separates groups of nodes: messages between the groups are lost, as if a switch had failed. Replaces an earlier partition.
     ///
     /// A message is lost if the network is partitioned *when it would arrive*: a message that is under way when the partition begins is
     /// lost, unless it arrives after ``heal()``.
@@ -34,9 +34,9 @@ extension SimulatedNetwork {
     /// network.partition(["a"])                // the same: nodes that no group names are one more group
     /// ```
     ///
-    /// Traps if a name is not that of a node, or in two groups.
+    /// Traps if there is no node with one of the names, or if a name is in two groups.
     ///
-    /// - Parameter groups: The names of the nodes of each group.
+    /// - Parameter groups: The names of the nodes in each group.
     public func partition(_ groups: [String]...) {
         let indexes = groups.map { $0.map(storage.index(of:)) }
         let all = indexes.joined()
@@ -47,15 +47,15 @@ extension SimulatedNetwork {
         storage.partition(indexes)
     }
 
-    /// Loses messages from one node to another, but not in the opposite direction: an asymmetric partition.
+    /// Blocks messages from one node to another, but not in the opposite direction: an asymmetric partition. ``heal()`` ends it.
     ///
-    /// A message is lost if the link is blocked when it would arrive. If only one direction is blocked, a request may be handled although
-    /// its reply is lost.
+    /// A message is lost if the direction is blocked when it would arrive. If only one direction is blocked, a request may be handled
+    /// although its reply is lost.
     public func block(from: String, to: String) {
         storage.block(link(from, to))
     }
 
-    /// Makes messages from one node to another slower by a factor, from the next message that is sent until ``heal()``.
+    /// Multiplies the latencies of messages from one node to another by a factor, from the next message that is sent until ``heal()``.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.
@@ -69,7 +69,7 @@ extension SimulatedNetwork {
         storage.slow(link(from, to), by: factor)
     }
 
-    /// Ends the partition, and opens every link that is blocked or slow. Nodes that are down or paused remain so.
+    /// Ends the partition and all effects of ``block(from:to:)`` and ``slow(from:to:by:)``. Nodes that are down or paused remain so.
     public func heal() {
         storage.heal()
     }

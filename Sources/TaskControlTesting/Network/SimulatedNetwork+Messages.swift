@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// A message that a node handles, and the type of its reply.
+    /// A request that a node can handle, and the type of its reply.
     ///
     /// ```swift
     /// struct Acquire: SimulatedNetwork.Request {
@@ -14,7 +14,7 @@ extension SimulatedNetwork {
         associatedtype Reply: Sendable
     }
 
-    /// The error of a request to a node that has no handler for it.
+    /// The error of a request to a node that has no handler for requests of this type.
     public struct NoHandlerError: Error, Hashable, CustomStringConvertible {
         /// The name of the node.
         public let node: String
@@ -27,15 +27,17 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Sends a request to a node, as a client that is not a node: no partition separates it from any node, and it is neither paused nor
-    /// crashed.
+    /// Sends a request to a node, and waits for its reply. The sender is a client outside all nodes: no partition separates it from a node,
+    /// and it is never paused or crashed.
     ///
-    /// Everything else is as for ``Process/send(_:to:)``.
+    /// In all other respects, the request behaves as one that a process sends with ``Process/send(_:to:)``: if a message is lost, this
+    /// waits until the caller is cancelled.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. A request that has been sent still arrives.
     ///
-    /// - Throws: The error that the handler throws; ``NoHandlerError``; `CancellationError` if the caller is cancelled.
+    /// - Throws: The error that the handler throws; ``ConnectionLostError``; ``NoHandlerError``; `CancellationError` if the caller is
+    ///   cancelled.
     public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
         try await storage.send(request, as: nil, to: node)
     }
@@ -83,7 +85,7 @@ extension NetworkStorage {
         }
     }
 
-    /// - Returns: `nil`: the connection was lost.
+    /// Carries a request to its receiver, and returns the result of the handler; `nil` if the connection was lost.
     private func carry<Message: SimulatedNetwork.Request>(
         _ request: Message,
         from sender: Incarnation?,
@@ -146,7 +148,7 @@ extension NetworkStorage {
         return result
     }
 
-    /// Fails a node that was to fail before it sends.
+    /// Crashes or pauses a node for which a fault is armed that happens before its next message.
     private func strike(_ sender: Incarnation) {
         switch with({ $0.machine.isAboutToSend(sender) }) {
         case .crash: crash(sender.node)
@@ -155,7 +157,7 @@ extension NetworkStorage {
         }
     }
 
-    /// Starts the task of a message, which is lost if that throws.
+    /// Starts the task that carries a message. If the closure throws, the message counts as lost.
     private func addMessage(_ type: Any.Type, to receiver: Int, _ travel: @escaping @Sendable () async throws -> Void) {
         let mark = UnderWay(tasks)
         transit.addTask(name: "\(type) to \(name(of: receiver))") { [self] in
@@ -165,5 +167,5 @@ extension NetworkStorage {
     }
 }
 
-/// An error for a message that does not arrive.
+/// The error that is thrown while a message is carried, if the message is lost.
 private struct Lost: Error {}

@@ -3,13 +3,13 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// A machine of a simulated network, with a name, a clock and a disk. The software that runs on it is a ``Process``.
     ///
-    /// A test uses nodes to make them fail. All members may be used from any thread or task, also from ``Simulation/atAnyPoint(_:)``, and none
-    /// suspends.
+    /// A test uses a node to make it fail: to crash it, pause it, or change its clock. All members may be used from any thread or task,
+    /// including closures that are passed to ``Simulation/atAnyPoint(_:)``, and none of them suspends.
     public struct Node: Sendable {
         let network: NetworkStorage
         let index: Int
 
-        /// The name of the node, to which requests are sent.
+        /// The name of the node. Requests are sent to this name.
         public var name: String { network.name(of: index) }
 
         /// Whether the node has been started and has not crashed since.
@@ -21,20 +21,20 @@ extension SimulatedNetwork {
         /// The number of times that the node has been started.
         public var incarnation: Int { network.with { $0.machine.incarnation(of: index) } }
 
-        /// The disk of the node. A test can write to the disk whether or not the node runs.
+        /// The disk of the node. A test can use it whether or not the node runs.
         public var disk: Disk { Disk(network: network, node: index, incarnation: nil) }
 
         // MARK: Crashes
 
-        /// Ends the process of the node, as `kill -9` or a loss of power does. Does nothing if the node is down.
+        /// Ends the process of the node, as `kill -9` or a power failure does. Does nothing if the node is down.
         ///
-        /// From now on its ``Process`` has no effect: its tasks are cancelled, its handlers are removed, and unsynced writes may be lost if the
-        /// node was added with `losesUnsyncedWrites`. Messages that it has sent before still arrive.
+        /// From now on, the node's ``Process`` has no effect: its tasks are cancelled and its handlers are removed. If the node was added
+        /// with `losesUnsyncedWrites`, unsynced writes may be lost. Messages that the node has sent before still arrive.
         public func crash() {
             network.crash(index)
         }
 
-        /// Starts the node again: calls its start-up closure with a new process. A running node crashes first.
+        /// Starts the node again: calls its start-up closure with a new process. If the node is running, it crashes first.
         ///
         /// Does nothing unless ``SimulatedNetwork/run(_:)`` is running.
         public func restart() {
@@ -44,11 +44,12 @@ extension SimulatedNetwork {
 
         // MARK: Pauses
 
-        /// Stops the node for a while, in the way of a `SIGSTOP`, a long garbage collection or the migration of a virtual machine. Does nothing
-        /// if the node is paused or down.
+        /// Pauses the node until ``resume()``, in the way of `SIGSTOP`, a long garbage collection or the migration of a virtual machine.
+        /// Does nothing if the node is paused or down.
         ///
-        /// Requests and replies that arrive are held until ``resume()``, and so are the sleeps and requests of its ``Process``. Its clock
-        /// continues. A crash ends the pause, and held messages are lost.
+        /// Requests and replies that arrive during the pause are delivered after ``resume()``. Sleeps and requests of the node's
+        /// ``Process`` also continue only then. The node's clock continues during the pause. If the node crashes, the pause ends, and the
+        /// messages that have arrived during it are lost.
         public func pause() {
             network.pause(index)
         }
@@ -60,13 +61,14 @@ extension SimulatedNetwork {
 
         // MARK: The clock
 
-        /// The clock of the node. A crash does not end sleeps on this clock, and a pause does not hold them.
+        /// The clock of the node, for use by the test. Sleeps on this clock do not end with a crash, and do not wait for the end of a
+        /// pause.
         public var clock: NodeClock { NodeClock(network: network, node: index, incarnation: nil) }
 
-        /// The rate of the clock, in seconds of the node per second of the network's clock. Traps if it is set to a rate that is not
+        /// The rate of the node's clock, in seconds of the node per second of the network's clock. Traps if it is set to a rate that is not
         /// positive.
         ///
-        /// Sleeps in progress follow the new rate.
+        /// Sleeps in progress on the node's clock follow the new rate.
         public var clockRate: Double {
             get { network.with { $0.nodes[index].clock.rate } }
             nonmutating set {
@@ -76,9 +78,9 @@ extension SimulatedNetwork {
             }
         }
 
-        /// Sets the clock of the node forward, or back if the duration is negative, as NTP or an operator does.
+        /// Moves the clock of the node forward, or back if the duration is negative, as NTP or an administrator does.
         ///
-        /// Sleeps in progress end when the clock shows their deadline: earlier, or later.
+        /// Sleeps in progress end when the clock shows their deadline, which is then earlier or later than before.
         public func jumpClock(by duration: Duration) {
             network.changeClock(of: index) { clock, _ in clock.jump(by: duration) }
             network.record(.clockJumped(name, by: duration))

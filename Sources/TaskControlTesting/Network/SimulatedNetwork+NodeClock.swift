@@ -1,10 +1,10 @@
 extension SimulatedNetwork {
-    /// The clock of a node, which drifts: it runs at a rate of its own, and jumps when the test calls ``Node/jumpClock(by:)``.
+    /// The clock of a node, which can drift: it has a rate of its own, and jumps when the test calls ``Node/jumpClock(by:)``.
     ///
-    /// It begins at zero when the node is added, and continues through crashes and pauses. How long a sleep takes on the network's clock
-    /// depends on the rate.
+    /// The clock shows zero when the node is added, and continues through crashes and pauses. The duration of a sleep on the network's
+    /// clock depends on the rate.
     public struct NodeClock: Clock {
-        /// A moment of a node's clock. Do not compare the moments of different nodes.
+        /// A time of a node's clock. The times of different nodes must not be compared.
         public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
             /// The time that the clock has shown since the node was added.
             public let offset: Duration
@@ -31,7 +31,7 @@ extension SimulatedNetwork {
 
         let network: NetworkStorage
         let node: Int
-        /// `nil`: sleeps belong to no process.
+        /// The process that has provided the clock; `nil` if the test uses it directly.
         let incarnation: Incarnation?
 
         /// The current time of the clock.
@@ -40,20 +40,21 @@ extension SimulatedNetwork {
             return Instant(offset: network.with { $0.nodes[node].clock.time(at: moment) })
         }
 
-        /// Zero: a sleeper is woken when the clock shows its deadline.
+        /// Zero: a sleep ends when the clock shows its deadline.
         public var minimumResolution: Duration { .zero }
 
-        /// Waits until the clock shows a time and the node is not paused. Returns at once if that is already so.
+        /// Waits until the clock shows a time and the node is not paused. Returns at once if both are already the case.
         ///
         /// A sleep that is in progress follows jumps of the clock and changes of its rate.
         ///
         /// ## Cancellation
-        /// A cancelled caller returns at once, also if it was cancelled before the call.
+        /// A cancelled caller returns at once, even if it was cancelled before the call.
         ///
         /// - Parameters:
-        ///   - deadline: The time to wait for.
+        ///   - deadline: The time of this clock to wait for.
         ///   - tolerance: Not used.
-        /// - Throws: `CancellationError` if the caller is cancelled, or the process that this clock was taken from has ended.
+        /// - Throws: `CancellationError` if the caller is cancelled, or the ``SimulatedNetwork/Process`` that provided this clock has
+        ///   ended.
         public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
             try Task.checkCancellation()
             try await network.perform(as: incarnation, on: node) { gate in

@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// A network with latency and faults that a seed decides: of named nodes, or between a client and a server that is a closure.
+/// A simulated network whose latencies and faults are decided by a seed. It connects named nodes, or a client with a server that is a
+/// closure.
 ///
 /// The simplest use is a client whose server is a closure:
 ///
@@ -14,10 +15,10 @@ internal import TaskControl
 /// let balance = try await network.send(Deposit(id: 1, amount: 5)) { try await bank.handle($0) }
 /// ```
 ///
-/// A distributed system is a network of nodes. Each has a name, a start-up closure that runs again after each crash, a disk that survives
-/// it, and a clock that may drift. The test partitions the network, crashes and pauses nodes, or has
-/// ``injectFaults(_:count:within:lasting:on:)`` do so at moments that the seed decides (the *nemesis* of Jepsen, the *fault injection* of
-/// FoundationDB and Antithesis):
+/// To test a distributed system, add nodes. Each node has a name, a start-up closure that is called again after each crash, a disk that
+/// survives crashes, and a clock that may drift. The test partitions the network, and crashes and pauses nodes, or calls
+/// ``injectFaults(_:count:within:lasting:on:)``, which does so at times that the seed decides. (Jepsen calls this a *nemesis*; FoundationDB
+/// and Antithesis call it *fault injection*.)
 ///
 /// ```swift
 /// struct Increment: SimulatedNetwork.Request { typealias Reply = Int }
@@ -45,28 +46,28 @@ internal import TaskControl
 /// ```
 ///
 /// ## Ordering
-/// The fate of a request is drawn when it is sent: one seed gives one sequence of latencies and faults, for
-/// requests in the order of their `send`. Requests overtake each other according to their latencies.
+/// The latencies and faults of a request are drawn when the request is sent: with the same seed, the same sequence of `send` calls has the
+/// same latencies and faults. Requests overtake each other according to their latencies.
 public final class SimulatedNetwork: Sendable {
     let storage: NetworkStorage
     private let clockRates: ClosedRange<Double>
-    /// Minus the number of deliveries under way: zero is the mark of the drainers.
+    /// Minus the number of requests that are under way or being handled: ``drain()`` waits until it is zero.
     var rest: Level<Int> { storage.rest }
-    /// Where callers are whose request or reply was lost. Never opened.
+    /// The gate at which callers wait whose request or reply was lost. It is never opened.
     let neverAnswered = Gate()
 
     /// Creates a network whose latencies and faults a seed decides.
     ///
-    /// Traps if the latency is negative, or a rate of a clock is not positive.
+    /// Traps if a latency is negative, or a clock rate is not positive.
     ///
     /// - Parameters:
-    ///   - seed: Decides the latencies, the faults and the clock rates.
-    ///   - clock: The clock on which latencies are slept, and relative to which the clocks of nodes drift.
-    ///   - latency: The time that a request travels to the server, and a reply back; evenly distributed. Zero or more.
-    ///     Without latency (`.zero ... .zero`, the default) messages do not sleep.
+    ///   - seed: The seed that decides the latencies, the faults and the clock rates.
+    ///   - clock: The network's clock: it measures latencies, and the clocks of nodes drift relative to it.
+    ///   - latency: The range from which the travel time of each request and each reply is drawn, evenly distributed: zero or more. With
+    ///     the default of `.zero ... .zero`, messages arrive at once, without a sleep.
     ///   - faults: The probabilities of faults.
-    ///   - clockRates: The range from which the rate of each node's clock is drawn, in seconds of the node per second of `clock`. By default
-    ///     no clock drifts.
+    ///   - clockRates: The range from which the rate of each node's clock is drawn, in seconds of the node per second of `clock`. By
+    ///     default 1, so that no clock drifts.
     public convenience init(
         seed: UInt64,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -77,14 +78,15 @@ public final class SimulatedNetwork: Sendable {
         self.init(seed, clock, latency, faults, clockRates, nil)
     }
 
-    /// Creates a network inside a simulation: in its virtual time, with a seed that the simulation's seed decides.
+    /// Creates a network inside a simulation. The network uses the simulation's virtual time, and its seed is derived from the simulation's
+    /// seed.
     ///
-    /// Faults are notes of the schedule, and those of ``injectFaults(_:count:within:lasting:on:)`` begin and end at any point of the
-    /// schedule. Traps like ``init(seed:clock:latency:faults:clockRates:)``.
+    /// Each fault is added to the steps of the schedule as a note. Faults of ``injectFaults(_:count:within:lasting:on:)`` begin and end at
+    /// any point of the schedule. Traps if a latency is negative, or a clock rate is not positive.
     ///
     /// - Parameters:
-    ///   - simulation: The simulation whose body the network is used in.
-    ///   - latency: The time that a request travels to the server, and a reply back; evenly distributed. Zero or more.
+    ///   - simulation: The simulation in whose body the network is used.
+    ///   - latency: The range from which the travel time of each request and each reply is drawn, evenly distributed: zero or more.
     ///   - faults: The probabilities of faults.
     ///   - clockRates: The range from which the rate of each node's clock is drawn, in seconds of the node per second of virtual time.
     public convenience init(
@@ -117,15 +119,15 @@ public final class SimulatedNetwork: Sendable {
         )
     }
 
-    /// The counts of the events so far, at one moment.
+    /// The numbers of requests and replies so far, all read at the same time.
     public var counts: Counts { storage.with(\.counts) }
 
-    /// The faults and the starts of nodes so far, in the order in which they happened. They are kept until the network is deallocated.
+    /// The faults and the starts of nodes so far, in the order in which they happened. The network keeps all of them.
     public var events: [Event] { storage.with(\.events) }
 
-    /// Waits until no request is on its way to a server or being handled there: neither a sent request nor a duplicate.
+    /// Waits until no request, including duplicates, is on its way to a server or being handled.
     ///
-    /// Replies may still be on their way back. Requests that were lost are not waited for.
+    /// Replies may still be under way. Requests that were lost are not waited for.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. Messages under way continue.
@@ -139,17 +141,17 @@ public final class SimulatedNetwork: Sendable {
 // MARK: - Nodes
 
 extension SimulatedNetwork {
-    /// Adds a node, which starts when ``run(_:)`` is called, or at once if it is running.
+    /// Adds a node. It starts when ``run(_:)`` is called; if ``run(_:)`` is already running, the node starts at once.
     ///
-    /// Traps if there is a node of that name.
+    /// Traps if there is already a node with that name.
     ///
     /// - Parameters:
     ///   - name: The name of the node, to which requests are sent.
-    ///   - losesUnsyncedWrites: Whether a crash can lose writes to the disk of the node that were not synced: each write is kept or lost as
-    ///     the seed decides. By default every write is durable at once.
-    ///   - startup: Called at each start of the node, with the process that it starts. The closure registers handlers and starts tasks;
-    ///     neither messages nor timers reach the process before the closure has returned. The variables of the closure are the volatile
-    ///     memory of the node.
+    ///   - losesUnsyncedWrites: Whether a crash can lose writes to the node's disk that were not synced: the seed decides for each write
+    ///     whether it is kept. By default every write is durable at once.
+    ///   - startup: Called at each start of the node, with the process that begins. The closure registers handlers and starts tasks. The
+    ///     process receives no message, and no sleep of it ends, before the closure has returned. Variables in the closure are the node's
+    ///     volatile memory.
     /// - Returns: The node.
     @discardableResult
     public func addNode(
@@ -163,25 +165,25 @@ extension SimulatedNetwork {
         )
     }
 
-    /// Returns the node of a name. Traps, and lists the nodes, if there is none.
+    /// Returns the node with a name. Traps, and lists the nodes, if there is none.
     public func node(_ name: String) -> Node {
         Node(network: storage, index: storage.index(of: name))
     }
 
-    /// Starts the nodes, calls a closure, and ends the nodes when the closure has returned or thrown.
+    /// Starts the nodes, calls a closure, and ends all nodes when the closure has returned or thrown.
     ///
-    /// At the end every node crashes permanently, messages under way are lost, and this waits until the last task of a node has ended. Traps
-    /// if it is called twice.
+    /// At the end, every node crashes permanently, messages under way are lost, and this function waits until the last task of a node has
+    /// ended. Call it once: a second call traps.
     ///
     /// ## Cancellation
-    /// Cancelling the caller cancels the closure, and not the nodes. The nodes end when the closure has returned.
+    /// Cancelling the caller cancels the closure, but not the tasks of the nodes, which end when the closure has returned.
     ///
     /// ## Ordering
     /// Nodes start in the order in which they were added.
     ///
-    /// - Parameter body: Called in the isolation of the caller. When it returns, the nodes end.
+    /// - Parameter body: Called in the isolation of the caller, after the nodes have started.
     /// - Returns: The value of the closure.
-    /// - Throws: The error of the closure. Otherwise the first error that a task of a process has thrown (see
+    /// - Throws: The error of the closure. If the closure throws none, the first error that a task of a process has thrown (see
     ///   ``Process/addTask(name:operation:)``).
     public func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let nodes = storage.with { state -> Int? in
@@ -205,7 +207,7 @@ extension SimulatedNetwork {
 }
 
 extension NetworkStorage {
-    /// Ends the nodes, and waits for their tasks.
+    /// Crashes all nodes permanently, and waits for their tasks.
     fileprivate func end() async {
         let nodes = with { state in
             state.phase = .ended

@@ -1,4 +1,4 @@
-/// A clock of any kind, by the time since this was made.
+/// Wraps a clock of any type: measures the time since the creation of this value, and sleeps.
 struct Timeline: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -13,8 +13,8 @@ struct Timeline: Sendable {
 
     func sleep(until moment: Duration) async throws { try await sleep(moment) }
 
-    /// Sleeps, if there is anything to sleep. A caller that is cancelled throws `CancellationError`, regardless of the error that the clock
-    /// throws.
+    /// Sleeps for a duration; returns at once if it is zero or less. If the caller is cancelled, this throws `CancellationError`,
+    /// regardless of the error that the clock throws.
     func pause(for duration: Duration) async throws {
         do {
             if duration > .zero { try await sleep(now + duration) }

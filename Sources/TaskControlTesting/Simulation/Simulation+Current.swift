@@ -1,7 +1,7 @@
 extension Simulation {
-    /// The simulation that the caller runs in; `nil` outside a simulation.
+    /// The simulation in which the caller runs; `nil` outside a simulation.
     ///
-    /// Use it in code that does not receive the ``Simulation`` as an argument, such as a test with the trait `.simulated` of
+    /// Use this property in code that does not receive the ``Simulation`` as an argument, such as a test with the trait `.simulated` of
     /// `TaskControlTestingTraits`:
     ///
     /// ```swift
@@ -13,7 +13,7 @@ extension Simulation {
     /// }
     /// ```
     ///
-    /// The simulation is looked up by thread, so it is also found in detached tasks and in callbacks inside the simulation. On platforms
-    /// without simulation it is always `nil`.
+    /// The simulation is found through the current thread, so that the property also works in detached tasks and in callbacks inside the
+    /// simulation. On platforms without simulation it is always `nil`.
     public static var current: Simulation? { SimulationSupport.current }
 }

@@ -1,15 +1,15 @@
-/// The context of a body that ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` runs: virtual time,
-/// random numbers, expectations, and actions at random moments.
+/// The context that ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` passes to the body of a test:
+/// provides virtual time, random numbers, expectations, and actions at random points of the schedule.
 ///
-/// Only tasks of that body may use it. A use on another thread ends the seed as an escape.
+/// Only tasks of that body may use the context. If another thread uses it, the run fails as an escape.
 public final class Simulation: Sendable {
-    /// Whether `simulate` works in this process: whether ``capabilities`` contain ``SimulationCapabilities/schedules``, which is all that it needs.
+    /// Whether `simulate` works in this process, that is, whether ``capabilities`` contains ``SimulationCapabilities/schedules``.
     public static var isSupported: Bool { capabilities.includes(.schedules) }
 
-    /// The features of a simulation that work in this process. They are detected once, by trying them.
+    /// The features of the simulation that work in this process. They are detected once per process.
     public static var capabilities: SimulationCapabilities { SimulationSupport.capabilities }
 
-    /// The seed of this schedule.
+    /// The seed of this run.
     public let seed: UInt64
     private let host: any SimulationHost
 
@@ -20,19 +20,21 @@ public final class Simulation: Sendable {
 
     /// The virtual time that has passed since the body began.
     ///
-    /// Time passes when nothing can run, when a call blocks the thread, and, with ``SimulationStrategy/withSlowness()``, while jobs can run.
+    /// Virtual time passes when no job can run, when a call blocks the thread, and, with ``SimulationStrategy/withSlowness()``, while jobs
+    /// can run.
     public var now: Duration { host.elapsed }
 
-    /// A generator of random numbers that the seed decides. The system's own generator stays random.
+    /// A generator of random numbers that are derived from the seed. The system's random generator is not seeded.
     public var random: some RandomNumberGenerator & Sendable { SimulationGenerator(host: host) }
 
-    /// Ends the seed as a failure if a condition does not hold.
+    /// Fails the run if a condition does not hold.
     ///
-    /// Any task of the body may call this. It does not throw: the step that calls it runs to its end, and is the last one.
+    /// Any task of the body may call this function. It does not throw: the step that calls it runs to its end, and is the last step of the
+    /// run.
     ///
     /// - Parameters:
     ///   - condition: The condition that must hold.
-    ///   - message: The condition in words, shown in the failure.
+    ///   - message: A description of the condition, shown in the failure.
     ///   - fileID: The file of the call, shown in the failure.
     ///   - filePath: The path of that file, shown in the failure.
     ///   - line: The line of the call, shown in the failure.
@@ -50,12 +52,12 @@ public final class Simulation: Sendable {
         host.fail(.expectation(message(), location: location))
     }
 
-    /// Adds a line to the steps that a failure prints.
+    /// Adds a line of text to the steps that the description of a failure lists.
     ///
     /// - Parameters:
     ///   - text: The text of the line.
     ///   - fileID: The file of the call.
-    ///   - filePath: The path of that file, printed before the text, so that editors turn it into a link.
+    ///   - filePath: The path of that file, printed before the text so that editors turn it into a link.
     ///   - line: The line of the call, printed before the text.
     ///   - column: The column of the call, printed before the text.
     public func note(
@@ -69,34 +71,35 @@ public final class Simulation: Sendable {
         host.note(text, "\(location)")
     }
 
-    /// Cancels a task at a moment that the seed decides, which may be before the task starts or after it has ended.
+    /// Cancels a task at a point of the schedule that the seed decides. The task may not have started, or may have ended, at that point.
     public func cancelAtAnyPoint<Success, Failure>(_ task: Task<Success, Failure>) {
         atAnyPoint { task.cancel() }
     }
 
-    /// Calls a closure at a moment that the seed decides, between two steps of the schedule.
+    /// Calls a closure at a point of the schedule that the seed decides, between two steps.
     ///
-    /// - Parameter action: Called once, outside all tasks, before the seed ends. Not called if the seed fails first. The closure must not
+    /// - Parameter action: Called once, outside all tasks, before the run ends. Not called if the run fails first. The closure must not
     ///   block.
     public func atAnyPoint(_ action: @escaping @Sendable () -> Void) {
         host.atAnyPoint(action)
     }
 }
 
-/// Runs a body, and receives the calls of its ``Simulation``.
+/// The part of a simulation engine that a ``Simulation`` calls.
 protocol SimulationHost: AnyObject, Sendable {
     var elapsed: Duration { get }
     func fail(_ reason: SimulationFailure.Reason)
     func note(_ text: String, _ location: String)
     func atAnyPoint(_ action: @escaping @Sendable () -> Void)
-    /// `nil` outside the simulation.
+    /// Returns the next random number of the seed; `nil` if the caller is outside the simulation.
     func draw() -> UInt64?
 }
 
 private struct SimulationGenerator: RandomNumberGenerator, Sendable {
     let host: any SimulationHost
 
-    /// Outside the simulation, the system's numbers: a constant would hang code that draws until a number suits it.
+    /// Returns the next random number of the seed; outside the simulation, a number of the system's generator. (A constant would hang code
+    /// that draws until a number satisfies a condition.)
     mutating func next() -> UInt64 {
         var system = SystemRandomNumberGenerator()
         return host.draw() ?? system.next()

@@ -1,16 +1,17 @@
-/// The decisions that a simulation makes, and the details that its reports show, on one platform.
+/// The set of features that the simulation has on a platform: the decisions that the seed controls, and the details that reports show.
 ///
-/// ``Simulation/capabilities`` has the capabilities of the process. A test that depends on one of them asks for it:
+/// ``Simulation/capabilities`` contains the capabilities of the current process. A test that depends on one of them checks for it:
 ///
 /// ```swift
 /// @Test(.enabled(if: Simulation.capabilities.contains(.taskStates)))
 /// func theReportOfADeadlockNamesTheTask() throws {
 /// ```
 ///
-/// Linux has all of them if the Swift runtime is linked dynamically, and none otherwise. Each is detected once per process, by a simulation with a
-/// known result, except ``crashNotes`` and ``watchdog``. <doc:Interposition> lists the capabilities of other platforms.
+/// On Linux, all capabilities are available if the Swift runtime is linked dynamically, and none otherwise. Each is detected once per
+/// process by a simulation with a known result, except ``crashNotes`` and ``watchdog``. <doc:Interposition> lists the capabilities of other
+/// platforms.
 public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStringConvertible {
-    /// The bits. Not stable from version to version.
+    /// The bits of the set. They can change from version to version.
     public let rawValue: Int
 
     /// Creates a set from its bits.
@@ -18,38 +19,40 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
         self.rawValue = rawValue
     }
 
-    /// The seed decides the order in which the jobs of tasks and actors run, and `Task.sleep(for:)` takes virtual time.
+    /// The capability that the seed decides the order in which the jobs of tasks and actors run, and that `Task.sleep(for:)` takes virtual
+    /// time.
     ///
-    /// `simulate` needs this one. It throws ``SimulationUnsupportedError`` without it.
+    /// `simulate` needs this capability, and throws ``SimulationUnsupportedError`` without it.
     public static let schedules = Self(rawValue: 1 << 0)
-    /// A task belongs to the simulation from its creation on, whether it is a child task, unstructured or detached. Reports show its
-    /// name and its creator.
+    /// The capability that a task belongs to the simulation from its creation on, whether it is a child task, unstructured or detached.
+    /// Reports show the task's name and its creator.
     ///
-    /// Without this capability a task belongs to the simulation once it is enqueued on the thread of the simulation, reports show no names, and a
-    /// task without a parent leaves the simulation unnoticed when another thread resumes it.
+    /// Without this capability, a task belongs to the simulation once it is enqueued on the simulation's thread, reports show no names, and
+    /// a task without a parent leaves the simulation unnoticed when another thread resumes it.
     public static let createdTasks = Self(rawValue: 1 << 1)
-    /// A hop to an actor ends a step, so that another job may run before the task arrives there.
+    /// The capability that a hop to an actor ends a step, so that another job may run before the task arrives at the actor.
     ///
-    /// Without this capability a task arrives at once on an actor that is idle: some bugs are found under no seed.
+    /// Without this capability, a task arrives at once at an actor that is idle, so that some bugs are not found under any seed.
     public static let hops = Self(rawValue: 1 << 2)
-    /// All clocks of the process are virtual, and so are the functions that block a thread for a time.
+    /// The capability that all clocks of the process, and the functions that block a thread for a time, use virtual time.
     ///
-    /// Without this capability `Task.sleep(for:)` still takes virtual time, rounded up to milliseconds, but `ContinuousClock.now` is the real time: a
-    /// deadline that is computed before one sleep is too late for the next one. ``Simulation/now`` is virtual.
+    /// Without this capability, `Task.sleep(for:)` still takes virtual time, rounded up to milliseconds, but `ContinuousClock.now` is the
+    /// real time: if a deadline is computed before two sleeps, the second sleep ends too late. ``Simulation/now`` is virtual.
     public static let virtualTime = Self(rawValue: 1 << 3)
-    /// Reports show for what each task waits, and a seed fails if it leaves a task behind.
+    /// The capability that reports show for what each task waits, and that a run fails if it leaves a task behind that nothing will resume.
     ///
-    /// Without this capability a seed ends when nothing can run. It passes if the body has returned, and otherwise it fails as a deadlock, in which
-    /// the body is the only task that the report lists.
+    /// Without this capability, a run ends when no job can run. It passes if the body has returned. Otherwise it fails as a deadlock, and
+    /// the report lists only the body.
     public static let taskStates = Self(rawValue: 1 << 4)
-    /// A call that makes something outside the simulation work, or waits for it, ends the seed as an escape.
+    /// The capability that a run fails as an escape when the body calls a function that makes something outside the simulation work, or
+    /// waits for it.
     ///
-    /// Without this capability only a thread that resumes a child task of the simulation, or uses its ``Simulation``, is noticed, and a deadlock
-    /// takes a tenth of a second.
+    /// Without this capability, an escape is noticed only if another thread resumes a child task of the simulation or uses its
+    /// ``Simulation``, and detecting a deadlock takes a tenth of a second.
     public static let escapes = Self(rawValue: 1 << 5)
-    /// A crash of the process inside a simulation prints the seed, the step and the task.
+    /// The capability that a crash of the process inside a simulation prints the seed, the step and the task.
     public static let crashNotes = Self(rawValue: 1 << 6)
-    /// A step that takes too long is reported, unless `TASKCONTROL_WATCHDOG` is 0.
+    /// The capability that a step that takes too long is reported, unless `TASKCONTROL_WATCHDOG` is 0.
     public static let watchdog = Self(rawValue: 1 << 7)
 
     /// The set of all capabilities.
@@ -67,14 +70,14 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
 }
 
 extension SimulationCapabilities {
-    /// The capabilities that depend on functions of the process that the simulation replaces.
+    /// The capabilities that need the simulation to replace functions of the process.
     static let interposed: Self = [.createdTasks, .hops, .virtualTime, .escapes]
 
     // Each seed asks several times, and the generic functions of an `OptionSet` are slow in a debug build.
 
-    /// Whether the set contains all elements of another.
+    /// Returns whether the set contains all elements of another set.
     @_transparent func includes(_ other: Self) -> Bool { rawValue & other.rawValue == other.rawValue }
 
-    /// Whether the set contains an element of another.
+    /// Returns whether the set contains at least one element of another set.
     @_transparent func includesAny(of other: Self) -> Bool { rawValue & other.rawValue != 0 }
 }

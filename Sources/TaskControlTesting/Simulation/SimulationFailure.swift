@@ -1,24 +1,25 @@
-/// A schedule that failed: the reason, the steps, and the lines that replay the schedule.
+/// The error that `simulate` throws for a run that failed: the reason, the steps of the schedule, and the code or command that replays it.
 ///
 /// Swift Testing and XCTest show the ``description`` of an error that a test throws.
 public struct SimulationFailure: Error, CustomStringConvertible {
-    /// The reason for which a schedule failed.
+    /// The reason for which a run failed.
     @nonexhaustive
     public enum Reason: Sendable, CustomStringConvertible {
         /// The body threw an error.
         case threw(any Error)
         /// An expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` did not hold.
         case expectation(String, location: CheckLocation)
-        /// A deadlock: no task can run, none sleeps, and the body has not returned.
+        /// A deadlock: no task can run, no task sleeps, and the body has not returned.
         case deadlock
-        /// The schedule has not ended after `maxSteps` steps: the program may be in an endless loop.
+        /// A livelock: the run has not ended after `maxSteps` steps. The program may be in an endless loop.
         case livelock(steps: Int)
         /// The body has returned, and nothing will ever resume some of the tasks that it started.
         case leftBehind(tasks: Int)
-        /// The body called a function that makes a thread, a queue, a run loop or another process work, or waits for one; or another thread
-        /// resumed a task of the simulation, or used its ``Simulation``. From then on, the seed does not decide the schedule.
+        /// An escape: the body called a function that makes a thread, a queue, a run loop or another process work, or waits for one; or
+        /// another thread resumed a task of the simulation, or used its ``Simulation``. From then on, the seed does not decide the
+        /// schedule.
         case escaped(String)
-        /// Two runs of one seed took different steps: the program depends on something that the seed does not decide.
+        /// Two runs with the same seed took different steps: the program depends on something that the seed does not decide.
         case nondeterministic
 
         /// A sentence that describes the failure.
@@ -44,40 +45,40 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     /// The shortest schedule that was found to fail for the same reason.
     public struct Shrunk: Sendable, Hashable, Codable {
-        /// The choices of the schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` replays them.
+        /// The schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` replays it.
         public let schedule: SimulationSchedule
-        /// The steps of the schedule. If there are more than 100,000, only the last ones are kept, at least 100,000.
+        /// The steps of the schedule. If there are more than 100,000 steps, only the last ones are kept: at least 100,000.
         public let steps: [SimulationStep]
-        /// The tasks that had not ended, and the state of each.
+        /// The tasks that had not ended when the run failed, with their states.
         public let unfinished: [SimulationUnfinishedTask]
-        /// The number of runs that it took to find the schedule.
+        /// The number of runs that were needed to find the schedule.
         public let runCount: Int
     }
 
-    /// The reason for which the schedule failed.
+    /// The reason for which the run failed.
     public let reason: Reason
-    /// The seed of the schedule.
+    /// The seed of the run.
     public let seed: UInt64
-    /// The strategy of the schedule. If the call's strategy is ``SimulationStrategy/swarm``, this is the strategy that the seed drew.
+    /// The strategy of the run. If `simulate` was called with ``SimulationStrategy/swarm``, this is the strategy that the seed drew.
     public let strategy: SimulationStrategy
     /// The fingerprint of the schedule, its number of steps, and the virtual time that passed.
     public let run: SimulationRun
     /// The location of the call of `simulate`.
     public let location: CheckLocation
-    /// All choices of the schedule.
+    /// The schedule of the failed run, before it was shortened.
     public let schedule: SimulationSchedule
-    /// All steps of the schedule.
+    /// The steps of the failed run, before it was shortened.
     public let steps: [SimulationStep]
-    /// The tasks that had not ended, and the state of each.
+    /// The tasks that had not ended when the run failed, with their states.
     public let unfinished: [SimulationUnfinishedTask]
     /// The shortest schedule that was found to fail for the same reason.
     ///
-    /// `nil` if none is shorter than ``schedule``, if the body threw an error of Swift Testing's `#require`, and if `simulate` was called with
-    /// one seed or one schedule: such a call runs the body once.
+    /// `nil` if no shorter schedule than ``schedule`` was found, or if none was searched for: because the body threw an error of Swift
+    /// Testing's `#require`, or because `simulate` was called with a single seed or a schedule.
     public internal(set) var shrunk: Shrunk?
-    /// The test, if a trait called `simulate` for it.
+    /// The test for which a trait has called `simulate`; `nil` if `simulate` was called directly.
     let test = SimulatedTest.current
-    /// Whether a thread outside the simulation may have been woken, and has not answered.
+    /// Whether a thread outside the simulation may have been woken that has not resumed a task.
     var hasLookedOut = false
     /// The first step in which two runs of the seed differ, if the reason is ``Reason/nondeterministic``.
     var divergence: String?
@@ -85,13 +86,13 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     private static let mostUnfinished = 30
     private static let mostSteps = 40
 
-    /// The reason, the lines that replay the schedule, the tasks that have not ended, and the last steps: those of the shortest
-    /// schedule, if there is one.
+    /// A text with the reason, the lines that replay the schedule, the tasks that have not ended, and the last steps. If a shortest
+    /// schedule was found, its steps and tasks are shown.
     public var description: String {
         "seed \(seed): \(reason)\nreplay: \(replay)\n\(details)"
     }
 
-    /// The shortest schedule, the tasks that have not ended, and the last steps.
+    /// A text with the shortest schedule, the tasks that have not ended, and the last steps.
     package var details: String {
         let (steps, unfinished) = (shrunk?.steps ?? steps, shrunk?.unfinished ?? unfinished)
         var text = ""
@@ -118,7 +119,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         return text + steps.suffix(Self.mostSteps).map { "  \($0)" }.joined(separator: "\n")
     }
 
-    /// The code, or the command, that replays the schedule.
+    /// The Swift code, or the shell command, that replays the schedule.
     package var replay: String {
         if let test, strategy.dependsOnSeedAlone { return test.replay(seed) }
         if case .schedule = strategy.kind { return replay(schedule) }
@@ -138,12 +139,12 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     }
 }
 
-/// The error of a simulation on a platform, or with a version of the Swift runtime, that does not support it.
+/// The error that `simulate` throws if the platform, or the version of the Swift runtime, does not support simulations.
 public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertible {
     /// The capabilities that the process lacks.
     public let missing: SimulationCapabilities
 
-    /// Creates the error, for tests that ask for ``Simulation/capabilities`` themselves.
+    /// Creates the error. Intended for tests that check ``Simulation/capabilities`` themselves.
     ///
     /// - Parameter missing: The capabilities that the process lacks; by default, all of them.
     public init(missing: SimulationCapabilities = .all.subtracting(Simulation.capabilities)) {

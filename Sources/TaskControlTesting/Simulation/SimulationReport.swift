@@ -1,25 +1,26 @@
-/// The result of running one schedule.
+/// The result of one run of a simulation.
 public struct SimulationRun: Hashable, Sendable, Codable {
-    /// The seed of the schedule.
+    /// The seed of the run.
     public let seed: UInt64
-    /// A fingerprint of the schedule. Two runs with equal fingerprints have had the same schedule.
+    /// A hash of the schedule. Two runs with the same hash have had the same schedule.
     public let fingerprint: UInt64
-    /// The number of jobs that ran. A task runs in one job up to its first suspension, and in one more after each suspension.
+    /// The number of steps: of jobs that ran. A task takes one step up to its first suspension, and one more after each suspension.
     public let stepCount: Int
     /// The virtual time that passed.
     public let elapsed: Duration
 }
 
-/// The result of running many schedules, none of which failed.
+/// The result of a call of `simulate` in which no run failed.
 public struct SimulationReport: Hashable, Sendable, CustomStringConvertible {
     /// The number of schedules that were run.
     public internal(set) var scheduleCount = 0
-    /// The number of different schedules among them. If this number stays small, more seeds find nothing new.
+    /// The number of different schedules among those that were run. If this number is much smaller than ``scheduleCount``, more seeds find
+    /// few new schedules.
     public internal(set) var distinctScheduleCount = 0
     /// The number of steps of the longest schedule.
     public internal(set) var mostSteps = 0
-    /// The number of preemptions up to which every schedule was run; `nil` if the strategy is not
-    /// ``SimulationStrategy/exhaustive(preemptions:)``, or if there are more schedules than seeds.
+    /// The maximum number of preemptions (interruptions of a task that could continue) up to which every schedule was run. `nil` if the
+    /// strategy is not ``SimulationStrategy/exhaustive(preemptions:)``, or if there are more schedules than seeds.
     public internal(set) var exhaustedPreemptions: Int?
 
     /// The report in one line, such as "1000 schedules pass, 37 of them distinct", or "all 92 schedules with at most 2 preemptions pass".

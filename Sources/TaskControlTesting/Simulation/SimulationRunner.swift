@@ -1,52 +1,52 @@
 internal import TaskControl
 
-/// The call of `simulate` for which schedules are run.
+/// The parameters of a call of `simulate` that are the same for all of its runs.
 struct SimulationCall {
     let maxSteps: Int
     let location: CheckLocation
 }
 
-/// A schedule to run, without the body.
+/// The description of one run, without its body.
 struct SimulationPlan {
     typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
 
     let seed: UInt64
-    /// The strategy that the seed has drawn: never a swarm.
+    /// The strategy of the run. It is never `swarm`, from which each seed draws another strategy.
     let strategy: SimulationStrategy
     let call: SimulationCall
     /// The capabilities that the engine may rely on.
     var capabilities = Simulation.capabilities
 
-    /// The code, or the command, that replays a schedule of which the seed and the strategy are not enough; `nil` for all others.
+    /// The code or the command that replays the run, if the seed and the strategy are not sufficient for this; otherwise `nil`.
     var replay: String? {
         guard case .schedule(let schedule) = strategy.kind else { return nil }
         return SimulatedTest.current?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }"
     }
 
-    /// The command that runs the test; `nil` if the plan is of a call in the source, or if the seed alone does not decide the schedule.
+    /// The command that runs the test; `nil` if `simulate` was called directly, or if the seed alone does not decide the schedule.
     var command: String? { strategy.dependsOnSeedAlone ? SimulatedTest.current?.command : nil }
 
-    /// Whether the answers are kept if the schedule passes.
+    /// Whether the choices are kept even if the run passes.
     var keepsAnswers = false
 
-    /// The real time that an idle simulation waits for threads that may be about to resume a task.
+    /// The real time for which the simulation, when no job can run, waits for threads that may be about to resume a task.
     var grace = Duration.milliseconds(100)
 }
 
-/// A schedule that has run.
+/// The outcome of one run.
 struct SimulationResult {
     let run: SimulationRun
-    /// Empty if the schedule passed, and its plan does not keep answers.
+    /// The choices of the schedule. Empty if the run passed and its plan does not keep them.
     let answers: [ScheduleChooser.Answer]
     let log: ScheduleLog
     let reason: SimulationFailure.Reason?
-    /// Whether a thread outside the simulation may have been woken, and has not answered.
+    /// Whether a thread outside the simulation may have been woken that has not resumed a task.
     let hasLookedOut: Bool
-    /// Empty if the schedule passed.
+    /// The tasks that had not ended. Empty if the run passed.
     let unfinished: [SimulationUnfinishedTask]
 }
 
-/// Runs the schedules of one call of `simulate`, and turns the first that fails into an error.
+/// Performs one call of `simulate`: runs its seeds, and throws an error for the first run that fails.
 struct SimulationRunner {
     private let call: SimulationCall
     private let checksDeterminism: Bool
@@ -88,7 +88,7 @@ struct SimulationRunner {
         return report
     }
 
-    /// Runs all schedules, or as many as there are seeds.
+    /// Runs all schedules up to a number of preemptions, but at most as many as there are seeds.
     private mutating func search(_ strategy: SimulationStrategy, preemptions: Int, _ seeds: Range<UInt64>) throws {
         var search = ScheduleSearch(preemptions: preemptions)
         for _ in seeds {
@@ -180,7 +180,7 @@ struct SimulationRunner {
     private static let mostShrinkingRuns = 200
     private static let mostShrinkingSteps = 200_000
 
-    /// Looks for a shorter schedule that fails for the same reason.
+    /// Searches for a shorter schedule that fails for the same reason.
     private func shrink(_ failure: SimulationFailure, _ plan: SimulationPlan) -> SimulationFailure.Shrunk? {
         var shrinker = ScheduleShrinker(failure.schedule)
         var (runs, steps) = (0, 0)
@@ -210,8 +210,8 @@ struct SimulationRunner {
 }
 
 extension SimulationFailure {
-    /// Whether the body may run again to shorten the schedule: not if each run would record an issue of Swift Testing's `#require`, and not if
-    /// the test was cancelled.
+    /// Whether the body may be run again to shorten the schedule. Not if each run would record an issue of Swift Testing's `#require`, and
+    /// not if the test was cancelled.
     fileprivate var mayBeRepeated: Bool {
         // Code that has left the simulation would do so once more in each run.
         if case .escaped = reason { return false }
@@ -219,7 +219,7 @@ extension SimulationFailure {
         return !(error is CancellationError && Task.isCancelled) && !isOfRequire
     }
 
-    /// Whether Swift Testing's `#require` has thrown the error, and recorded it. Its type is not public.
+    /// Whether Swift Testing's `#require` has thrown the error, and has already recorded it. The type of such an error is not public.
     var isOfRequire: Bool {
         guard case .threw(let error) = reason else { return false }
         return String(reflecting: type(of: error)) == "Testing.ExpectationFailedError"
@@ -227,7 +227,7 @@ extension SimulationFailure {
 }
 
 extension SimulationFailure.Reason {
-    /// Whether two schedules fail for the same reason: the same kind, and the same place or type of error.
+    /// Returns whether two runs have failed for the same reason: the same kind of reason, and the same location or type of error.
     fileprivate func isLike(_ other: Self) -> Bool {
         switch (self, other) {
         case (.threw(let one), .threw(let other)): type(of: one) == type(of: other)

@@ -1,13 +1,13 @@
 /// A task of a simulation.
 public struct SimulationTask: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The number of the task, from 0 for the body, in the order of creation, which the schedule decides.
+    /// The number of the task in the order of creation. The body of the simulation has the number 0.
     public let number: Int
-    /// The name that the code under test gave to the task. The simulation itself names the "body", an "async let" and "a timer".
+    /// The name of the task; `nil` if it has none. The simulation itself names the "body", an "async let" and "a timer".
     public let name: String?
     /// The number of the task that created this task; `nil` if the creator is unknown.
     public let creator: Int?
 
-    /// The number and the name: `#3 worker`.
+    /// The number and the name of the task, such as `#3 worker`.
     public var description: String { "#\(number)" + (name.map { " \($0)" } ?? "") }
 }
 
@@ -55,11 +55,11 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
 
 /// A task that had not ended when its simulation failed.
 public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The task that had not ended.
+    /// The task.
     public let task: SimulationTask
     /// The task that created the task; `nil` if the creator is unknown.
     public let creator: SimulationTask?
-    /// The state of the task, which contains what it waits for.
+    /// The state of the task, which shows for what the task waits.
     public let state: SimulationTaskState
 
     /// One line with the task, its creator, and its state.
@@ -69,35 +69,35 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
     }
 }
 
-/// One step of a schedule: a task ran up to its next suspension, an actor or an action ran, or the program added a note.
+/// One step of a schedule: a task ran up to its next suspension, an actor did other work, an action ran, or the program added a note.
 public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The event of a step.
+    /// The kind of a step, and its details.
     @nonexhaustive
     public enum Event: Sendable, Hashable, Codable {
         /// The task ran, and was in the given state afterwards.
         case ran(SimulationTaskState)
-        /// An actor ran the jobs in its queue that are not tasks, such as an isolated `deinit`.
+        /// An actor did work in its queue that belongs to no task, such as an isolated `deinit`.
         case actorTurn
         /// The program called ``Simulation/note(_:fileID:filePath:line:column:)`` with the given text.
         case note(String)
-        /// The action of ``Simulation/atAnyPoint(_:)`` or ``Simulation/cancelAtAnyPoint(_:)`` ran.
+        /// The closure that was passed to ``Simulation/atAnyPoint(_:)``, or the cancellation of ``Simulation/cancelAtAnyPoint(_:)``, ran.
         case action
-        /// The task blocked its thread, which took virtual time. The text names the duration and the call.
+        /// The task blocked its thread, which took virtual time. The text contains the duration and the name of the call.
         case blocked(String)
     }
 
-    /// The number of jobs that had started before the event. A note, an action and a blocked call have the number of the step during or after
-    /// which they happened.
+    /// The number of jobs that had started before the event. A note, an action and a blocking call have the number of the step during or
+    /// after which they happened.
     public let number: Int
     /// The virtual time at the end of the step.
     public let time: Duration
-    /// The task that ran, or that added the note; `nil` if no task did.
+    /// The task that ran, blocked its thread, or added the note; `nil` if there is none.
     public let task: SimulationTask?
     /// The type of the actor on which the task ran; `nil` if it ran on none.
     public let actor: String?
-    /// The event of the step.
+    /// The kind of the step, and its details.
     public let event: Event
-    /// The `path:line` of a note; `nil` for other events.
+    /// The source location of a note in the form `path:line`; `nil` for other events.
     public let location: String?
 
     /// One line with the time, the task and the event. The line of a note begins with its location, in the form of a compiler's message, so

@@ -2,8 +2,8 @@ internal import TaskControl
 
 /// The method by which a simulation picks the job that runs next.
 ///
-/// The default, ``swarm``, is right for most tests. For a program of a few tasks, ``exhaustive(preemptions:)`` shows that no schedule fails, up
-/// to its bound on preemptions.
+/// The default, ``swarm``, suits most tests. For a program of a few tasks, ``exhaustive(preemptions:)`` can show that no schedule fails, up
+/// to a given number of preemptions.
 public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable {
         case swarm
@@ -22,7 +22,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// Whether created tasks may start before their creator continues.
     private(set) var hasEarlyStarts = false
 
-    /// Whether the schedule is one of an exhaustive search.
+    /// Whether the schedule belongs to an exhaustive search.
     private(set) var isSearch = false
 
     init(kind: Kind, isSearch: Bool = false) {
@@ -33,7 +33,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         hasEarlyStarts = schedule.hasEarlyStarts
     }
 
-    /// The default: each seed draws ``random``, ``sticky``, ``partialOrder``, or ``pct(depth:steps:)`` of depth 2 or 3.
+    /// The default strategy: each seed draws one of ``random``, ``sticky``, ``partialOrder``, and ``pct(depth:steps:)`` with a depth of 2
+    /// or 3.
     ///
     /// Each of these strategies misses bugs that another one finds at once. A failure names the strategy that its seed has drawn. Since the
     /// strategy depends on the seed alone, ``pct(depth:steps:)`` is drawn without `steps`.
@@ -41,38 +42,40 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// The method is swarm testing (Groce, Zhang, Eide, Chen, Regehr: *Swarm Testing*, ISSTA 2012).
     public static let swarm = SimulationStrategy(kind: .swarm)
 
-    /// Every ready job runs next with the same probability, at every step.
+    /// A strategy in which each ready job has the same probability of running next, at every step.
     public static let random = SimulationStrategy(kind: .random)
 
-    /// The task that ran last continues in seven of eight cases; otherwise every ready job has the same probability.
+    /// A strategy in which the task that ran last continues in seven of eight cases. Otherwise each ready job has the same probability.
     public static let sticky = SimulationStrategy(kind: .sticky)
 
-    /// Each job has a random rank, and the ready job of the highest rank runs. Finds bugs that depend on the order of several distant steps.
+    /// A strategy in which each job has a random rank, and the ready job with the highest rank runs. Finds bugs that depend on the order of
+    /// several distant steps.
     ///
     /// This is partial order sampling in its basic form (Yuan, Yang, Gu: *Partial Order Aware Concurrency Sampling*, CAV
     /// 2018).
     public static let partialOrder = SimulationStrategy(kind: .partialOrder)
 
-    /// The plain schedule: the task that ran last continues if it can; otherwise the job that has been ready longest runs. The seed decides
-    /// only the numbers of ``Simulation/random``.
+    /// A strategy without random choices (the plain schedule): the task that ran last continues if it can; otherwise the job that has been
+    /// ready longest runs. The seed decides only the numbers of ``Simulation/random``.
     public static let inOrder = SimulationStrategy(kind: .inOrder)
 
-    /// Gives each task a random rank, and runs the ready task of the highest rank; at `depth - 1` random moments, the task that would run drops
-    /// to the lowest rank.
+    /// Returns a strategy that gives each task a random rank and runs the ready task with the highest rank; at `depth - 1` random steps,
+    /// the task that would run next drops to the lowest rank.
     ///
-    /// Finds bugs that need one task to be delayed for long, which ``random`` hardly ever finds.
+    /// Finds bugs that need one task to be delayed for a long time, which ``random`` rarely finds.
     ///
-    /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized Scheduler
-    /// with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010): one seed finds a bug that needs `depth` orderings,
-    /// in a program of *n* tasks and *k* steps, with a probability of at least 1 ÷ (*n* · *k*^(depth − 1)). If *k* is unknown, the moments
-    /// are drawn so that each order of magnitude has the same chance, and the probability is at least 1 ÷ (*n* · (15 *k*)^(depth − 1)).
-    /// Both hold as long as no job is ready for more than about 200 steps without running: such a job runs first, so that a program that spins
-    /// ends.
+    /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized Scheduler with Probabilistic
+    /// Guarantees of Finding Bugs*, ASPLOS 2010): one seed finds a bug that needs `depth` orderings, in a program of *n* tasks and *k*
+    /// steps, with a probability of at least 1 ÷ (*n* · *k*^(depth − 1)). If *k* is unknown, the steps of the drops are drawn so that each
+    /// order of magnitude has the same probability, and the bug is found with a probability of at least 1 ÷ (*n* · (15 *k*)^(depth − 1)).
+    /// Both bounds hold as long as no job is ready for more than about 200 steps without running. Such a job runs next regardless of its
+    /// rank, so that a program that spins ends.
     ///
     /// - Parameters:
     ///   - depth: The number of orderings that the bug needs, at least 1. Most bugs need 2 or 3.
-    ///   - steps: The expected length *k* of a schedule, at least 1. If `nil`, the number of steps of the longest schedule that the same call
-    ///     of `simulate` has run before; *k* is unknown for its first seed. A failure names the number that its seed had.
+    ///   - steps: The expected number of steps *k* of a run, at least 1. If it is `nil`, the number of steps of the longest earlier run of
+    ///     the same call of `simulate` is used; for the first seed, *k* is unknown. The description of a failure contains the number that
+    ///     was used.
     public static func pct(depth: Int, steps: Int? = nil) -> SimulationStrategy {
         insist(depth >= 1, "The depth of .pct is the number of orderings a bug needs: at least 1, not \(depth).")
         insist(
@@ -82,45 +85,46 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         return SimulationStrategy(kind: .pct(depth: depth, steps: steps))
     }
 
-    /// Runs every schedule, one after another, in which tasks that could continue are interrupted at most the given number of times.
+    /// Returns a strategy that runs every schedule, one after another, in which tasks that could continue are interrupted at most the given
+    /// number of times.
     ///
-    /// Suitable for programs of a few tasks and about ten choices at most. `simulate` returns a ``SimulationReport`` that says whether all
-    /// schedules have run; the number of its `seeds` limits the schedules. All of them have the first seed. The moments of
-    /// ``Simulation/atAnyPoint(_:)`` are among the choices.
+    /// Suitable for programs with a few tasks and about ten choices. `simulate` returns a ``SimulationReport`` that shows whether all
+    /// schedules have run. The number of its `seeds` is the maximum number of schedules; all of them use the first seed. The points at
+    /// which actions of ``Simulation/atAnyPoint(_:)`` run are among the choices.
     ///
-    /// The bound is that of Musuvathi and Qadeer (*Iterative Context Bounding for Systematic Testing of Multithreaded
+    /// The limit on preemptions is that of Musuvathi and Qadeer (*Iterative Context Bounding for Systematic Testing of Multithreaded
     /// Programs*, PLDI 2007): most bugs need at most two.
     ///
-    /// - Parameter preemptions: The greatest number of interruptions per schedule, zero or more.
+    /// - Parameter preemptions: The maximum number of interruptions per schedule, zero or more.
     public static func exhaustive(preemptions: Int = 2) -> SimulationStrategy {
         insist(preemptions >= 0, "The preemptions of .exhaustive must not be negative; \(preemptions) is.")
         return SimulationStrategy(kind: .exhaustive(preemptions: preemptions))
     }
 
-    /// Returns the same strategy with slowness: a timer may fire although jobs are ready, as on a busy machine.
+    /// Returns this strategy with slowness: a timer may fire although jobs are ready, as on a busy machine.
     ///
-    /// Finds code that uses a sleep as a guarantee that something else has happened meanwhile. A correct program that assumes some speed (a
-    /// lease that is renewed in time, a debounce that sees every event) fails too.
+    /// Finds code that relies on a sleep to guarantee that something else has happened meanwhile. A correct program that assumes a minimum
+    /// speed also fails: for example, if a lease must be renewed in time, or a debounce must receive every event.
     public func withSlowness() -> SimulationStrategy {
         var strategy = self
         strategy.hasSlowness = true
         return strategy
     }
 
-    /// Returns the same strategy with early starts: a created task may run up to its first suspension before its creator continues, as if on
+    /// Returns this strategy with early starts: a created task may run up to its first suspension before its creator continues, as if on
     /// another thread.
     ///
     /// Finds code that creates a task first and registers it afterwards.
     ///
-    /// The new task runs on top of its creator, on the same thread. A program that creates a task while it holds a lock, and takes
-    /// that lock in the task, hangs the simulation or traps, although the program is correct.
+    /// The new task runs on the stack of its creator, on the same thread. If a program creates a task while it holds a lock, and the task
+    /// acquires the same lock, the simulation hangs or traps although the program is correct.
     public func withEarlyStarts() -> SimulationStrategy {
         var strategy = self
         strategy.hasEarlyStarts = true
         return strategy
     }
 
-    /// The strategy as an expression, such as `.pct(depth: 2)`.
+    /// The strategy as a Swift expression, such as `.pct(depth: 2)`.
     public var description: String {
         let arguments =
             switch kind {
@@ -134,7 +138,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
             + (hasEarlyStarts ? ".withEarlyStarts()" : "")
     }
 
-    /// The part of the description before the arguments. Static, so that the handler of a crash can print it.
+    /// The part of the description before the arguments. A static string, so that the crash handler can print it.
     var name: StaticString {
         switch kind {
         case .swarm: ".swarm"
@@ -150,11 +154,11 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Seeds
 
-    /// Whether each seed draws a strategy of its own.
+    /// Whether the strategy is `swarm`: each seed draws another strategy.
     // A pattern, since `==` of the kinds is slow in a debug build.
     var isSwarm: Bool { if case .swarm = kind { true } else { false } }
 
-    /// The strategy that a seed draws.
+    /// Returns the strategy that a seed draws.
     func drawn(by seed: UInt64) -> SimulationStrategy {
         guard isSwarm else { return self }
         // Another sequence than that of the choices.
@@ -168,13 +172,13 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The strategy with the length of the program, if it depends on the length.
+    /// Returns the strategy with the expected number of steps, if it depends on this number.
     func with(steps: Int) -> SimulationStrategy {
         guard case .pct(let depth, nil) = kind else { return self }
         return with(.pct(depth: depth, steps: steps))
     }
 
-    /// Whether the seed alone decides the schedule of a call of `simulate` that names the strategy in the source.
+    /// Whether the schedule depends only on the seed, if the source names this strategy in the call of `simulate`.
     var dependsOnSeedAlone: Bool {
         switch kind {
         case .schedule, .exhaustive, .pct(_, .some): false

@@ -1,5 +1,5 @@
 #if !os(Linux) && !canImport(Darwin)
-/// Reports that there is no simulation. The other platforms have files of their own in `Host`.
+/// The simulation's features on platforms without simulation: none. The files for other platforms are in `Host`.
 enum SimulationSupport {
     static var capabilities: SimulationCapabilities { [] }
 

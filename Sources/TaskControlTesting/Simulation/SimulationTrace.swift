@@ -2,24 +2,24 @@ internal import TaskControl
 public import TaskControlTrace
 
 extension SimulationFailure {
-    /// Writes the steps as a page with one lane per task, or as a trace for Perfetto.
+    /// Writes the steps of the failed run to a file: as an HTML page with one lane per task, or as a trace for Perfetto.
     ///
-    /// The steps are those of the shortest schedule, if there is one.
+    /// If a shortest schedule was found, its steps are written; otherwise all steps of the run.
     ///
-    /// The axis is virtual time, plus one microsecond per step: virtual time stands still between most steps, and their order must
-    /// remain visible.
+    /// The time axis shows virtual time plus one microsecond per step: virtual time does not change between most steps, and their order
+    /// must remain visible.
     ///
     /// - Parameters:
-    ///   - format: A page for a browser, or JSON for Perfetto.
-    ///   - path: The file to write. See `TraceRecorder.write(_:to:title:)` of `TaskControlTrace`.
+    ///   - format: An HTML page for a browser, or JSON for Perfetto.
+    ///   - path: The path of the file. See `TraceRecorder.write(_:to:title:)` of `TaskControlTrace`.
     /// - Throws: `TraceWriteError` if the file cannot be written.
     public func writeTrace(_ format: TraceRecorder.Format = .html, to path: String) throws(TraceWriteError) {
         try recorder.write(format, to: path, title: title)
     }
 
-    /// Returns the text that ``writeTrace(_:to:)`` writes, for an attachment of a test.
+    /// Returns the content that ``writeTrace(_:to:)`` writes to a file, for example to attach it to a test.
     ///
-    /// - Parameter format: A page for a browser, or JSON for Perfetto.
+    /// - Parameter format: An HTML page for a browser, or JSON for Perfetto.
     public func trace(as format: TraceRecorder.Format = .html) -> String {
         recorder.text(as: format, title: title)
     }
@@ -34,7 +34,7 @@ extension SimulationFailure {
     }
 }
 
-/// The events that draw a schedule: one bar per task, which shows when the task runs and waits.
+/// Converts the steps of a schedule to events from which a trace is drawn: one bar per task shows when the task runs and waits.
 struct SimulationTrace {
     private(set) var events: [TaskEvent] = []
     private var begun: Set<Int> = []

@@ -1,11 +1,11 @@
 import TaskControl
 
 extension TaskEvent.Primitive {
-    /// A task of a simulation, in the trace of a schedule. Never emitted to observers.
+    /// A task of a simulation. Used only in the trace of a failed run, and never emitted to observers.
     static var simulation: Self { Self("Simulation", []) }
 }
 
 extension TaskEvent.Kind {
-    /// A note of a simulated task. Never emitted to observers.
+    /// A note of a simulation. Used only in the trace of a failed run, and never emitted to observers.
     static var noted: Self { Self("noted") }
 }

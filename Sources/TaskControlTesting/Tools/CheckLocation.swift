@@ -1,12 +1,12 @@
-/// A place in a source file. Errors print it as compilers do, so that editors turn it into a link.
+/// A location in a source file. Errors print it in the form that compilers use, so that editors turn it into a link.
 public struct CheckLocation: Sendable, Hashable, CustomStringConvertible {
-    /// The value of `#fileID`.
+    /// The module and the name of the file: the value of `#fileID`.
     public let fileID: String
-    /// The value of `#filePath`.
+    /// The full path of the file: the value of `#filePath`.
     public let filePath: String
-    /// The value of `#line`.
+    /// The line, from 1: the value of `#line`.
     public let line: Int
-    /// The value of `#column`.
+    /// The column, from 1: the value of `#column`.
     public let column: Int
 
     /// The location as `path:line:column`, as compilers print it.

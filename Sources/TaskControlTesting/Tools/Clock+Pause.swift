@@ -1,6 +1,6 @@
 extension Clock<Duration> {
-    /// Sleeps, if the time is not over. A cancelled caller receives `CancellationError` and no other error, whatever the
-    /// clock throws.
+    /// Sleeps for a duration; returns at once if it is zero or less. If the caller is cancelled, this throws `CancellationError`,
+    /// regardless of the error that the clock throws.
     func pause(for duration: Duration) async throws {
         do {
             if duration > .zero { try await sleep(for: duration) }

@@ -1,4 +1,4 @@
-/// A gate that is opened once: it stops a task at a point until the test lets the task continue.
+/// A gate at which tasks wait until the test opens it. A test uses it to stop a task at a known point.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -8,10 +8,10 @@
 /// gate.open()
 /// ```
 ///
-/// For an order among several points, use ``Sequencer``.
+/// To force an order of several points, use ``Sequencer``.
 ///
 /// ## Ordering
-/// Waiting callers are resumed in the order of their calls. Their executors decide which of them runs first.
+/// Waiting callers are resumed in the order of their calls. Which of them runs first is decided by their executors.
 public final class Gate: Sendable {
     private let level = Level(0)
 
@@ -23,7 +23,7 @@ public final class Gate: Sendable {
 
     /// Opens the gate permanently, and resumes all waiting callers. Opening it again does nothing.
     ///
-    /// May be called from anywhere: a `deinit`, a cancellation handler, a callback.
+    /// May be called from any context, such as a `deinit`, a cancellation handler, or a callback.
     ///
     /// - Complexity: O(*n*) in the number of waiting callers.
     public func open() {
@@ -33,15 +33,16 @@ public final class Gate: Sendable {
     /// Waits until the gate is open, or until the caller is cancelled.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. If the caller was cancelled before the call, this throws, even if the gate is
-    /// open. If the caller is cancelled after the gate was opened for it, this returns normally.
+    /// A cancelled caller returns at once. If the caller was cancelled before the call, this function throws, even if the gate is open. If
+    /// the caller is cancelled after the gate was opened for it, this function returns normally.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func wait() async throws(CancellationError) {
         try await level.wait(for: 1)
     }
 
-    /// Waits until the gate is open, even if the caller is cancelled: for tests of work that ignores its cancellation.
+    /// Waits until the gate is open, even if the caller is cancelled. Use this function to test how code deals with work that ignores its
+    /// cancellation.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait.
@@ -52,10 +53,10 @@ public final class Gate: Sendable {
     /// The number of waiting callers. An open gate has none.
     public var waiterCount: Int { level.waiterCount }
 
-    /// Waits until the given number of callers wait at the gate, so that a test knows where they are.
+    /// Waits until at least the given number of callers wait at the gate, so that the test knows where its tasks are.
     ///
-    /// Checks the number at one moment: a caller may have left again when this returns. No caller waits at an open
-    /// gate, so at an open gate this does not return until it is cancelled.
+    /// A caller may have stopped waiting again when this function returns. No caller waits at an open gate: there, this function waits
+    /// until it is cancelled.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once.

@@ -1,10 +1,11 @@
-/// Whether a clock's time moves by itself: one task moves it while any task sleeps. Pure.
+/// Decides when a ``TestClock`` that advances automatically needs a task that moves its time: one task moves it while any task sleeps. A
+/// pure state machine.
 ///
 ///     still ──sleeperCame──▶ moving ──sleeperCame──▶ moving, asked again
 ///       ▲                     │  ▲                         │
 ///       └─────foundNobody─────┘  └───────foundNobody───────┘
 ///
-/// The task that moves time looks for sleepers, and may do so just before one comes: it is asked again.
+/// The task that moves time checks whether any task sleeps. A sleeper may arrive just after this check: then the task must check again.
 struct JumpStateMachine {
     private enum State {
         case still, moving, askedAgain
@@ -12,15 +13,17 @@ struct JumpStateMachine {
 
     private var state = State.still
 
-    /// - Returns: Whether a task that moves time must be started.
+    /// Notes that a task has begun to sleep.
+    ///
+    /// - Returns: Whether the caller must start a task that moves time.
     mutating func sleeperCame() -> Bool {
         defer { state = state == .still ? .moving : .askedAgain }
         return state == .still
     }
 
-    /// The task that moves time has looked for sleepers, and there were none.
+    /// Notes that the task that moves time has found no sleepers.
     ///
-    /// - Returns: Whether it must look again. Otherwise it ends.
+    /// - Returns: Whether the task must check again. Otherwise it ends.
     mutating func foundNobody() -> Bool {
         defer { state = state == .askedAgain ? .moving : .still }
         return state == .askedAgain

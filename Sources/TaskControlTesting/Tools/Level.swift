@@ -1,10 +1,10 @@
 internal import TaskControl
 
-/// A value that moves, and tasks that wait until it has reached a mark: the mechanism that gates, clocks, sequencers and recorders
-/// have in common.
+/// A value that changes, and tasks that wait until it has reached a given mark. Gates, test clocks, sequencers and order recorders are
+/// built on this type.
 ///
-/// Waiters are resumed by mark, and then in the order of their calls; never under the lock. Each leaves at once when it
-/// is cancelled: once `cancel()` has returned, the level does not count the task.
+/// Waiters are resumed in the order of their marks, and for the same mark in the order of their calls; never while the lock is held. A
+/// cancelled waiter leaves at once: when `cancel()` has returned, it is no longer counted.
 final class Level<Value: Comparable & Sendable>: Sendable {
     private typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     private typealias Machine = LevelStateMachine<Value, Waiter>
@@ -20,9 +20,9 @@ final class Level<Value: Comparable & Sendable>: Sendable {
 
     // MARK: Moving
 
-    /// Changes the value, and resumes those whose mark it has reached.
+    /// Changes the value, and resumes the waiters whose marks it has reached.
     ///
-    /// - Parameter change: Runs under the lock.
+    /// - Parameter change: Changes the value. Runs while the lock is held.
     func move(_ change: (inout Value) -> Void) {
         let woken = state.withLock { machine in
             var value = machine.value
@@ -35,8 +35,8 @@ final class Level<Value: Comparable & Sendable>: Sendable {
     /// Moves the value up to the lowest mark and resumes the first waiter for it, if that mark is not above `limit`.
     ///
     /// - Parameters:
-    ///   - limit: `nil` for no limit: the value then stays where no caller waits.
-    ///   - arrives: Whether the value moves up to `limit` where no caller waits for a mark up to it.
+    ///   - limit: The highest mark to move to; `nil` for no limit: then the value does not change if no caller waits.
+    ///   - arrives: Whether the value moves up to `limit` if no caller waits for a mark up to `limit`.
     /// - Returns: Whether a waiter was resumed.
     func step(upTo limit: Value?, arrives: Bool) -> Bool {
         switch state.withLock({ $0.step(upTo: limit, arrives: arrives) }) {
@@ -50,20 +50,20 @@ final class Level<Value: Comparable & Sendable>: Sendable {
 
     // MARK: Waiting
 
-    /// Waits until the value has reached a mark. Does not wait if it has.
+    /// Waits until the value has reached a mark. Returns at once if it has already reached it.
     ///
-    /// - Parameter onEnrolled: Called if it has to wait, once it is counted.
-    /// - Returns: Whether it had to wait.
-    /// - Throws: `CancellationError` if the caller is cancelled: also if it was before the call, with nothing to wait
-    ///   for.
+    /// - Parameter onEnrolled: Called if the caller must wait, as soon as it is counted as a waiter.
+    /// - Returns: Whether the caller had to wait.
+    /// - Throws: `CancellationError` if the caller is cancelled, even if it was cancelled before the call and the value has reached the
+    ///   mark.
     @discardableResult
     func wait(for mark: Value, onEnrolled: () -> Void = {}) async throws(CancellationError) -> Bool {
         try await wait(onEnrolled) { $0.enroll(for: mark) }
     }
 
-    /// Waits until the given number of callers wait for the value.
+    /// Waits until at least the given number of callers wait for the value.
     ///
-    /// - Throws: The errors of `wait(for:)`.
+    /// - Throws: `CancellationError` if the caller is cancelled.
     func wait(forWaiters count: Int) async throws(CancellationError) {
         _ = try await wait({}) { $0.enroll(forWaiters: count) }
     }
@@ -72,7 +72,8 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         if let id = enroll({ $0.enroll(for: mark) }) { _ = await park(id) }
     }
 
-    /// Installs the cancellation handler before the waiter enrolls, so that no cancelled task is counted, not even briefly.
+    /// Waits until a waiter that is registered by a closure is resumed. Installs the cancellation handler before it registers the waiter,
+    /// so that a cancelled task is never counted.
     private func wait(
         isolation: isolated (any Actor)? = #isolation,
         _ onEnrolled: () -> Void,
@@ -101,7 +102,7 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         return outcome != nil
     }
 
-    /// - Returns: `nil` if there is nothing to wait for.
+    /// Registers a waiter, and returns its ID; `nil` if there is nothing to wait for.
     private func enroll(_ enroll: (inout Machine) -> Machine.EnrollAction) -> Machine.ID? {
         switch state.withLock(enroll) {
         case .reached:

@@ -1,17 +1,18 @@
 internal import TaskControl
 
-/// A value that moves, and the callers that wait until it has reached their marks. Pure.
+/// A value that changes, and the callers that wait until it has reached their marks. A pure state machine.
 ///
 ///     enroll ──▶ waiting ──park──▶ waiting, parked
 ///                   │                  │
 ///                   └──────────────────┴──▶ reached, by move or step; or left, by leave
 ///
-/// *Spectators* wait for something else: for a number of waiters. They are not waiters themselves.
+/// *Spectators* wait for another condition: until a given number of waiters wait. They are not counted as waiters.
 ///
 /// Invariants, checked after each step of the tests:
-/// 1. No caller waits for a mark below the value, and after a `move` none for a mark at it: a `step` wakes one at a time.
-/// 2. No spectator waits for fewer waiters than there are.
-/// 3. Each caller receives one outcome, once: the first.
+/// 1. No caller waits for a mark below the value. After a `move`, no caller waits for a mark equal to the value; a `step` resumes one such
+///    caller at a time.
+/// 2. No spectator waits for a number of waiters that is reached.
+/// 3. Each caller receives exactly one outcome: the first.
 struct LevelStateMachine<Value: Comparable, Waiter> {
     enum ID {
         case waiter(MarkTable<Value, Waiter>.ID)
@@ -32,7 +33,7 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     enum EnrollAction {
         case reached
-        /// The waiter must park; the spectators have been waiting for it and must be resumed.
+        /// The waiter is registered and must park. The given spectators must be resumed, since they have waited for this number of waiters.
         case enrolled(ID, resume: [Waiter])
     }
 
@@ -47,7 +48,9 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
         return .enrolled(.spectator(spectators.enroll(for: count)), resume: [])
     }
 
-    /// - Returns: The result with which the waiter must be resumed at once, if it need not wait any more.
+    /// Stores the waiter of a registered caller.
+    ///
+    /// - Returns: The outcome with which the waiter must be resumed at once, if the caller no longer needs to wait; otherwise `nil`.
     mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         switch id {
         case .waiter(let id): waiters.park(id, waiter)
@@ -55,9 +58,9 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
         }
     }
 
-    /// Comes too late for one that was woken.
+    /// Removes a caller that is cancelled. Has no effect on a caller that was already resumed.
     ///
-    /// - Returns: The waiters to resume.
+    /// - Returns: The waiter to resume; `nil` if there is none.
     mutating func leave(_ id: ID) -> Waiter? {
         switch id {
         case .waiter(let id): waiters.leave(id)
@@ -67,6 +70,8 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     // MARK: Moving
 
+    /// Sets the value.
+    ///
     /// - Returns: The waiters to resume, in this order.
     mutating func move(to value: Value) -> [Waiter] {
         self.value = value
@@ -74,18 +79,18 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
     }
 
     enum StepAction {
-        /// One waiter is woken. `nil`: the waiter was about to park, and will not.
+        /// The first caller may continue: resume its waiter. `nil` if the caller has not parked yet, and will not.
         case woke(Waiter?)
-        /// No caller waits for a mark up to there.
+        /// No caller waits for a mark up to the limit.
         case nobody
     }
 
-    /// Moves the value up to the lowest mark and wakes the first waiter for it. If that mark is above `limit`, or there is
-    /// none, moves the value up to `limit`, atomically: a waiter that enrolls later is not passed over.
+    /// Moves the value up to the lowest mark, and resumes the first waiter for it. If that mark is above `limit`, or there is no waiter,
+    /// moves the value up to `limit` in the same step, so that a waiter that is registered later is not passed over.
     ///
     /// - Parameters:
-    ///   - limit: `nil` for no limit: the value then stays where no caller waits.
-    ///   - arrives: Whether the value moves up to `limit` where no caller waits for a mark up to it.
+    ///   - limit: The highest mark to move to; `nil` for no limit: then the value does not change if no caller waits.
+    ///   - arrives: Whether the value moves up to `limit` if no caller waits for a mark up to `limit`.
     mutating func step(upTo limit: Value?, arrives: Bool) -> StepAction {
         guard let mark = waiters.lowest, mark <= limit ?? mark else {
             if arrives, let limit { value = max(value, limit) }

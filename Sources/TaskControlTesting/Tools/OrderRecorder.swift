@@ -9,19 +9,19 @@ internal import TaskControl
 /// try recorder.checkOrder(["started", "ended"])
 /// ```
 ///
-/// To force an order instead of looking at it, use ``Sequencer``.
+/// To force an order instead of recording it, use ``Sequencer``.
 public final class OrderRecorder<Event: Sendable>: Sendable {
     private let state = Locked<[Event]>([])
-    /// The number of events. It follows the events, so no waiter is notified of an event that is not there.
+    /// The number of events. It is increased after an event was added, so that a resumed waiter always finds the event.
     private let level = Level(0)
 
-    /// Makes an empty recorder.
+    /// Creates an empty recorder.
     public init() {}
 
-    /// Adds an event after all others. Never waits.
+    /// Adds an event after all others. Never suspends.
     ///
     /// ## Ordering
-    /// If one call has returned before another begins, its event comes first.
+    /// If one call of this function has returned before another one begins, the event of the first call comes first.
     public func record(_ event: Event) {
         let count = state.withLock { events in
             events.append(event)
@@ -30,16 +30,16 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
         level.move { $0 = max($0, count) }
     }
 
-    /// The recorded events, the oldest first.
+    /// The events recorded so far, the oldest first.
     public var events: [Event] { state.withLock { $0 } }
 
-    /// The number of recorded events.
+    /// The number of events recorded so far.
     public var count: Int { state.withLock(\.count) }
 
-    /// Waits until the given number of events have been recorded. There may be more of them by then.
+    /// Waits until at least the given number of events have been recorded.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, also if it was cancelled before the call.
+    /// A cancelled caller returns at once, even if it was cancelled before the call.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func waitForEvents(count: Int) async throws(CancellationError) {
@@ -48,7 +48,7 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
 }
 
 extension OrderRecorder where Event: Equatable {
-    /// Returns whether both events have been recorded, and the first `earlier` is before the first `later`.
+    /// Returns whether both events have been recorded, and the first occurrence of `earlier` is before the first occurrence of `later`.
     ///
     /// - Complexity: O(*n*) in the number of events.
     public func happened(_ earlier: Event, before later: Event) -> Bool {
@@ -57,9 +57,9 @@ extension OrderRecorder where Event: Equatable {
         return one < other
     }
 
-    /// Throws an error unless exactly these events have been recorded, in this order.
+    /// Throws an error unless exactly the given events have been recorded, in the given order.
     ///
-    /// - Throws: ``UnexpectedOrderError``, which prints the expected events, the recorded events, and the first difference.
+    /// - Throws: ``UnexpectedOrderError``, whose description shows the expected events, the recorded events, and the first difference.
     /// - Complexity: O(*n*) in the number of events.
     public func checkOrder(
         _ expected: [Event],
@@ -80,8 +80,7 @@ extension OrderRecorder where Event: Equatable {
     }
 }
 
-/// The error of ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)`` when the recorded events are not the expected
-/// ones.
+/// The error that ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)`` throws if the recorded events are not the expected ones.
 ///
 /// ```text
 /// /tests/StoreTests.swift:12:18: events came in another order than expected
@@ -94,13 +93,13 @@ public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     public let expected: [String]
     /// The descriptions of the recorded events.
     public let events: [String]
-    /// The first index at which the expected and the recorded events differ: the length of the shorter list, if the longer
-    /// list begins with it.
+    /// The first index at which the expected and the recorded events differ. If the longer list begins with the shorter one, this is the
+    /// length of the shorter list.
     public let firstDifference: Int
-    /// The location of the check.
+    /// The location of the call of `checkOrder`.
     public let location: CheckLocation
 
-    /// Several lines with the place of the check, the expected events, the recorded ones, and the first difference.
+    /// Several lines with the location of the check, the expected events, the recorded events, and the first difference.
     public var description: String {
         func event(in events: [String]) -> String {
             events.indices.contains(firstDifference) ? events[firstDifference] : "nothing"

@@ -10,27 +10,28 @@
 /// }
 /// ```
 ///
-/// Runs the closure, releases the object that it returns, and checks whether the object is still alive: at once, and then
-/// in growing intervals of the clock, the first of which is 1 ms long.
+/// Calls the closure, releases the object that it returns, and checks whether the object is deallocated: at once, and then at growing
+/// intervals, the first of which is 1 ms long.
 ///
-/// A task that uses an object retains it until the task ends. An object that tasks release late is not a leak: the
-/// default `limit` is long because only failures take that long.
+/// A task that uses an object retains it until the task ends: an object that is released late by a task is not a leak. The default of
+/// `limit` is long because only a failing test takes that long.
 ///
-/// `requireDeallocated` throws, like `#require`: the test ends at the first object that is still alive.
+/// Like `#require`, this function throws, so that the test ends at the first object that is still alive.
 ///
 /// ## Cancellation
 /// Throws `CancellationError` at once if the caller is cancelled. The closure runs in the caller's task, and is cancelled with it.
 ///
 /// - Parameters:
-///   - limit: The longest time that the object may live after the call, in the time of `clock`.
-///   - clock: The clock that times the checks. With a ``TestClock`` that advances automatically, failures take no time either.
+///   - limit: The longest time for which the object may live after the closure has returned, in the time of `clock`.
+///   - clock: The clock that measures the intervals between the checks. With a ``TestClock`` that advances automatically, a failing check
+///     takes no real time.
 ///   - fileID: The file of the call, for the error.
 ///   - filePath: The path of the file, for the error.
 ///   - line: The line of the call, for the error.
 ///   - column: The column of the call, for the error.
-///   - make: Makes the object. Runs in the isolation of the caller.
-/// - Throws: ``StillAliveError`` if the object is alive after `limit`; `CancellationError` if the caller is cancelled;
-///   any error of the closure.
+///   - make: Creates and returns the object. Runs in the isolation of the caller.
+/// - Throws: ``StillAliveError`` if the object is still alive after `limit`; `CancellationError` if the caller is cancelled; any error of
+///   the closure.
 public func requireDeallocated<Object: AnyObject & Sendable>(
     within limit: Duration = .seconds(10),
     clock: any Clock<Duration> = ContinuousClock(),
@@ -55,7 +56,7 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
     }
 }
 
-/// The error of an object that is still retained when it should have been deallocated.
+/// The error for an object that is still retained although it should have been deallocated.
 ///
 /// ``requireDeallocated(within:clock:fileID:filePath:line:column:_:)`` throws it.
 ///
@@ -63,20 +64,21 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
 /// /tests/ModelTests.swift:7:19: Model is still alive 10.0 seconds after it was released: something retains it
 /// ```
 public struct StillAliveError: Error, Hashable, CustomStringConvertible {
-    /// The type that the closure returns; the object may be of a subclass.
+    /// The name of the type that the closure returns. The object may be an instance of a subclass.
     public let type: String
     /// The limit that was exceeded.
     public let limit: Duration
-    /// The place of the call.
+    /// The location of the call of `requireDeallocated`.
     public let location: CheckLocation
 
-    /// One line with the place of the check, the object, and the limit.
+    /// One line with the location of the call, the object, and the limit.
     public var description: String {
         "\(location): \(type) is still alive \(limit) after it was released: something retains it"
     }
 }
 
-/// In a function of its own, so that the caller's frame never holds the object.
+/// Calls the closure, and returns a weak reference to its object. A separate function, so that the stack frame of the caller never retains
+/// the object.
 private func letGo<Object: AnyObject & Sendable>(of make: () async throws -> Object) async throws -> Trace<Object> {
     Trace(object: try await make())
 }

@@ -1,12 +1,12 @@
-/// Random numbers that one seed decides: the same on every platform, and in every run.
+/// A generator of random numbers that are determined by a seed: the same numbers on every platform and in every run.
 ///
 /// ```swift
 /// var random = SeededGenerator(seed: 42)
 /// let order = ["a", "b", "c"].shuffled(using: &random)
 /// ```
 ///
-/// Do not use the generator for secrets. The results of the standard library (`shuffled`, `random(in:)`) may change
-/// between its versions.
+/// Do not use this generator for secrets. The results of standard library functions that use it (`shuffled`, `random(in:)`) may change
+/// between versions of the standard library.
 ///
 /// The generator is SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
 /// OOPSLA 2014; constants as in S. Vigna's reference implementation, <https://prng.di.unimi.it/splitmix64.c>.
@@ -15,12 +15,12 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
 
     /// Creates a generator at the first number of its sequence.
     ///
-    /// - Parameter seed: Any number. Neighboring seeds give unrelated sequences.
+    /// - Parameter seed: Any number. Neighboring seeds produce unrelated sequences.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// Returns the next number, of 64 bits.
+    /// Returns the next random number of 64 bits.
     ///
     /// - Complexity: O(1).
     public mutating func next() -> UInt64 {

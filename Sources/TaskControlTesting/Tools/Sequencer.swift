@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// Forces points of several tasks into one order.
+/// Forces points in the code of several tasks to be reached in a fixed order.
 ///
 /// ```swift
 /// let order = Sequencer(points: 4)
@@ -16,30 +16,29 @@ internal import TaskControl
 /// try await writer
 /// ```
 ///
-/// Points count from zero, and each is reached once. For one point that several tasks wait for, use ``Gate``.
+/// Points are numbered from zero, and each is reached once. For a single point at which several tasks wait, use ``Gate``.
 ///
 /// ## Ordering
-/// ``reach(_:)`` returns once all lower points have been reached. So the work that one task does *before* a point is
-/// done before the work that another task does *after* a higher point. The work that tasks do after their points is
-/// concurrent: if one task must see what another has done between two points, the other task reaches a further point
-/// when it has done so.
+/// ``reach(_:)`` returns once all lower points have been reached. Therefore work that one task does *before* a point is done before work
+/// that another task does *after* a higher point. Work that tasks do after their points is concurrent: if one task must see the work that
+/// another task does between two points, the other task must reach a further point after this work.
 public final class Sequencer: Sendable {
     /// The number of points of the sequencer.
     public let points: Int
 
     private let level = Level(0)
-    /// The points that have been claimed.
+    /// The points that a call has reached or waits to reach.
     private let claims = Locked<Set<Int>>([])
 
-    /// Creates a sequencer of which no point has been reached.
+    /// Creates a sequencer with the given number of points, none of which has been reached.
     ///
-    /// - Parameter points: The number of points: `0..<points`.
+    /// - Parameter points: The number of points. The points are `0..<points`.
     public init(points: Int) {
         insist(points >= 0, "A Sequencer has zero points or more; it was made with \(points).")
         self.points = points
     }
 
-    /// The number of points that have been reached: all below this number.
+    /// The number of points that have been reached. All points below this number have been reached.
     public var reached: Int { level.value }
 
     /// Whether all points have been reached.
@@ -47,12 +46,12 @@ public final class Sequencer: Sendable {
 
     /// Waits until all lower points have been reached, and marks the given point as reached.
     ///
-    /// Traps if the point is not in `0..<points`, or if another call has reached it or waits to reach it: two tasks at
-    /// one point have no order.
+    /// Traps if the point is not in `0..<points`, or if another call has reached it or waits to reach it: two tasks at the same point would
+    /// have no order.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, also if it was cancelled before the call. Its point is not reached, so the
-    /// callers of higher points wait until another task reaches it.
+    /// A cancelled caller returns at once, even if it was cancelled before the call. Its point is not reached, so that the callers of
+    /// higher points wait until another task reaches it.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) in the number of waiting callers.

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// A clock whose time the test moves, so that code that waits for minutes is tested without waiting.
+/// A clock whose time is moved by the test, so that code that sleeps for minutes is tested without delay.
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -8,32 +8,32 @@ internal import TaskControl
 /// await clock.advance(by: .seconds(90), waking: 3)          // three rounds
 /// ```
 ///
-/// If the test makes no claim about time, use `TestClock(advancesAutomatically: true)`: whenever tasks sleep, time jumps to the first
-/// deadline.
+/// If the test does not check times, use `TestClock(advancesAutomatically: true)`: whenever tasks sleep, time jumps to the first deadline.
 ///
 /// ## Ordering
-/// The clock wakes sleepers one after another, by deadline and then in the order of their calls. The time is a sleeper's deadline when the
-/// clock wakes the sleeper, and the clock does not look for the next sleeper before that `sleep` has returned. Time never runs backwards.
+/// The clock resumes sleeping tasks (sleepers) one after another, in the order of their deadlines, and for the same deadline in the order
+/// of their calls. When it resumes a sleeper, its time is the sleeper's deadline, and it does not look for the next sleeper before that
+/// `sleep` has returned. Time never runs backwards.
 ///
 /// The work of a task after its `sleep` has returned is concurrent with the clock and with the test. Therefore:
-/// - If one task sleeps several times, pass the number of sleeps to ``advance(by:waking:)``. Time then stands still until
-///   the task sleeps again, regardless of its other work, and of its executor.
-/// - If several tasks sleep several times, wait before each deadline until all of them sleep
-///   (``waitForSleepers(count:)``), and advance to that deadline. Otherwise time moves on as soon as one of them sleeps.
-/// - Before the test checks what a task has done, it waits for that: for the task's value, an event of an ``OrderRecorder``,
-///   a ``Gate``. ``sleeperCount`` needs no wait: a sleeper that has been woken is not counted.
+/// - If one task sleeps several times, pass the number of sleeps to ``advance(by:waking:)``. Time then stands still until the task sleeps
+///   again, regardless of its other work and of its executor.
+/// - If several tasks sleep several times, wait with ``waitForSleepers(count:)`` until all of them sleep, and then advance to the next
+///   deadline only. Otherwise time moves on as soon as one of them sleeps.
+/// - Before the test checks the effect of a task, it must wait for this effect: for the task's value, an event of an ``OrderRecorder``, or
+///   a ``Gate``. ``sleeperCount`` needs no wait: a sleeper that has been resumed is not counted.
 ///
-/// If the test and its tasks run on one actor, and the tasks call ``sleep(until:tolerance:)`` directly, a task that wakes
-/// runs to its next suspension before time moves on.
+/// If the test and its tasks run on the same actor, and the tasks call ``sleep(until:tolerance:)`` directly, a resumed task runs to its
+/// next suspension before time moves on.
 ///
-/// With `advancesAutomatically`, the clock promises only the order of deadlines among the tasks that sleep when time jumps.
+/// With `advancesAutomatically`, the clock guarantees only the order of deadlines among the tasks that sleep when time jumps.
 public final class TestClock: Clock, Sendable {
     /// An instant of a ``TestClock``.
     public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
         /// The time since the clock was created.
         public let offset: Duration
 
-        /// The instant at which every clock is created.
+        /// The instant that every test clock shows when it is created.
         public static let zero = Instant(offset: .zero)
 
         /// Creates an instant at an offset from the creation of the clock.
@@ -57,9 +57,9 @@ public final class TestClock: Clock, Sendable {
     }
 
     private let time = Level(Instant.zero)
-    /// The number of sleepers that have come, for movers that wait for the next one.
+    /// The number of tasks that have begun to sleep, so that functions that move time can wait for the next one.
     private let arrivals = Level(0)
-    /// The number of sleepers that have been woken, and of those that have come to the end of their `sleep`.
+    /// The number of sleepers that functions which move time have resumed. ``landings`` is the number of those whose `sleep` has returned.
     private let wakes = Locked(0)
     private let landings = Level(0)
     private let advancesAutomatically: Bool
@@ -67,8 +67,8 @@ public final class TestClock: Clock, Sendable {
 
     /// Creates a clock at ``Instant/zero``.
     ///
-    /// - Parameter advancesAutomatically: Whether time jumps to the first deadline whenever tasks sleep. Otherwise only the test
-    ///   advances it.
+    /// - Parameter advancesAutomatically: Whether time jumps to the first deadline whenever tasks sleep. If it is `false`, only the test
+    ///   moves time, with ``advance(by:waking:)``, ``advance(to:waking:)`` and ``run(waking:)``.
     public init(advancesAutomatically: Bool = false) {
         self.advancesAutomatically = advancesAutomatically
     }
@@ -76,7 +76,7 @@ public final class TestClock: Clock, Sendable {
     /// The current instant of the clock.
     public var now: Instant { time.value }
 
-    /// Zero: a sleeper is woken at its deadline, not later.
+    /// Zero: a sleep ends exactly at its deadline.
     public var minimumResolution: Duration { .zero }
 
     // MARK: Sleeping
@@ -84,12 +84,12 @@ public final class TestClock: Clock, Sendable {
     /// Waits until the clock has reached the deadline. Returns at once if the deadline is not later than ``now``.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, also if it was cancelled before the call. If the caller is cancelled after it has been woken, this
-    /// returns normally.
+    /// A cancelled caller returns at once, even if it was cancelled before the call. If the caller is cancelled after it has been resumed,
+    /// this function returns normally.
     ///
     /// - Parameters:
     ///   - deadline: The instant at which the caller continues.
-    ///   - tolerance: Not used: no sleeper is woken late.
+    ///   - tolerance: Not used: no sleep ends late.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(*n*) in the number of sleepers; O(1) for a deadline that is not before any other.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws(CancellationError) {
@@ -103,11 +103,10 @@ public final class TestClock: Clock, Sendable {
     /// The number of sleeping tasks.
     public var sleeperCount: Int { time.waiterCount }
 
-    /// Waits until at least the given number of tasks sleep, so that a test knows what its next ``advance(by:waking:)``
-    /// finds.
+    /// Waits until at least the given number of tasks sleep on this clock, so that the test knows which tasks its next call of
+    /// ``advance(by:waking:)`` finds.
     ///
-    /// Checks the number at one moment: a sleeper may have left again when this returns. A task that has been cancelled is
-    /// not counted.
+    /// A sleep may have ended again when this function returns. Cancelled tasks are not counted.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once.
@@ -119,21 +118,21 @@ public final class TestClock: Clock, Sendable {
 
     // MARK: Moving time
 
-    /// Advances time by a duration, from deadline to deadline, and wakes the sleepers that are due.
+    /// Advances time by a duration, from deadline to deadline, and resumes the sleepers whose deadlines it reaches.
     ///
-    /// Returns when the clock shows the new time, the `sleep` of each woken sleeper has returned, and at least `count` sleepers have been
-    /// woken. Until then, the call waits for sleepers that are due in that time, and time stands still while it waits. It wakes all sleepers
-    /// that are due when it looks, also more than `count`. The next work of the woken tasks is concurrent: see Ordering at ``TestClock``. Traps
-    /// if the duration is negative.
+    /// Returns when the clock shows the new time, the `sleep` of each resumed sleeper has returned, and at least `count` sleepers have been
+    /// resumed. If fewer sleepers were resumed, the call waits for more sleepers with deadlines in that time, and time stands still while
+    /// it waits. It resumes all sleepers that are due when it checks, even if they are more than `count`. The further work of the resumed
+    /// tasks is concurrent with the caller: see Ordering at ``TestClock``. Traps if the duration is negative.
     ///
     /// ## Cancellation
-    /// Once the caller is cancelled, the call no longer waits: it wakes the sleepers that are due, sets the clock to the new time, and returns.
+    /// Once the caller is cancelled, the call no longer waits: it resumes the sleepers that are due, sets the clock to the new time, and
+    /// returns.
     ///
     /// - Parameters:
-    ///   - duration: The time to move the clock by: zero or more.
-    ///   - count: The least number of sleeps that must end on the way. If fewer sleeps end, the call waits until it is
-    ///     cancelled.
-    /// - Complexity: O(*m* log *n*) for *m* sleepers woken of *n*.
+    ///   - duration: The duration by which the clock is moved: zero or more.
+    ///   - count: The minimum number of sleeps that must end during the call. If fewer sleeps end, the call waits until it is cancelled.
+    /// - Complexity: O(*m* log *n*), where *m* of *n* sleepers are resumed.
     public func advance(by duration: Duration, waking count: Int = 0) async {
         insist(
             duration >= .zero,
@@ -142,13 +141,13 @@ public final class TestClock: Clock, Sendable {
         await move(to: now.advanced(by: duration), waking: count)
     }
 
-    /// Advances time to a deadline, and wakes the sleepers that are due. Traps if the deadline is past.
+    /// Advances time to an instant, and resumes the sleepers whose deadlines it reaches. Traps if the instant has passed.
     ///
-    /// Equivalent to ``advance(by:waking:)`` with the time from now to the deadline, also on cancellation.
+    /// Equivalent to ``advance(by:waking:)`` with the duration from now to the instant, including its behavior on cancellation.
     ///
     /// - Parameters:
-    ///   - deadline: The instant to advance to: now or later.
-    ///   - count: The least number of sleeps that must end on the way.
+    ///   - deadline: The instant to which the clock is moved: now or later.
+    ///   - count: The minimum number of sleeps that must end during the call.
     public func advance(to deadline: Instant, waking count: Int = 0) async {
         insist(
             deadline >= now,
@@ -157,26 +156,25 @@ public final class TestClock: Clock, Sendable {
         await move(to: deadline, waking: count)
     }
 
-    /// Advances time, from deadline to deadline, until at least `count` sleepers have been woken and no task sleeps.
+    /// Advances time, from deadline to deadline, until at least `count` sleepers have been resumed and no task sleeps.
     ///
-    /// Use this function for delays that the test does not know, such as those of a backoff with jitter. Does not return while a task sleeps
-    /// again and again: cancel such a task first, or use ``advance(by:waking:)``. A task that has been woken may sleep again after the call has
-    /// checked for sleepers: if it does, pass the number of sleeps, as for ``advance(by:waking:)``.
+    /// Use this function if the test does not know the delays, such as those of a backoff with jitter. It does not return while a task
+    /// sleeps again and again: cancel such a task first, or use ``advance(by:waking:)``. A resumed task may sleep again after the call has
+    /// checked for sleepers: in this case, pass the number of sleeps as `count`.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled returns at once, and leaves time where it is.
+    /// If the caller is cancelled, this function returns at once, and leaves time where it is.
     ///
-    /// - Parameter count: The least number of sleeps that must end. If fewer sleeps end, the call waits until it is
-    ///   cancelled.
+    /// - Parameter count: The minimum number of sleeps that must end. If fewer sleeps end, the call waits until it is cancelled.
     public func run(waking count: Int = 0) async {
         await move(to: nil, waking: count)
     }
 
-    /// Wakes the sleepers that are due, and waits for others until enough have been woken.
+    /// Resumes the sleepers that are due, and waits for more sleepers until enough have been resumed.
     ///
-    /// Another call may have moved time as far meanwhile, or further.
+    /// A concurrent call may have moved time as far, or further.
     ///
-    /// - Parameter deadline: `nil`: every sleeper is due, and time stays at the deadline of the last one.
+    /// - Parameter deadline: The instant to move to; `nil` if every sleeper is due, and time stays at the deadline of the last one.
     private func move(to deadline: Instant?, waking count: Int) async {
         var woken = 0
         // Without a deadline, tasks that sleep again and again would keep a cancelled caller here.
@@ -195,7 +193,7 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Waits until the sleeper that a step has woken has left its `sleep`, or the caller is cancelled.
+    /// Waits until the `sleep` of the sleeper that was resumed last has returned, or the caller is cancelled.
     private func wakeHasLanded() async {
         let wakes = wakes.withLock { wakes in
             wakes += 1
@@ -204,7 +202,7 @@ public final class TestClock: Clock, Sendable {
         _ = try? await landings.wait(for: wakes)
     }
 
-    /// Moves time while any task sleeps, in a task that ends with the last sleeper.
+    /// Notes that a task has begun to sleep. If the clock advances automatically, starts a task that moves time until no task sleeps.
     private func sleeperCame() {
         guard jump.withLock({ $0.sleeperCame() }) else { return }
         // Detached: time belongs to no sleeper, so it takes on no one's priority and task-locals.

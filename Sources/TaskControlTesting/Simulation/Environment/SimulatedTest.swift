@@ -1,12 +1,13 @@
-/// The test that a trait runs as a simulation. A ``SimulationFailure`` names the test instead of a call in the source.
+/// The test for which the trait `.simulated` calls `simulate`. The description of a ``SimulationFailure`` then names the test instead of a
+/// call in the source.
 package struct SimulatedTest: Sendable {
-    /// The test whose trait calls `simulate`; `nil` for a call in the source.
+    /// The current test; `nil` if `simulate` is called directly.
     @TaskLocal package static var current: SimulatedTest?
 
-    /// The name as `swift test --filter` takes it.
+    /// The name of the test in the form that `swift test --filter` accepts.
     package let name: String
 
-    /// The command that runs the test.
+    /// The shell command that runs only this test.
     let command: String
 
     package init(name: String) {
@@ -15,9 +16,9 @@ package struct SimulatedTest: Sendable {
         command = "swift test --filter \(isWord ? name : "'\(name)'")"
     }
 
-    /// Returns the command that replays a seed.
+    /// Returns the shell command that replays a seed.
     func replay(_ seed: UInt64) -> String { "TASKCONTROL_SEED=\(seed) \(command)" }
 
-    /// Returns the command that replays a schedule.
+    /// Returns the shell command that replays a schedule.
     func replay(_ schedule: SimulationSchedule) -> String { "TASKCONTROL_SCHEDULE='\(schedule)' \(command)" }
 }

@@ -1,15 +1,16 @@
-/// The environment variables that control simulations: they replay a seed, or run more seeds, without a change of the source.
+/// The environment variables that control simulations: they replay a seed or a schedule, or change the number of seeds, without a change of
+/// the source.
 package struct SimulationEnvironment {
-    /// The value of `TASKCONTROL_SCHEDULE`: the only schedule to run.
+    /// The value of `TASKCONTROL_SCHEDULE`: the only schedule to run; `nil` if it is not set.
     let schedule: SimulationSchedule?
-    /// The value of `TASKCONTROL_SEED`: the only seed to run.
+    /// The value of `TASKCONTROL_SEED`: the only seed to run; `nil` if it is not set.
     private let seed: UInt64?
-    /// The value of `TASKCONTROL_SEEDS`: the number of seeds to run.
+    /// The value of `TASKCONTROL_SEEDS`: the number of seeds to run; `nil` if it is not set.
     private let count: UInt64?
 
     /// Reads the variables.
     ///
-    /// - Parameter value: The value of a variable; `nil` if it is not set.
+    /// - Parameter value: Returns the value of the variable with a name; `nil` if it is not set.
     package init(_ value: (String) -> String? = System.environment) throws(SimulationEnvironmentError) {
         schedule = try Self.schedule("TASKCONTROL_SCHEDULE", value)
         seed = try Self.number("TASKCONTROL_SEED", in: 0...UInt64.max - 1, value)
@@ -58,9 +59,9 @@ package struct SimulationEnvironment {
     }
 }
 
-/// The error of an environment variable that controls simulations and has an invalid value.
+/// An environment variable that controls simulations has an invalid value.
 ///
-/// Thrown before any seed runs, so that a mistyped variable is never ignored.
+/// `simulate` throws this error before it runs any seed, so that a mistyped value is never ignored.
 public struct SimulationEnvironmentError: Error, Hashable, CustomStringConvertible {
     /// The name of the variable, such as `TASKCONTROL_SEED`.
     public let variable: String
@@ -76,7 +77,7 @@ public struct SimulationEnvironmentError: Error, Hashable, CustomStringConvertib
         self.example = example
     }
 
-    /// The variable, its value, and an example of a valid value.
+    /// A text with the variable, its value, and an example of a valid value.
     public var description: String {
         "\(variable)=\(value) is not \(expected). Give one, such as \(variable)=\(example), or unset the variable."
     }

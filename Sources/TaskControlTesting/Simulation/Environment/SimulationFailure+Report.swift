@@ -1,10 +1,10 @@
 internal import TaskControlSupport
 
 extension SimulationFailure {
-    /// Reports the failure that ends a call of `simulate`: writes its description into the folder that `TASKCONTROL_ARTIFACTS` names.
+    /// Reports this failure, which ends a call of `simulate`: if `TASKCONTROL_ARTIFACTS` is set, writes the description into that folder.
     ///
-    /// - Returns: The error that `simulate` throws: the failure itself, except for an error of Swift Testing's `#require`. Such an error has been
-    ///   recorded already; it is returned, and the failure is written to standard error.
+    /// - Returns: The error that `simulate` must throw. This is the failure itself, unless the body threw an error of Swift Testing's
+    ///   `#require`: that error has already been recorded, so it is returned unchanged, and the failure is written to standard error.
     func reported() -> any Error {
         // The caller was cancelled, and nothing was found.
         if case .threw(is CancellationError) = reason, Task.isCancelled { return self }
@@ -16,7 +16,7 @@ extension SimulationFailure {
         return self
     }
 
-    /// Writes the description into a file. A file of the same name, of an earlier run, is replaced.
+    /// Writes the description into a file named ``fileName``. Replaces a file of an earlier run.
     ///
     /// - Parameter folder: The folder, created if it does not exist. Its parent must exist.
     package func write(into folder: String) {

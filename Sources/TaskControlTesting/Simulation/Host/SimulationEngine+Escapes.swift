@@ -2,7 +2,7 @@
 import CTaskControlTesting
 import TaskControl
 
-/// Calls that leave the simulation, or block its thread.
+/// Handles calls of the program that leave the simulation, or block its thread.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     func escaped(_ task: UnsafeMutableRawPointer, _ how: String, _ foreign: UnsafeMutableRawPointer) {
@@ -12,9 +12,10 @@ extension SimulationEngine {
         if reason == nil { reason = .escaped("\(ledger.label(number)) \(how), \(executor)") }
     }
 
-    /// Checks that the task that runs is the simulation's: the turn of an actor that is shared with code outside may run tasks of that code.
+    /// Checks that the running task belongs to the simulation. An actor that is shared with code outside can run tasks of that code on the
+    /// simulation's thread; the seed then fails as an escape.
     ///
-    /// - Returns: Whether a task of the simulation runs.
+    /// - Returns: Whether the running task belongs to the simulation.
     @discardableResult
     func checkCurrentTask() -> Bool {
         if ledger.current != nil { return true }
@@ -24,7 +25,7 @@ extension SimulationEngine {
         return false
     }
 
-    /// Ends the seed because the program called a function that makes something outside the simulation work, or waits for it.
+    /// Fails the seed as an escape: the program called a function that makes something outside the simulation work, or waits for it.
     func touched(_ call: String, _ why: String) {
         guard reason == nil else { return }
         reason = .escaped(
@@ -32,10 +33,10 @@ extension SimulationEngine {
         )
     }
 
-    /// Advances the time because the program blocked its thread for a time.
+    /// Advances virtual time because the program has called a function that blocks its thread for a time.
     ///
-    /// - Parameter call: The blocking call; `nil` for a loop that reads the clock, which calls this for each further read.
-    /// - Returns: The new time.
+    /// - Parameter call: The name of the blocking function; `nil` for a loop that reads the clock, which calls this for each further read.
+    /// - Returns: The new virtual time, in nanoseconds.
     func blocked(for nanoseconds: Int64, in call: String?) -> Int64 {
         if let task = ledger.current, call != nil || !isPolling {
             let duration = Duration.nanoseconds(nanoseconds).inMilliseconds

@@ -2,7 +2,7 @@
 import CTaskControlTesting
 import TaskControl
 
-/// The calls of the program under test.
+/// Handles the calls that the program under test makes through its ``Simulation``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine: SimulationHost {
     var nanosecondsHere: Int64 { schedule.now - Self.start }
@@ -13,7 +13,7 @@ extension SimulationEngine: SimulationHost {
         return Duration(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)
     }
 
-    /// Whether the caller is in this simulation. If not, the seed ends as an escape.
+    /// Whether the caller runs in this simulation. If not, the seed fails as an escape.
     var isHere: Bool {
         if SimulationEngine.current === self { return true }
         foreign.call()

@@ -2,10 +2,10 @@
 import CTaskControlTesting
 import TaskControl
 
-/// The end of a seed, and the moments at which nothing can run.
+/// Handles the situation in which no job can run, and the end of a seed.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
-    /// Decides how to continue when nothing can run and nothing sleeps.
+    /// Decides how to continue when no job can run and no task sleeps.
     ///
     /// - Returns: Whether there may be another step.
     func isGoingOnAlthoughIdle() -> Bool {
@@ -37,13 +37,15 @@ extension SimulationEngine {
         if case .awaitingTask(nil) = ledger.state(of: number) { true } else { false }
     }
 
-    /// Whether a thread outside may be about to resume a task: a thread that has received work, or a thread that runs an actor.
+    /// Whether a thread outside the simulation may be about to resume a task: a thread that has received work, or a thread that runs an
+    /// actor.
     var isExpectingVisits: Bool {
         tc_takeHint() || !plan.capabilities.contains(.escapes)
             || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil
     }
 
-    /// Waits for a thread that may be about to resume a task: an escape explains more than a deadlock.
+    /// Waits for a short time for a thread outside that may be about to resume a task: reporting this escape is more helpful than reporting
+    /// a deadlock.
     func lookOutForVisits() {
         tc_setNow(-1)
         let end = ContinuousClock.now + plan.grace
@@ -54,7 +56,7 @@ extension SimulationEngine {
         tc_setNow(schedule.now)
     }
 
-    /// Ends the seed if a foreign thread has resumed a task or used the simulation.
+    /// Fails the seed as an escape if a thread outside the simulation has resumed a task or used the ``Simulation``.
     ///
     /// - Returns: Whether the seed has ended.
     func takeForeignVisits() -> Bool {
@@ -66,7 +68,8 @@ extension SimulationEngine {
         return !jobs.isEmpty || callers > 0
     }
 
-    /// Leaves unfinished tasks as they are: tasks of a failed seed never run again. (If they were cancelled, they might never return the thread.)
+    /// Leaves the unfinished tasks of a failed seed as they are: they never run again. (If they were cancelled, they might never return the
+    /// thread.)
     func leaveBehind() {
         if !ledger.unended.isEmpty || !ledger.readsStates {
             // A task does not retain the main actor's executor, and a task that is left behind may still be resumed.

@@ -2,7 +2,7 @@
 import CTaskControlTesting
 import TaskControl
 
-/// Receives jobs, and records steps.
+/// Receives the jobs of tasks and actors, and records the steps of the schedule.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     // MARK: Jobs
@@ -65,16 +65,16 @@ extension SimulationEngine {
 
     // MARK: Recording
 
-    /// Records a step.
+    /// Records a step of the schedule.
     ///
-    /// - Parameter isTask: Whether the job was a task. The job itself may have been deallocated.
+    /// - Parameter isTask: Whether the job of the step was a task. The job itself may already be deallocated.
     func append(_ isTask: Bool, of task: Int?, _ actor: TypeID?, _ number: Int) {
         guard let state = state(of: task) else { return }
         let event = isTask ? ScheduleLog.Event.ran(state) : .actorTurn
         log.append(event, of: task, on: actor, number: number, at: nanosecondsHere)
     }
 
-    /// Returns the state to record; `nil` if the step should not appear, as for a timer.
+    /// Returns the state of a task to record for a step; `nil` if the step should not appear in the report, such as that of a timer.
     private func state(of task: Int?) -> ScheduleLog.State? {
         guard let task else { return .unknown }
         if let deadline { return .sleeping(until: deadline) }

@@ -4,8 +4,8 @@ import TaskControl
 
 /// Runs one seed: receives every job, runs the jobs in the order that the schedule decides, and determines the result.
 ///
-/// Everything runs on one thread, which is in the simulation while `run` is on its stack. The entry points of the runtime find the
-/// engine through that thread (`tc_enter`), and through the executor that every task of the simulation has.
+/// All jobs run on one thread, which is considered inside the simulation while `run` is on its stack. The runtime's hooks find the engine
+/// through that thread (`tc_enter`), and through the task executor that every task of the simulation has.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationEngine: @unchecked Sendable {
     // Sendable: only the thread of the simulation uses the properties, except `foreign`. `isHere` rejects all other threads.
@@ -14,31 +14,33 @@ final class SimulationEngine: @unchecked Sendable {
     // Exclusivity is not checked for the state of a step: no access to it is long or runs code of the program, and the checks take a tenth of the
     // time of a step.
     @exclusivity(unchecked) var schedule: ScheduleStateMachine
-    /// The generator of `Simulation.random`: another sequence than that of the schedule, so that neither changes the other.
+    /// The generator of `Simulation.random`. It is separate from the generator of the schedule, so that neither changes the other's
+    /// numbers.
     var draws: SeededGenerator
     @exclusivity(unchecked) var ledger: TaskLedger
     let log = ScheduleLog()
-    /// The actions of the program that have not run, in the order of their calls.
+    /// The actions passed to `Simulation.atAnyPoint` that have not run yet, in the order of the calls.
     var actions: [(step: Int, action: @Sendable () -> Void)] = [] {
         didSet { hasActions = !actions.isEmpty }
     }
     @exclusivity(unchecked) private(set) var hasActions = false
     /// Whether this simulation holds the lock of the main actor.
     @exclusivity(unchecked) var isOnMain = false
-    /// The number of tasks that run on top of each other, each started early by the task below.
+    /// The number of nested tasks: each was started early, on the stack of the task that has created it.
     @exclusivity(unchecked) var depth = 0
 
     @exclusivity(unchecked) var bodyHasEnded = false
-    /// Whether an outside thread may have been woken, and has not resumed a task.
+    /// Whether a thread outside the simulation may have been woken that has not resumed a task.
     var hasLookedOut = false
     @exclusivity(unchecked) var reason: SimulationFailure.Reason?
-    /// The deadline of the sleep that the running job has asked for.
+    /// The deadline of the sleep that the running job has begun, in nanoseconds; `nil` if it has begun none.
     @exclusivity(unchecked) var deadline: Int64?
-    /// The jobs that resume the tasks that have yielded in this step.
+    /// The jobs that resume the tasks that have called `Task.yield()` in this step.
     @exclusivity(unchecked) var yields = FlatArray<SimulatedJob>()
-    /// Whether one of the jobs in `yields` runs.
+    /// Whether the running job is one of ``yields``.
     @exclusivity(unchecked) var isResumingYield = false
-    /// The turn of the actor that a task is being enqueued on, which runs at once.
+    /// The job with which an actor runs its queue, while a task is being enqueued on this actor: the job is expected, or has arrived and
+    /// runs at once. `nil` at other times.
     @exclusivity(unchecked) var turn: Turn?
 
     enum Turn {
@@ -55,7 +57,8 @@ final class SimulationEngine: @unchecked Sendable {
     let main: SimulationMainExecutor
     let mainReference: UnownedSerialExecutor
 
-    /// A time that no real clock is likely to show. `TCSimulation` documents its date.
+    /// The time at which virtual time begins, in nanoseconds: a time that no real clock is likely to show. `TCSimulation` documents the
+    /// date that it corresponds to.
     static let start: Int64 = 1_000_000 * 1_000_000_000
 
     private init(_ plan: SimulationPlan) {
@@ -70,13 +73,13 @@ final class SimulationEngine: @unchecked Sendable {
         mainReference = tc_standsInForMain() ? main.asUnownedSerialExecutor() : MainActor.sharedUnownedExecutor
     }
 
-    /// The simulation that this thread is in.
+    /// The engine of the simulation in which this thread runs; `nil` if there is none.
     static var current: SimulationEngine? {
         guard let context = tc_context() else { return nil }
         return at(context)
     }
 
-    /// The simulation as the program under test sees it.
+    /// The ``Simulation`` that is passed to the program under test.
     var simulation: Simulation { Simulation(seed: plan.seed, host: self) }
 
     // MARK: Running
@@ -198,9 +201,9 @@ final class SimulationEngine: @unchecked Sendable {
         }
     }
 
-    /// Runs one step.
+    /// Runs one step of the schedule.
     ///
-    /// - Returns: Whether there may be another.
+    /// - Returns: Whether there may be another step.
     func advance() -> Bool {
         if foreign.hasVisits, takeForeignVisits() { return false }
         if schedule.steps >= plan.call.maxSteps {
@@ -259,8 +262,8 @@ final class SimulationEngine: @unchecked Sendable {
         }
     }
 
-    /// Runs the turns of actors that are ready: an actor that has been enqueued on for another reason, such as an isolated `deinit`, takes
-    /// one turn for all. No task stays in the queue of an actor after its step. (An actor that runs on a thread outside takes no turn here.)
+    /// Runs the jobs of actors that have work which is not a task, such as an isolated `deinit`: one job per actor handles all such work.
+    /// After a step, no task remains in the queue of an actor. (The job of an actor that runs on a thread outside is not run here.)
     func takeTurns() {
         turn = nil
         while let item = schedule.takeFirst(where: { SimulatedJob($0).isTurn }) { run(SimulatedJob(item)) }
@@ -277,7 +280,7 @@ final class SimulationEngine: @unchecked Sendable {
         return TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
     }
 
-    /// Starts the task that is being created, on top of its creator, if the schedule decides so.
+    /// If the schedule decides so, starts the task that is being created before its creator continues, on the creator's stack.
     func startEarly(_ task: Int) {
         guard depth > 0, depth < 3, reason == nil else { return }
         guard

@@ -2,7 +2,7 @@
 import CTaskControlTesting
 import TaskControl
 
-/// The jobs and calls that come from threads outside a simulation: jobs of its tasks, and calls of its ``Simulation``.
+/// Receives jobs and calls that come from threads outside a simulation: jobs of the simulation's tasks, and calls of its ``Simulation``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class ForeignVisits: Sendable {
     private enum State {
@@ -10,12 +10,13 @@ final class ForeignVisits: Sendable {
         case ended(isDropping: Bool)
     }
 
-    /// The lock of the states of all simulations, so that a seed does not create one: only visits and the end of a seed acquire it.
+    /// The lock that all simulations share for this state, so that a seed does not have to create one. Only jobs and calls from outside,
+    /// and the end of a seed, acquire it.
     // Not of `Void`: ThreadSanitizer takes an access to an empty state for one to what is stored behind it.
     private static let lock = Locked<UInt>(0)
     // Every access is under `lock`.
     @exclusivity(unchecked) private nonisolated(unsafe) var state = State.open(jobs: [], callers: 0)
-    /// Whether there may be something to take. It is read before every step, and a lock costs more than that.
+    /// Whether jobs or calls may have arrived. The flag is read before every step, since acquiring the lock takes longer.
     // Every access is atomic, in C.
     private nonisolated(unsafe) let flag: UnsafeMutablePointer<Bool>
 
@@ -69,7 +70,7 @@ final class ForeignVisits: Sendable {
         }
     }
 
-    /// - Returns: The jobs, and the number of calls, since the last time.
+    /// Returns the jobs, and the number of calls, that have arrived since the last call.
     func take() -> (jobs: [SimulatedJob], callers: Int) {
         withState { state in
             guard case .open(let jobs, let callers) = state else { return ([], 0) }
@@ -79,19 +80,22 @@ final class ForeignVisits: Sendable {
         }
     }
 
-    /// - Parameter isDropping: Whether later jobs never run, because the seed failed.
+    /// Ends the simulation.
+    ///
+    /// - Parameter isDropping: Whether jobs that arrive later are dropped, because the seed failed. Otherwise they run outside the
+    ///   simulation.
     func end(isDropping: Bool) {
         withState { $0 = .ended(isDropping: isDropping) }
     }
 }
 
-/// A job, and the executor that it runs on.
+/// A job of a simulation, and whether it runs on the main actor.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 struct SimulatedJob {
     let pointer: UnsafeMutableRawPointer
     let isOnMain: Bool
     private let kind: UInt32
-    /// The actor that the task is about to hop to.
+    /// The actor to which the task of the job hops next; `nil` if there is none.
     var actor: UnsafeMutableRawPointer?
 
     // The raw values, since `==` of the kinds is generic, and slow in a debug build.
@@ -101,10 +105,10 @@ struct SimulatedJob {
 
     var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
 
-    /// The number that identifies the job in the schedule: its address. The lowest bit says whether the job runs on the main actor.
+    /// The number that identifies the job in the schedule: its address. The lowest bit is set if the job runs on the main actor.
     var handle: Int { Int(bitPattern: pointer) | (isOnMain ? 1 : 0) }
 
-    /// Creates a job from an item that the schedule has picked.
+    /// Creates the job of an item that the schedule has chosen.
     init(_ item: ScheduleStateMachine.Item) {
         self.init(UnsafeMutableRawPointer(bitPattern: item.job & ~1)!, isOnMain: item.job & 1 == 1)
         if let arrival = item.arrival, !isOnMain { actor = UnsafeMutableRawPointer(bitPattern: arrival.actor) }
@@ -148,8 +152,8 @@ extension SimulationExecutor {
     }
 }
 
-/// Runs all jobs except those of the main actor. Every task has this executor, so its jobs arrive here regardless of the thread that
-/// enqueues them.
+/// The task executor of a simulation. Every task of the simulation has it, so that it receives all their jobs, except those of the main
+/// actor, regardless of the thread that enqueues them.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationTaskExecutor: TaskExecutor, SimulationExecutor {
     let foreign: ForeignVisits
@@ -164,7 +168,7 @@ final class SimulationTaskExecutor: TaskExecutor, SimulationExecutor {
     }
 }
 
-/// Receives the tasks that hop to an actor, so that the schedule decides when they arrive there.
+/// The executor that receives the tasks that hop to an actor, so that the schedule decides when they arrive at the actor.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationHopExecutor: SerialExecutor {
     let foreign: ForeignVisits
@@ -181,7 +185,7 @@ final class SimulationHopExecutor: SerialExecutor {
     }
 }
 
-/// Stands in for the main actor's executor.
+/// The executor that replaces the main actor's executor during a simulation.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationMainExecutor: SerialExecutor, SimulationExecutor {
     let foreign: ForeignVisits

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-/// The parts of the simulation that this process has: none, unless it is asked for.
+/// The features of the simulation that this process has: none, unless `TASKCONTROL_SIMULATION=experimental` is set.
 ///
-/// Compiled, and not yet run.
+/// This code compiles, and has not been run yet.
 enum SimulationSupport {
     static let capabilities: SimulationCapabilities = {
         guard System.environment("TASKCONTROL_SIMULATION") == "experimental" else { return [] }
@@ -9,7 +9,7 @@ enum SimulationSupport {
         return SimulationTrials.capabilities([])
     }()
 
-    /// A sentence that states what the simulation needs.
+    /// A sentence that states the requirements of the simulation, for an error.
     static var requirement: String {
         "It needs Linux, or, as an experiment that has not been run yet, macOS 15, iOS 18, tvOS 18, watchOS 11 or visionOS 2 with "
             + "TASKCONTROL_SIMULATION=experimental in the environment."
@@ -28,6 +28,6 @@ enum SimulationSupport {
     }
 }
 
-/// A task that sleeps asks the runtime, which has hooks for that.
+/// The protocol of an executor on which tasks can sleep. On this platform, a sleep calls the runtime, which the simulation intercepts.
 typealias SleepingExecutor = Executor
 #endif

@@ -1,11 +1,11 @@
 #if os(Linux)
 @_spi(ExperimentalScheduling) import _Concurrency
 
-/// The parts of the simulation that this process has.
+/// The features of the simulation that this process has.
 enum SimulationSupport {
     static let capabilities = SimulationTrials.capabilities(.interposed)
 
-    /// A sentence that states what the simulation needs.
+    /// A sentence that states the requirements of the simulation, for an error.
     static var requirement: String {
         "It needs the concurrency runtime of Swift 6.3 on Linux, linked dynamically."
     }
@@ -17,6 +17,6 @@ enum SimulationSupport {
     }
 }
 
-/// A task that sleeps asks its executor.
+/// The protocol of an executor on which tasks can sleep. On this platform, a sleep calls the executor.
 typealias SleepingExecutor = SchedulingExecutor
 #endif

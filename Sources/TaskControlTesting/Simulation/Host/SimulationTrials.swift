@@ -1,10 +1,12 @@
 #if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 
-/// Finds out what the simulation can do here, with programs whose end is known.
+/// Detects the capabilities of the simulation in this process: runs small programs with a known result.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum SimulationTrials {
-    /// - Parameter possible: The capabilities to try, besides the order of jobs.
+    /// Returns the capabilities that work.
+    ///
+    /// - Parameter possible: The capabilities to try, in addition to the order of jobs.
     static func capabilities(_ possible: SimulationCapabilities) -> SimulationCapabilities {
         guard tc_isAvailable(), ordersJobs(possible) else { return [] }
         var found: SimulationCapabilities = [.schedules, .crashNotes, .watchdog]
@@ -71,8 +73,8 @@ enum SimulationTrials {
         return result.reason == nil
     }
 
-    /// The layout of a task is not ABI: a body that waits for one that has lost its continuation must be seen to do
-    /// just that.
+    /// Returns whether the states of tasks can be read. The memory layout of a task is not part of the ABI, so that this is checked with a
+    /// known deadlock: the body waits for a task whose continuation was lost.
     private static func statesAreRead() -> Bool {
         let result = run([.interposed, .taskStates]) { _ in
             let lost = Task(name: "lost") {
@@ -99,7 +101,7 @@ enum SimulationTrials {
 private actor TrialActor {
     private var entries = 0
 
-    /// Its result is used and its call cannot be inlined: the optimizer removes a hop that nothing needs.
+    /// Hops to this actor. The function is not inlined and its result is used, because the optimizer removes a hop without an effect.
     @inline(never) func enter() -> Int {
         entries += 1
         return entries

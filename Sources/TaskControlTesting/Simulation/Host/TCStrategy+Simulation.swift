@@ -2,7 +2,7 @@
 import CTaskControlTesting
 
 extension TCStrategy {
-    /// The strategy for the note of a crash, whose handler can neither allocate a text nor run Swift code.
+    /// Creates the form of a strategy that the crash handler prints: the handler can neither allocate memory nor run Swift code.
     init(_ strategy: SimulationStrategy) {
         var arguments: (depth: Int64, steps: Int64) = (-1, -1)
         if case .pct(let depth, let steps) = strategy.kind {

@@ -1,31 +1,33 @@
 #if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 
-/// The tasks of a simulation: their names, their creators, and which have not ended.
+/// The tasks of a simulation: their names, their creators, and whether they have ended.
 ///
 /// The ledger retains each task until the task has ended, so that its state can be read. Tasks are numbered in the order of their creation,
 /// which the schedule decides.
 struct TaskLedger: ~Copyable {
-    /// Whether the states of tasks can be read. If not, no task is retained, and none is ever seen to end.
+    /// Whether the states of tasks can be read. If not, the ledger retains no task, and does not notice that tasks end.
     let readsStates: Bool
-    /// Whether all creations are seen, except by the runtime itself. If not, a task is discovered when it is enqueued first.
+    /// Whether the simulation notices the creation of tasks, except of those that the runtime itself creates. If not, a task is added when
+    /// it is first enqueued.
     private let seesCreation: Bool
 
-    /// The tasks by their numbers; `nil` for a task that has ended, and for a task whose memory belongs to its parent (`async let`), so that its
-    /// state must not be read.
+    /// The tasks, indexed by their numbers. `nil` for a task that has ended, and for a task whose memory belongs to its parent (`async
+    /// let`), so that its state must not be read.
     private var handles = FlatArray<UnsafeMutableRawPointer?>()
     private let tasks: SimulatedTasks
     private var numbers = TaskNumbers()
-    /// The types of the actors that tasks wait for, by the numbers of the tasks, up to the last task that has waited for one: most programs have
-    /// no task that waits for an actor.
+    /// The types of the actors for which tasks wait, indexed by the numbers of the tasks. Contains entries only up to the last task that
+    /// has waited for an actor: in most programs there is none.
     private var destinations = FlatArray<TypeID?>()
-    /// The types of the executors outside the simulation that tasks have gone to, in the same way. Another thread may be running such a task.
+    /// The types of the executors outside the simulation to which tasks have moved, indexed by the numbers of the tasks. Another thread may
+    /// be running such a task.
     private var foreignExecutors = FlatArray<TypeID?>()
-    /// The tasks that have not ended. It may contain tasks that have ended since the last sweep.
+    /// The numbers of the tasks that have not ended. May also contain tasks that have ended since the last ``sweep()``.
     private(set) var unended = FlatArray<Int>()
     private var runsSinceSweep = 0
 
-    /// The ID of the body.
+    /// The runtime's ID of the body's task.
     private var firstID: UInt64?
 
     /// - Parameter tasks: The list to which the ledger adds the tasks.
@@ -35,7 +37,7 @@ struct TaskLedger: ~Copyable {
         readsStates = seesCreation && capabilities.includes(.taskStates)
     }
 
-    /// - Returns: The number of the task.
+    /// Adds a task that is being created, and returns its number.
     mutating func created(_ task: UnsafeMutableRawPointer, name: String?) -> Int {
         // The task has been enqueued already, and therefore has a number.
         let number = number(of: task)
@@ -52,7 +54,7 @@ struct TaskLedger: ~Copyable {
         numbers[tc_taskID(task)] != nil
     }
 
-    /// Returns the number of a task. An unknown task was created by the runtime itself, for an `async let` or a sleep, and receives a number.
+    /// Returns the number of a task. Adds the task if it is unknown: the runtime itself has created it for an `async let` or a sleep.
     mutating func number(of task: UnsafeMutableRawPointer, isTimer: Bool = false) -> Int {
         let id = tc_taskID(task)
         if let number = numbers[id] { return number }
@@ -72,19 +74,19 @@ struct TaskLedger: ~Copyable {
         return seesCreation ? .asyncLet : nil
     }
 
-    /// Whether a task may have been created in the simulation, unseen: whether it was created after the body.
+    /// Returns whether a task may have been created in the simulation without being noticed: whether it was created after the body.
     func mayDiscover(_ task: UnsafeMutableRawPointer) -> Bool {
         guard !seesCreation, let firstID else { return false }
         return tc_taskID(task) > firstID
     }
 
-    /// The number of the running task; `nil` if no task of the simulation runs.
+    /// The number of the running task; `nil` if no task of the simulation is running.
     var current: Int? {
         guard let task = tc_currentTask() else { return nil }
         return numbers[tc_taskID(task)]
     }
 
-    /// Whether a task is a timer, which ends a sleep.
+    /// Returns whether a task is a timer, which the runtime has created to end a sleep.
     func isTimer(_ number: Int) -> Bool { tasks.isTimer(number) }
 
     mutating func waits(_ number: Int, for actor: TypeID?) {
@@ -127,20 +129,21 @@ struct TaskLedger: ~Copyable {
         }
     }
 
-    /// Notes that a task ran.
+    /// Notes that a task has run.
     ///
-    /// - Returns: The task, if it has ended. The caller must release it after this call: the release may deallocate objects that create tasks.
+    /// - Returns: The task if it has ended; otherwise `nil`. The caller must release the task after this call: releasing it may deallocate
+    ///   objects that create tasks.
     mutating func hasRun(_ number: Int) -> UnsafeMutableRawPointer? { takeIfEnded(number) }
 
-    /// Notes that an actor had its turn, in which any task may have run.
+    /// Notes that an actor has run its queue, so that any task may have run.
     ///
-    /// - Returns: Whether it is time for a ``sweep()``.
+    /// - Returns: Whether the caller should call ``sweep()`` now.
     mutating func actorHasRun() -> Bool {
         runsSinceSweep += 1
         return runsSinceSweep > unended.count
     }
 
-    /// Finds all tasks that have ended.
+    /// Finds and removes all tasks that have ended.
     ///
     /// - Returns: The tasks that the caller must release after this call.
     /// - Complexity: O(*n*) in the number of unended tasks.

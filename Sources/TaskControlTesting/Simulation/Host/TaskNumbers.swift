@@ -1,14 +1,15 @@
-/// The numbers of tasks by the IDs of the runtime: a hash table with open addressing. Pure.
+/// The numbers of tasks, found by the runtime's IDs of the tasks: a hash table with open addressing. A value without effects.
 ///
-/// A simulation looks a number up several times per step, and each lookup in a `Dictionary` costs as much as the rest of the step in a debug build.
+/// A simulation looks up a number several times per step. In a debug build, one lookup in a `Dictionary` takes as long as the rest of the
+/// step.
 struct TaskNumbers: ~Copyable {
     private struct Entry {
-        /// Zero: the entry is free. No task has this ID.
+        /// The runtime's ID of the task; zero for a free entry. No task has the ID zero.
         let id: UInt64
         let number: Int
     }
 
-    /// The number of entries is a power of two, and at least an eighth of them are free: IDs that are consecutive never collide.
+    /// The entries of the table. Their number is a power of two, and at least an eighth of them are free. Consecutive IDs never collide.
     private var entries = FlatArray<Entry>(zeros: 32)
     private var count = 0
 
@@ -26,7 +27,7 @@ struct TaskNumbers: ~Copyable {
         if 8 * count > 7 * entries.count { grow() }
     }
 
-    /// Returns the index of an ID, or of the free entry for it.
+    /// Returns the index of the entry with an ID, or of the free entry for it.
     @_transparent private func index(of id: UInt64) -> Int {
         // The IDs of a simulation are consecutive, or nearly so.
         let mask = entries.count - 1

@@ -1,4 +1,4 @@
-/// The jobs that are on their way to one actor, in the order in which the actor may run them. Pure.
+/// The jobs that are on their way to one actor, in the order in which the actor may run them. A value without effects.
 ///
 /// A default actor runs the job of the highest priority first, and jobs of one priority in the order of their arrival. An arrival is *fixed* if
 /// its sender continues after it, as the creator of a task does: all that arrives later is behind it, unless its priority is higher. The
@@ -9,23 +9,23 @@ struct ScheduleArrivals {
 
     private struct Class {
         let priority: UInt8
-        /// The jobs that must not run yet, in the order of their arrival.
+        /// The jobs that must not run yet, in the order of their arrival at the actor.
         var waiting: [Item] = []
-        /// The places of the fixed arrivals that have not run, in the order of their arrival.
+        /// The places in the order of arrival of the fixed arrivals that have not run.
         var fixed: [Int] = []
         /// The number of fixed arrivals that overtake all jobs of lower priority.
         var overtaking = 0
     }
 
-    /// By decreasing priority.
+    /// The arrivals of each priority, by decreasing priority.
     private var classes: [Class] = []
 
-    /// Whether every job may run.
+    /// Whether no job has to wait for another one.
     var isEmpty: Bool { classes.allSatisfy { $0.fixed.isEmpty && $0.waiting.isEmpty } }
 
-    /// A job arrives.
+    /// Notes that a job arrives at the actor.
     ///
-    /// - Returns: Whether the job may run now. If not, ``run(_:)`` returns it later.
+    /// - Returns: Whether the job may run now. If not, a later call of ``run(_:)`` returns it.
     mutating func arrive(_ item: Item) -> Bool {
         let arrival = item.arrival!
         let index = index(of: arrival.priority)
@@ -38,14 +38,14 @@ struct ScheduleArrivals {
         return isReady
     }
 
-    /// A job of lower priority than a job that has overtaken it must not run yet.
+    /// Notes that a job must not run yet, because a job of a higher priority has overtaken it.
     mutating func takeBack(_ item: Item) {
         let index = index(of: item.arrival!.priority)
         let position = classes[index].waiting.firstIndex { $0.place > item.place } ?? classes[index].waiting.endIndex
         classes[index].waiting.insert(item, at: position)
     }
 
-    /// A job runs that is a fixed arrival.
+    /// Notes that a job runs whose arrival is fixed.
     ///
     /// - Returns: The jobs that may run from now on.
     mutating func run(_ item: Item) -> [Item] {
@@ -62,7 +62,7 @@ struct ScheduleArrivals {
         return freed
     }
 
-    /// Whether a job is behind a fixed arrival.
+    /// Returns whether a fixed arrival that has not run must run before a job.
     private func isBlocked(_ item: Item) -> Bool {
         for other in classes {
             if other.priority < item.arrival!.priority { return false }

@@ -1,30 +1,31 @@
-/// Answers the questions of a schedule, as a strategy and a seed decide, and records the answers. Pure.
+/// Makes the choices of a schedule according to a strategy and a seed, and records them. A value without effects.
 ///
-/// Questions are numbered in the order in which they arise. Answer 0 always stands for the plain schedule: the task that ran last
-/// continues, timers fire late, created tasks start later.
+/// A question is a point at which a schedule can continue in several ways; its answer is the number of the chosen way. Questions are
+/// numbered in the order in which they arise. Answer 0 always stands for the plain schedule: the task that ran last continues, timers fire
+/// late, created tasks start later.
 struct ScheduleChooser: ~Copyable {
     struct Question {
-        /// The number of answers.
+        /// The number of possible answers.
         let width: Int
-        /// Whether every answer except 0 interrupts a task that could continue.
+        /// Whether every answer except 0 interrupts a task that could continue (a preemption).
         let isPreemption: Bool
     }
 
     enum Pick {
         case answer(Int)
-        /// An item, by its number.
+        /// The item with the given number.
         case item(Int)
     }
 
-    /// The answer to one question.
+    /// The recorded answer to one question.
     struct Answer: Hashable {
         let answer: UInt32
         let width: UInt32
         let isPreemption: Bool
-        /// For each answer, whether it counts as a preemption, if that differs from `isPreemption`.
+        /// For each possible answer, whether it counts as a preemption; `nil` if `isPreemption` decides this for all answers.
         var costs: [Bool]?
 
-        /// The number of preemptions that an answer to the question counts as: 0 or 1.
+        /// Returns the number of preemptions as which an answer counts: 0 or 1.
         func cost(of answer: UInt32) -> Int {
             (costs?[Int(answer)] ?? (isPreemption && answer > 0)) ? 1 : 0
         }
@@ -33,11 +34,11 @@ struct ScheduleChooser: ~Copyable {
     private enum Way {
         case inOrder
         case random
-        /// The task that ran last continues in seven of eight cases.
+        /// Continue the task that ran last in seven of eight cases.
         case sticky
-        /// The job that the ranks decide on.
+        /// Run the job with the highest rank.
         case ranked
-        /// The job that the script decides on.
+        /// Run the job that the script names: the recorded schedule to replay.
         case script
     }
 
@@ -47,10 +48,11 @@ struct ScheduleChooser: ~Copyable {
     private var script = Dictionary<Int, Int>()
 
     private var generator: SeededGenerator
-    /// Two numbers for each answer, without its costs: twice the answer, plus one if the question is a preemption; and the width of the question.
+    /// The recorded answers, two numbers for each. The first is twice the answer, plus one if the question is a preemption; the second is
+    /// the number of possible answers.
     private var records = NumberTape()
     private var recordCount = 0
-    /// The costs of the answers to questions, for a search.
+    /// The recorded `costs` of questions, which an exhaustive search needs.
     private var costs = Dictionary<Int, [Bool]>()
     /// The probability, in thousandths, that a timer fires although jobs are ready.
     private var slowness: UInt64 = 0
@@ -58,10 +60,10 @@ struct ScheduleChooser: ~Copyable {
     private var earliness: UInt64 = 0
     let asksForSlowness: Bool
     let asksForEarlyStarts: Bool
-    /// Whether answers are recorded with their costs, for a search.
+    /// Whether answers are recorded with their costs, which an exhaustive search needs.
     let recordsCosts: Bool
 
-    /// - Parameter strategy: The strategy that the seed has drawn: never a swarm.
+    /// - Parameter strategy: The strategy of the seed. It must not be `swarm`, from which each seed draws another strategy.
     init(seed: UInt64, strategy: SimulationStrategy) {
         generator = SeededGenerator(seed: seed)
         asksForSlowness = strategy.hasSlowness
@@ -83,9 +85,9 @@ struct ScheduleChooser: ~Copyable {
         if asksForEarlyStarts { earliness = generator.next() % 2 == 0 ? 100 : 500 }
     }
 
-    /// All answers so far.
+    /// All recorded answers.
     ///
-    /// - Complexity: O(*n*) in their number.
+    /// - Complexity: O(*n*) in the number of answers.
     var answers: [Answer] {
         var position = 0
         return (0..<recordCount).map { question in
@@ -105,7 +107,7 @@ struct ScheduleChooser: ~Copyable {
         if way == .ranked { ranks.add(number, of: task, using: &generator) }
     }
 
-    /// Removes an item that runs without a question.
+    /// Notes that an item runs without a question, for example because it is the only one that can run.
     mutating func removed(_ number: Int) {
         if way == .ranked { ranks.remove(number) }
     }
@@ -137,22 +139,23 @@ struct ScheduleChooser: ~Copyable {
         recordCount += 1
     }
 
-    /// The answer of the script to the next question.
+    /// The script's answer to the next question.
     private var scripted: Int { script[recordCount] ?? 0 }
 
     // MARK: Questions with two answers
 
-    /// Decides whether time moves to the next deadline although jobs are ready.
+    /// Decides whether virtual time moves to the next deadline although jobs are ready.
     mutating func isSlow() -> Int {
         decide(isPreemption: true) { [slowness] in $0.next() % 1_000 < slowness }
     }
 
-    /// Decides whether the task that is being created runs before its creator continues.
+    /// Decides whether the task that is being created runs before its creator continues. Returns 1 for yes, 0 for no.
     mutating func startsEarly() -> Int {
         decide(isPreemption: true) { [earliness] in $0.next() % 1_000 < earliness }
     }
 
-    /// Decides which action of the program runs now: an action that is due, or, with a probability of one half, the next before time moves.
+    /// Decides which action of the program (see ``Simulation/atAnyPoint(_:)``) runs now: an action that is due, or, with a probability of
+    /// one half, the next action before virtual time moves.
     ///
     /// - Returns: The index of the action; `nil` if none runs.
     mutating func action(_ moments: [Int], at step: Int, isAboutToMoveTime: Bool, mustAct: Bool) -> Int? {
@@ -171,7 +174,8 @@ struct ScheduleChooser: ~Copyable {
         return mustAct ? answer : answer == 0 ? nil : answer - 1
     }
 
-    /// Draws the step from which on an action is due. The length of the program is unknown, so each order of magnitude has the same probability.
+    /// Draws the number of the step from which on an action is due. The length of the program is unknown, so that each order of magnitude
+    /// has the same probability.
     mutating func moment(after steps: Int) -> Int {
         switch way {
         case .inOrder, .script: return .max

@@ -1,8 +1,9 @@
-/// The last steps of a schedule, recorded without text: the steps of all schedules are recorded, and hardly any are read.
+/// The last steps of a schedule, in a compact form without texts: the steps of all schedules are recorded, but only those of failures are
+/// read.
 final class ScheduleLog {
     /// The state of a task, as in ``SimulationTaskState``, with the number of an awaited task and the type of an actor.
     ///
-    /// A time is in nanoseconds. This type and its like are trivial, so that a step is recorded fast in a debug build, too.
+    /// Times are in nanoseconds. The type is trivial, so that a step is recorded fast in a debug build, too.
     enum State {
         case ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
         case sleeping(until: Int64)
@@ -15,9 +16,9 @@ final class ScheduleLog {
         case ran(State)
         case actorTurn
         case action
-        /// A note, by the index of its text and its location.
+        /// A note: the index of its text and location.
         case note(Int)
-        /// A blocked call, by the index of its text.
+        /// A call that blocked its thread: the index of its text.
         case blocked(Int)
 
         // Transparent, so that the compiler keeps no variable for the debugger: see FlatArray.
@@ -44,21 +45,22 @@ final class ScheduleLog {
         }
     }
 
-    /// The first part of an entry of a tape. Each kind from `note` on has a value.
+    /// The kind of an entry of the tape. For the kinds from `note` on, the entry contains a value.
     fileprivate enum Kind: Int {
         case actorTurn, action, ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
         case note, blocked, sleeping, awaitingTask, awaitingActor, outside
     }
 
-    /// Entries in the order in which they were recorded. An entry is a mark, followed by the numbers that the mark announces: most entries are a mark
-    /// and the number of a task, in three bytes.
+    /// The recorded entries, in order. An entry is a mark, followed by the numbers that the mark announces. Most entries consist of a mark
+    /// and the number of a task, and take three bytes.
     ///
-    /// The mark is a ``Kind``, plus these if the entry has the number: 16 for a task, 32 for an actor, 64 for the number of the step if it does not
-    /// follow the number of the entry before, 128 for a time that is not that of the entry before.
+    /// The mark is a ``Kind``, plus 16 if the entry contains a task, 32 if it contains an actor, 64 if it contains the number of the step
+    /// (because the number does not follow that of the previous entry), and 128 if it contains a time (because it differs from that of the
+    /// previous entry).
     private struct Tape: ~Copyable {
         var numbers = NumberTape()
         var count = 0
-        /// The number and the time of the last entry, and the last actor: an actor is recorded by the bits in which it differs from the last one.
+        /// The number, the time and the actor of the last entry. An actor is recorded as the bits in which it differs from the last one.
         private var last: (number: Int, time: Int64, actor: UInt64) = (-1, 0, 0)
 
         mutating func append(_ kind: Int, _ value: UInt64, _ task: Int?, _ actor: TypeID?, _ number: Int, _ time: Int64)
@@ -89,7 +91,8 @@ final class ScheduleLog {
     private var texts: [(text: String, location: String?)] = []
     let tasks = SimulatedTasks()
 
-    /// - Parameter capacity: At least this many of the last steps are kept: by default, all steps of a schedule with the default of `maxSteps`.
+    /// - Parameter capacity: The minimum number of the last steps that are kept. By default all steps of a schedule with the default
+    ///   `maxSteps`.
     init(capacity: Int = 100_000) {
         self.capacity = capacity
     }
@@ -103,7 +106,7 @@ final class ScheduleLog {
         recent.append(kind.rawValue, value, task, actor, number, time)
     }
 
-    /// Keeps a text, and returns its index for an event.
+    /// Stores a text, and returns the index with which an event refers to it.
     func text(_ text: String, location: String? = nil) -> Int {
         texts.append((text, location))
         return texts.count - 1

@@ -1,4 +1,5 @@
-/// Ready jobs by rank, the highest first: PCT ranks each task, partial order sampling each job. Pure.
+/// The ready jobs of a schedule in the order of their ranks, the highest first. The strategy PCT gives each task a rank; partial order
+/// sampling gives each job a rank. A value without effects.
 struct ScheduleRanks: ~Copyable {
     private struct Entry {
         var rank: UInt64
@@ -15,43 +16,46 @@ struct ScheduleRanks: ~Copyable {
         var task: Int? { @_transparent get { compactTask.value } }
     }
 
-    /// Whether all jobs of a task have one rank. Otherwise, each job has a rank of its own.
+    /// Whether all jobs of a task have the same rank. Otherwise, each job has its own rank.
     private let ranksTasks: Bool
-    /// The ranks of the tasks by their numbers; zero for tasks without a rank.
+    /// The ranks of the tasks, indexed by the tasks' numbers; zero for tasks without a rank.
     private var ranks = FlatArray<UInt64>()
-    /// The steps at which the task that would run drops to the lowest rank, and the first of them that may be still to come.
+    /// The steps at which the task that would run next drops to the lowest rank; and the index of the first such step that may not have
+    /// passed.
     private var changes = FlatArray<Int>()
     private var nextChange = Int.max
     private var steps = 0
-    /// A heap: no entry has a higher rank than the entry at (its index − 1) ÷ 2. If the rank of a task changes, its entry moves when it reaches
-    /// the top.
+    /// The ready jobs as a binary heap: no entry has a higher rank than the entry at (its index − 1) ÷ 2. If the rank of a task changes,
+    /// its entry is moved only when it reaches the top.
     private var heap = FlatArray<Entry>()
-    /// The rank of the task that dropped last: below all tasks that have dropped before, which are below all others.
+    /// The rank of the task that was the last to drop. It is lower than the ranks of all tasks that have dropped before, which are lower
+    /// than all others.
     private var lowest = UInt64(UInt32.max)
-    /// The rank of the task that last waited for too long: above all others.
+    /// The rank of the task that was the last to be preferred because it had been ready for too long. It is higher than all other ranks.
     private var highest = UInt64.max - UInt64(UInt32.max)
 
     /// Creates the ranks of partial order sampling: each job has a random rank.
     init() { ranksTasks = false }
 
-    /// Creates the ranks of PCT: each task has a random rank, and `depth - 1` times the task that would run drops to the lowest.
+    /// Creates the ranks of PCT: each task has a random rank, and at `depth - 1` steps the task that would run next drops to the lowest
+    /// rank.
     ///
-    /// - Parameter steps: The expected length of the schedule, within which the drops are drawn. If `nil`, each order of magnitude up to 2¹⁵ has
-    ///   the same probability.
+    /// - Parameter steps: The expected number of steps of the schedule, from which the steps of the drops are drawn. If it is `nil`, each
+    ///   order of magnitude up to 2¹⁵ has the same probability.
     init(depth: Int, steps: Int?, using generator: inout SeededGenerator) {
         ranksTasks = true
         while changes.count < depth - 1 { changes.append(Self.change(steps, using: &generator)) }
         nextChange = change(after: 0)
     }
 
-    /// Draws the step of a change.
+    /// Draws the step of a drop.
     private static func change(_ steps: Int?, using generator: inout SeededGenerator) -> Int {
         if let steps { return 1 + Int(generator.next() % UInt64(max(steps, 1))) }
         let magnitude = UInt64(1) << (generator.next() % 15)
         return Int(magnitude + generator.next() % magnitude)
     }
 
-    /// Returns the first change after a step; `Int.max` if there is none.
+    /// Returns the step of the first drop after a step; `Int.max` if there is none.
     private func change(after step: Int) -> Int {
         var (first, index) = (Int.max, 0)
         while index < changes.count {
@@ -102,7 +106,7 @@ struct ScheduleRanks: ~Copyable {
         }
     }
 
-    /// Removes a job that runs without a choice.
+    /// Removes a job that runs because it is the only choice.
     ///
     /// - Complexity: O(*n*) in the number of ready jobs; O(1) if there is only one.
     mutating func remove(_ number: Int) {
@@ -142,7 +146,7 @@ struct ScheduleRanks: ~Copyable {
 
     // MARK: The heap
 
-    /// Moves entries down whose task has a lower rank by now.
+    /// Moves down the entries whose task has a lower rank than when the entry was added.
     private mutating func update() {
         while !heap.isEmpty, let task = heap[0].task {
             let rank = rank(of: task)

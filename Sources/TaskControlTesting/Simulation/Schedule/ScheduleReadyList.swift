@@ -1,4 +1,4 @@
-/// The ready jobs by increasing number, from which any job may be removed. A removal moves eight bytes per later job.
+/// The ready jobs of a schedule, by increasing number. Any job may be removed: this moves eight bytes for each later job.
 struct ScheduleReadyList: ~Copyable {
     typealias Item = ScheduleStateMachine.Item
 
@@ -8,10 +8,11 @@ struct ScheduleReadyList: ~Copyable {
     }
 
     private var places = FlatArray<Place>()
-    /// The items by slot. The items of free slots are out of date.
+    /// The items, by slot. The contents of free slots are out of date.
     private var slots = FlatArray<Item>()
     private var free = FlatArray<UInt32>()
-    /// The number of the first job that has not yielded. It only increases, since jobs are appended by increasing number.
+    /// The number of the first job whose task has not called `Task.yield()`. It only increases, since jobs are appended by increasing
+    /// number.
     private var firstEager: Int?
 
     var isEmpty: Bool { @_transparent get { places.isEmpty } }
@@ -23,7 +24,7 @@ struct ScheduleReadyList: ~Copyable {
 
     @_transparent func number(at index: Int) -> Int { Int(places[index].number) }
 
-    /// Whether the job at an index is part of a task, and has not yielded.
+    /// Returns whether the job at an index belongs to a task and has not yielded.
     @_transparent func isEager(_ index: Int, of task: Int) -> Bool {
         let slot = Int(places[index].slot)
         return slots[slot].isPart(of: task) && !slots[slot].hasYielded
@@ -60,7 +61,7 @@ struct ScheduleReadyList: ~Copyable {
         return nil
     }
 
-    /// The index of the first job that has not yielded; `nil` if all have.
+    /// The index of the first job that has not yielded; `nil` if all jobs have yielded.
     ///
     /// - Complexity: O(log *n*) in the number of jobs.
     var firstEagerIndex: Int? {
@@ -68,7 +69,7 @@ struct ScheduleReadyList: ~Copyable {
         return index(of: firstEager)
     }
 
-    /// Returns the index of a number, which must be in the list.
+    /// Returns the index of the job with a number, which must be in the list.
     ///
     /// - Complexity: O(log *n*) in the number of jobs.
     func index(of number: Int) -> Int {

@@ -1,14 +1,14 @@
-/// Walks through all schedules of a program, depth first, with a bound on preemptions. Pure.
+/// Enumerates all schedules of a program up to a number of preemptions, depth first. A value without effects.
 struct ScheduleSearch {
     let preemptions: Int
-    /// The answers that come next; after them, 0.
+    /// The first answers of the next schedule. All later answers are 0.
     private(set) var prefix: [UInt32] = []
 
     init(preemptions: Int) {
         self.preemptions = preemptions
     }
 
-    /// Moves to the next schedule: changes the last answer that has a successor within the bound, and drops the answers after it.
+    /// Moves to the next schedule: increases the last answer that can be increased within the bound, and drops the answers after it.
     ///
     /// - Parameter answers: All answers of the schedule that has run.
     /// - Returns: Whether there is another schedule.
@@ -26,7 +26,7 @@ struct ScheduleSearch {
         return false
     }
 
-    /// Whether a run has followed the prefix. Otherwise the program depends on something other than the schedule.
+    /// Returns whether a run has used the answers of ``prefix``. If not, the program depends on something other than the schedule.
     func isFollowed(by answers: [ScheduleChooser.Answer]) -> Bool {
         answers.count >= prefix.count && zip(prefix, answers).allSatisfy { $0 == $1.answer }
     }

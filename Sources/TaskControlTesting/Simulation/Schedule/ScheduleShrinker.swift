@@ -1,9 +1,9 @@
-/// Removes the deviations from a failing schedule that the failure does not need. Pure.
+/// Shortens a failing schedule: removes the deviations from the plain schedule that the failure does not need. A value without effects.
 ///
 /// Delta debugging (Zeller, Hildebrandt: *Simplifying and Isolating Failure-Inducing Input*, IEEE Transactions on Software
 /// Engineering 28, 2002): removes blocks of deviations, first large blocks, then smaller ones, and at last single deviations.
 struct ScheduleShrinker {
-    /// The shortest schedule that fails.
+    /// The shortest schedule found so far that fails.
     private(set) var best: SimulationSchedule
     private var blockSize: Int
     private var start = 0
@@ -26,14 +26,14 @@ struct ScheduleShrinker {
         return best.with(deviations)
     }
 
-    /// Records that the last schedule fails for the same reason.
+    /// Notes that the schedule returned last fails for the same reason as the original one.
     ///
-    /// - Parameter recorded: The deviations that its run has used: never more, and often fewer.
+    /// - Parameter recorded: The schedule with the deviations that the run has used: never more than were given, and often fewer.
     mutating func fails(as recorded: SimulationSchedule) {
         best = recorded
     }
 
-    /// Records that the last schedule passes, or fails for another reason.
+    /// Notes that the schedule returned last passes, or fails for another reason.
     mutating func passes() {
         start += blockSize
     }

@@ -1,18 +1,18 @@
-/// The jobs that can run, the jobs that sleep, and the order in which they run. Pure: it knows no task, thread or clock.
+/// The jobs of a simulation that can run, the jobs that sleep, and the order in which they run. A pure state machine.
 ///
 ///     enqueue ──▶ (behind an earlier arrival) ──▶ ready ──next──▶ (returned, to be run)
 ///     enqueue(at:) ──▶ sleeping ──(nothing is ready, or the schedule is slow)──▶ ready
 ///
-/// Wherever a program can continue in several ways, this machine asks its ``ScheduleChooser``. The answers are the schedule:
-/// equal answers produce equal schedules. Time moves when nothing is ready, to the earliest deadline, and when a job blocks
-/// its thread; if the strategy has slowness, also when jobs are ready.
+/// Wherever a program can continue in several ways, this machine asks its ``ScheduleChooser``. The answers define the schedule: equal
+/// answers produce equal schedules. Virtual time moves to the earliest deadline when no job is ready, moves when a job blocks its thread,
+/// and, if the strategy has slowness, may also move when jobs are ready.
 ///
 /// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds. For the
 /// same reason, its arrays are ``FlatArray``s, and it cannot be copied.
 struct ScheduleStateMachine: ~Copyable {
-    /// The number that identifies a job for the owner of the machine.
+    /// The number with which the caller of the machine identifies a job.
     typealias Job = Int
-    /// A time in nanoseconds.
+    /// A virtual time in nanoseconds.
     typealias Time = Int64
 
     /// The arrival of a job at an actor: see ``ScheduleArrivals``.
@@ -23,11 +23,11 @@ struct ScheduleStateMachine: ~Copyable {
         let isFixed: Bool
         /// The priority of the job. Zero for all jobs of the main actor, which keeps the order of arrivals.
         let priority: UInt8
-        /// Whether the sender runs on the actor: nothing of lower priority can run there before the job.
+        /// Whether the sender runs on the actor: then no job of a lower priority can run there before this job.
         var overtakes = false
     }
 
-    /// A job with its data for the schedule, in 32 bytes: there may be as many items as tasks.
+    /// A job with the data that the schedule needs, in 32 bytes: there may be as many items as tasks.
     struct Item {
         let job: Job
         let arrival: Arrival?
@@ -44,16 +44,16 @@ struct ScheduleStateMachine: ~Copyable {
             compactTask = CompactNumber(task)
         }
 
-        /// The number of the task that the job is part of; `nil` if it is part of none.
+        /// The number of the task that the job belongs to; `nil` if it belongs to no task.
         var task: Int? { @_transparent get { compactTask.value } }
 
-        /// Increases from arrival to arrival.
+        /// The place of the job in the order of arrivals at its actor: a later arrival has a greater one.
         var place: Int {
             @_transparent get { Int(compactPlace) }
             @_transparent set { compactPlace = UInt32(truncatingIfNeeded: newValue) }
         }
 
-        /// The number of steps before it became ready.
+        /// The number of steps that had run when the job became ready.
         fileprivate(set) var readySince: Int {
             @_transparent get { Int(compactReadySince) }
             @_transparent set { compactReadySince = UInt32(truncatingIfNeeded: newValue) }
@@ -69,24 +69,24 @@ struct ScheduleStateMachine: ~Copyable {
     }
 
     private(set) var now: Time
-    /// The number of jobs that have been returned.
+    /// The number of jobs that have been returned to run: the number of steps.
     private(set) var steps = 0
-    /// A fingerprint of all answers and moments. Equal schedules have equal fingerprints.
+    /// A hash of all answers and events so far. Equal schedules have equal hashes.
     private(set) var trace: UInt64 = 0xCBF2_9CE4_8422_2325
     private(set) var chooser: ScheduleChooser
     private var ready = ScheduleReadyList()
     /// The sleeping jobs, by decreasing deadline.
     private var sleepers = FlatArray<Sleeper>()
-    /// The actors with jobs that must run in an order.
+    /// The arrivals at each actor whose jobs must run in a certain order.
     private var arrivals = Dictionary<UInt, ScheduleArrivals>()
     private var arrivalCount = 0
-    /// The lowest priority of a job that has arrived at an actor.
+    /// The lowest priority of all jobs that have arrived at any actor.
     private var lowestPriority = UInt8.max
-    /// The number of ready items that have not yielded.
+    /// The number of ready items whose tasks have not yielded.
     private var eagerCount = 0
-    /// The number of items that have become ready, which is the number of the last one.
+    /// The number of items that have become ready so far, which is also the number of the last one.
     private var itemCount = 0
-    /// The task that ran last, and the number of the first item that became ready since it began to run.
+    /// The task that ran last, and the number of the first item that has become ready since the task began to run.
     private var last: (task: Int?, firstItem: Int) = (nil, 0)
 
     init(chooser: consuming ScheduleChooser, now: Time) {
@@ -96,12 +96,12 @@ struct ScheduleStateMachine: ~Copyable {
 
     var isIdle: Bool { ready.isEmpty && sleepers.isEmpty }
 
-    /// Whether nothing is ready, and something sleeps.
+    /// Whether no job is ready and a job sleeps.
     var isAboutToMoveTime: Bool { ready.isEmpty && !sleepers.isEmpty }
 
     // MARK: Jobs
 
-    /// Adds a job that can run, or that is behind an earlier arrival at its actor.
+    /// Adds a job that can run now, or that must wait for an earlier arrival at its actor.
     ///
     /// - Complexity: O(1), amortized; O(log *n*) in the number of ready jobs for a strategy that ranks.
     mutating func enqueue(_ job: Job, of task: Int?, on arrival: Arrival? = nil, hasYielded: Bool = false) {
@@ -141,7 +141,7 @@ struct ScheduleStateMachine: ~Copyable {
         if !item.hasYielded { eagerCount += 1 }
     }
 
-    /// Removes the ready jobs that an arrival has overtaken.
+    /// Removes the ready jobs of an actor that an arrival of a higher priority has overtaken: they must wait for it.
     ///
     /// - Complexity: O(*n*) in the number of ready jobs.
     private mutating func takeBack(below arrival: Arrival) {
@@ -156,7 +156,7 @@ struct ScheduleStateMachine: ~Copyable {
         }
     }
 
-    /// Makes the jobs ready that may follow a job to its actor.
+    /// Makes the jobs ready that had to wait for a job that runs now.
     private mutating func follow(_ item: Item) {
         guard let arrival = item.arrival, arrival.isFixed else { return }
         for item in arrivals[arrival.actor]!.run(item) { makeReady(item) }
@@ -170,14 +170,15 @@ struct ScheduleStateMachine: ~Copyable {
         return item
     }
 
-    /// Removes and returns the job that was last made ready, if it is the wanted one and the schedule lets it start before its creator continues.
+    /// Removes and returns the job that became ready last, if it satisfies a condition and the schedule decides that it starts before its
+    /// creator continues; otherwise returns `nil`.
     mutating func takeEarly(where isWanted: (Item) -> Bool) -> Item? {
         guard chooser.asksForEarlyStarts, !ready.isEmpty, isWanted(ready[ready.count - 1]) else { return nil }
         guard answer(chooser.startsEarly()) == 1 else { return nil }
         return takeUnasked(ready.count - 1)
     }
 
-    /// Removes and returns the first ready job that is wanted, without a choice.
+    /// Removes and returns the first ready job that satisfies a condition, without a question to the schedule.
     mutating func takeFirst(where isWanted: (Item) -> Bool) -> Item? {
         for index in 0..<ready.count where isWanted(ready[index]) { return takeUnasked(index) }
         return nil
@@ -190,7 +191,7 @@ struct ScheduleStateMachine: ~Copyable {
 
     // MARK: Choices
 
-    /// Removes and returns the job that runs next; `nil` if nothing can run and nothing sleeps.
+    /// Removes and returns the job that runs next; `nil` if no job can run and none sleeps.
     ///
     /// - Complexity: O(log *n*) in the number of ready jobs, and one move of memory in O(*n*).
     mutating func next() -> Item? {
@@ -214,16 +215,16 @@ struct ScheduleStateMachine: ~Copyable {
         return item
     }
 
-    /// Moves time to the earliest deadline.
+    /// Moves virtual time to the earliest deadline.
     private mutating func moveTime() {
         guard !sleepers.isEmpty else { return }
         now = max(now, sleepers[sleepers.count - 1].deadline)
         wake()
     }
 
-    /// Advances the time while a job runs, because it blocks its thread.
+    /// Advances virtual time while a job runs, because the job blocks its thread.
     ///
-    /// - Parameter duration: The time to pass. The greatest representable time is never exceeded.
+    /// - Parameter duration: The duration in nanoseconds. The result is limited to the greatest representable time.
     mutating func advance(by duration: Time) {
         let (time, isLate) = now.addingReportingOverflow(max(0, duration))
         now = isLate ? .max : time
@@ -231,15 +232,15 @@ struct ScheduleStateMachine: ~Copyable {
         wake()
     }
 
-    /// Makes all sleepers ready whose deadline has come.
+    /// Makes all sleeping jobs ready whose deadline has passed.
     private mutating func wake() {
         while !sleepers.isEmpty, sleepers[sleepers.count - 1].deadline <= now { makeReady(sleepers.removeLast().item) }
     }
 
-    /// Asks for the job that runs next, and returns its index.
+    /// Asks the chooser for the job that runs next, and returns its index.
     ///
-    /// Answers are numbered so that 0 is the plain schedule: the task that ran last continues if it can, otherwise the job
-    /// runs that has been ready longest.
+    /// Answer 0 is the choice of the plain schedule: the task that ran last continues if it can; otherwise the job runs that has been ready
+    /// longest.
     private mutating func pick() -> Int {
         guard ready.count > 1 else {
             chooser.removed(ready.number(at: 0))
@@ -263,7 +264,7 @@ struct ScheduleStateMachine: ~Copyable {
         return index
     }
 
-    /// For each answer, whether it counts as a preemption.
+    /// Returns for each answer whether it counts as a preemption.
     private func costs(_ first: Int, _ isGoingOn: Bool) -> [Bool] {
         (0..<ready.count).map { answer in
             let hasYielded = ready[index(of: answer, first)].hasYielded
@@ -271,12 +272,12 @@ struct ScheduleStateMachine: ~Copyable {
         }
     }
 
-    /// The index that an answer stands for.
+    /// Returns the index of the ready job that an answer stands for.
     private func index(of answer: Int, _ first: Int) -> Int {
         answer == 0 ? first : answer <= first ? answer - 1 : answer
     }
 
-    /// The index that answer 0 stands for, and whether it is the task that ran last.
+    /// The index of the ready job that answer 0 stands for, and whether that job belongs to the task that ran last.
     private var first: (index: Int, isGoingOn: Bool) {
         if let task = last.task {
             var index = ready.count - 1
@@ -289,7 +290,7 @@ struct ScheduleStateMachine: ~Copyable {
         return (ready.firstEagerIndex ?? 0, false)
     }
 
-    /// Adds the answer to a question with two answers to the fingerprint.
+    /// Adds the answer to a yes-or-no question to the hash.
     private mutating func answer(_ answer: Int) -> Int {
         note(UInt64(2) << 32 | UInt64(answer))
         return answer
@@ -297,14 +298,14 @@ struct ScheduleStateMachine: ~Copyable {
 
     // MARK: Actions
 
-    /// Draws the step from which on an action of the program is due. The action runs between two steps.
+    /// Draws the step from which on an action of the program (see ``Simulation/atAnyPoint(_:)``) is due. Actions run between two steps.
     mutating func moment() -> Int { chooser.moment(after: steps) }
 
-    /// Decides which action of the program runs now.
+    /// Decides which action of the program (see ``Simulation/atAnyPoint(_:)``) runs now.
     ///
     /// - Parameters:
-    ///   - moments: The moment of each action.
-    ///   - mustAct: Whether nothing else can happen.
+    ///   - moments: The step from which on each action is due.
+    ///   - mustAct: Whether an action must run, because no job can run.
     /// - Returns: The index of the action; `nil` if none runs.
     mutating func action(_ moments: [Int], mustAct: Bool = false) -> Int? {
         let index = chooser.action(moments, at: steps, isAboutToMoveTime: isAboutToMoveTime, mustAct: mustAct)
@@ -314,7 +315,7 @@ struct ScheduleStateMachine: ~Copyable {
 
     // MARK: Fingerprint
 
-    /// Adds an event of the schedule to the fingerprint.
+    /// Adds an event of the schedule to the hash.
     mutating func note(_ value: UInt64) {
         trace = (trace ^ value) &* 0x100_0000_01B3
     }

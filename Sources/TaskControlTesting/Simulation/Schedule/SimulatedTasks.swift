@@ -1,6 +1,7 @@
-/// The names and the creators of the tasks of one simulation, by the numbers of the tasks.
+/// The names and the creators of the tasks of one simulation, indexed by the tasks' numbers.
 ///
-/// Every simulation records them, and hardly any reads them: a ``SimulationTask``, of five times the size, is made when it is read.
+/// Every simulation records this data, but only the report of a failure reads it. A ``SimulationTask``, which is five times as large, is
+/// created only then.
 final class SimulatedTasks {
     private struct Entry {
         let creator: CompactNumber
@@ -8,7 +9,7 @@ final class SimulatedTasks {
         let name: CompactNumber
     }
 
-    /// The name of a task whose creation was not seen, by its index in ``names``.
+    /// The name of a task whose creation the simulation has not noticed, as an index into ``names``.
     enum UnseenName: Int {
         case body, timer, asyncLet
     }
@@ -17,17 +18,17 @@ final class SimulatedTasks {
 
     // Exclusivity is not checked, as for the state of a step in the engine.
     @exclusivity(unchecked) private var entries = FlatArray<Entry>()
-    /// The names that the simulation gives, and the names that the code under test has given.
+    /// The names that the simulation itself uses, followed by the names that the code under test has given.
     private var names = SimulatedTasks.unseenNames
 
     var all: [SimulationTask] { (0..<entries.count).map { self[$0] } }
 
-    /// Adds the next task, which was not seen when it was created.
+    /// Adds the next task, whose creation the simulation has not noticed.
     func append(_ name: UnseenName?, creator: Int?) {
         entries.append(Entry(creator: CompactNumber(creator), name: CompactNumber(name?.rawValue)))
     }
 
-    /// Sets the data of a task whose creation was seen.
+    /// Sets the data of a task whose creation the simulation has noticed.
     func set(_ number: Int, name: String?, creator: Int?) {
         var index: Int?
         if let name {

@@ -1,26 +1,30 @@
-/// The choices of one run of a simulation, which replay the run without the strategy that made them.
+/// The schedule of one run of a simulation: the choices of the order in which jobs ran. With it, the run can be replayed exactly.
 ///
 /// ```swift
 /// try simulate(schedule: "7:12=1,40=3") { sim in … }
 /// ```
 ///
-/// A schedule is plain by default: the task that ran last continues if it can, otherwise the job that has been ready longest runs, and a timer
-/// fires when nothing is ready. ``deviations`` lists the choices that differ. A failure with few deviations is easier to understand, so
-/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the deviations that a failure does not need.
+/// A schedule is described by its differences from the *plain schedule*, in which the task that ran last continues if it can, otherwise the
+/// job that has been ready longest runs, and a timer fires only when no job is ready. ``deviations`` lists the choices that differ. A
+/// failure with few deviations is easier to understand: for this reason,
+/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the deviations that a failure does not
+/// need.
 ///
-/// A schedule belongs to one program: a change of the code under test may change what each choice means.
+/// A schedule is valid for one version of a program: a change of the code under test may change the meaning of each choice.
 public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringConvertible, ExpressibleByStringLiteral {
     /// A choice that differs from the plain schedule.
     public struct Deviation: Sendable, Hashable, Codable {
-        /// The number of the question, from 0, in the order in which questions arise.
+        /// The number of the question (a point at which the schedule can continue in several ways), from 0, in the order in which questions
+        /// arise.
         ///
-        /// A question arises wherever several jobs are ready, and wherever an action of ``Simulation/atAnyPoint(_:)`` may run. With slowness
-        /// and early starts, further questions arise: whether a timer fires now, and whether a created task starts now.
+        /// A question arises wherever several jobs are ready, and wherever an action of ``Simulation/atAnyPoint(_:)`` may run. If the
+        /// strategy has slowness or early starts, further questions arise: whether a timer fires now, and whether a created task starts
+        /// now.
         public let question: Int
         /// The number of the answer, from 1.
         ///
-        /// If the question is which job runs next, 0 is the job of the plain schedule, and the others follow in the order in which they became
-        /// ready. For all other questions, 0 is no and 1 is yes.
+        /// If the question is which job runs next, 0 is the job of the plain schedule, and the others follow in the order in which they
+        /// became ready. For all other questions, 0 means no and 1 means yes.
         public let answer: Int
 
         /// Creates a deviation.
@@ -34,7 +38,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         }
     }
 
-    /// The seed of ``Simulation/random``.
+    /// The seed of the numbers of ``Simulation/random``.
     public let seed: UInt64
     /// The choices that differ from the plain schedule, by increasing number of their questions.
     public let deviations: [Deviation]
@@ -46,8 +50,8 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     /// Creates a schedule.
     ///
     /// - Parameters:
-    ///   - seed: The seed of ``Simulation/random``.
-    ///   - deviations: The choices that differ from the plain schedule. Of several deviations with the same question, the last one counts.
+    ///   - seed: The seed of the numbers of ``Simulation/random``.
+    ///   - deviations: The choices that differ from the plain schedule. If several have the same question, the last one counts.
     ///   - hasSlowness: Whether timers may fire although jobs are ready.
     ///   - hasEarlyStarts: Whether created tasks may start before their creator continues.
     public init(seed: UInt64, deviations: [Deviation] = [], hasSlowness: Bool = false, hasEarlyStarts: Bool = false) {
@@ -115,7 +119,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         )
     }
 
-    /// Decodes the ``description``.
+    /// Decodes a schedule from its ``description``.
     ///
     /// - Throws: `DecodingError` if the text is not a schedule.
     public init(from decoder: any Decoder) throws {
@@ -127,13 +131,13 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         self = schedule
     }
 
-    /// Encodes the ``description``.
+    /// Encodes the schedule as its ``description``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
 
-    /// Creates a schedule from its ``description``, as a failure prints it. Traps if the literal is not valid.
+    /// Creates a schedule from its ``description``, which the description of a failure contains. Traps if the literal is not valid.
     public init(stringLiteral value: String) {
         guard let schedule = SimulationSchedule(value) else {
             preconditionFailure(

@@ -1,4 +1,4 @@
-/// A type as a trivial value: a metatype is none for the compiler.
+/// The identity of a type, as a trivial value. (The compiler does not consider a metatype trivial.)
 struct TypeID: BitwiseCopyable {
     private let pointer: UnsafeRawPointer
 
