@@ -1,8 +1,8 @@
-/// The function of a test, which a trait may call until it returns, and may not keep.
+/// The function of a test in a form that a simulation can call. A trait may call it until its own `provideScope` returns, and must not keep it.
 ///
-/// `withoutActuallyEscaping` would end the process: it insists that nothing holds the function in the end, and the tasks of a seed that failed do.
-/// They are suspended within the function for good. So the function is kept in its form of the ABI, two words, and is not retained. The casts are
-/// from struct to struct, since a function that passes through a generic one is wrapped.
+/// `withoutActuallyEscaping` cannot be used: it traps if anything retains the function in the end, and the tasks of a failed seed do, since they stay
+/// suspended within the function forever. Therefore the function is stored as the two words of its ABI, without being retained. The casts are from
+/// struct to struct, because a function that is passed through a generic parameter is wrapped.
 struct BorrowedFunction: @unchecked Sendable {
     // Sendable: the function is.
 
@@ -15,7 +15,7 @@ struct BorrowedFunction: @unchecked Sendable {
         self = unsafeBitCast(Words(take: { $0 }), to: Taker.self).take(function)
     }
 
-    /// Calls the function, which must still be borrowed.
+    /// Calls the function of the test. The trait's `provideScope` must not have returned.
     @concurrent
     func callAsFunction() async throws {
         let caller = Caller { function in try await function() }

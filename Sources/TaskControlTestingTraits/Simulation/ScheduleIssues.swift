@@ -2,17 +2,18 @@ internal import TaskControl
 internal import TaskControlTesting
 internal import Testing
 
-/// The issues of a test that runs under many schedules, of which at most one may fail it.
+/// Collects the issues that Swift Testing reports for a test with the trait `.simulated`, which runs under many schedules, and records at most one
+/// failure.
 ///
-/// While schedules run, an issue that fails the test is held back and ends its schedule, as a failed `Simulation.expect` does. The code that runs
-/// schedules receives it as a failure of the schedule, and may run other schedules before that is reported, for example to shorten it. The issue that
-/// is recorded in the end is that of the last schedule that had an issue.
+/// While schedules run, an issue that fails the test is not recorded at once: it ends its schedule, as a failed `Simulation.expect` does. `simulate`
+/// treats it as a failure of the schedule, and may run further schedules before it reports the failure, for example to shorten it. Finally, the issue
+/// of the last schedule that had one is recorded.
 final class ScheduleIssues: Sendable {
     private struct State {
-        /// The schedule that runs; `nil` before the first and after the last.
+        /// The simulation that runs now; `nil` before the first and after the last.
         var simulation: Simulation?
         var hasIssue = false
-        /// Of the last schedule that had one.
+        /// The issue of the last schedule that had one; `nil` if none had.
         var held: Issue?
         /// The known issues and warnings that were recorded.
         var recorded: Set<String> = []
@@ -22,13 +23,13 @@ final class ScheduleIssues: Sendable {
 
     init() {}
 
-    /// The issue to be recorded; `nil` if no schedule had one.
+    /// The issue to record when the simulation has ended; `nil` if no schedule had one.
     var held: Issue? { state.withLock { $0.held } }
 
-    /// Whether the schedule that was begun last had an issue that fails the test.
+    /// Whether the schedule that began last had an issue that fails the test.
     var hasIssue: Bool { state.withLock { $0.hasIssue } }
 
-    /// A schedule begins: issues are its from now on.
+    /// Notes that a schedule begins. Issues that are reported from now on belong to it.
     func begin(_ simulation: Simulation) {
         state.withLock { state in
             state.simulation = simulation
@@ -36,7 +37,7 @@ final class ScheduleIssues: Sendable {
         }
     }
 
-    /// Runs schedules, and holds back the issues that they would record.
+    /// Calls a function that runs schedules, and intercepts the issues that are reported meanwhile.
     func hold(_ test: Test, _ testCase: Test.Case?, _ body: @Sendable () async throws -> Void) async throws {
         defer { state.withLock { $0.simulation = nil } }
         let handler = IssueHandlingTrait.compactMapIssues { [self] in receive($0) }
@@ -49,7 +50,9 @@ final class ScheduleIssues: Sendable {
         case end(Simulation)
     }
 
-    /// - Returns: The issue to record now.
+    /// Handles an issue that Swift Testing reports.
+    ///
+    /// - Returns: The issue to record now; `nil` if it must not be recorded, or not yet.
     private func receive(_ issue: Issue) -> Issue? {
         let verdict = state.withLock { state -> Verdict in
             guard let simulation = state.simulation else { return .record }
@@ -80,7 +83,7 @@ final class ScheduleIssues: Sendable {
 }
 
 extension ScheduleIssues {
-    /// Records the one issue that a failure comes to, and attaches its schedule.
+    /// Records the failure of the simulation as a single issue, and attaches the failing schedule.
     func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
         let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
         let held = held
@@ -109,7 +112,7 @@ extension ScheduleIssues {
 }
 
 extension Issue {
-    /// The expectation, in words.
+    /// The description of the expectation that has failed.
     fileprivate var expectation: String {
         let prefix = "Expectation failed: "
         return description.hasPrefix(prefix) ? String(description.dropFirst(prefix.count)) : "no issue. \(description)"
@@ -117,7 +120,7 @@ extension Issue {
 }
 
 extension SourceLocation {
-    /// An issue without a place has line 0, which is not a line.
+    /// Creates the source location for an issue. A location without a line has line 0, which is replaced by 1.
     fileprivate init(_ location: CheckLocation) {
         self.init(
             fileID: location.fileID,

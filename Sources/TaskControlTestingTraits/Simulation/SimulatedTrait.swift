@@ -2,7 +2,7 @@ internal import TaskControl
 public import TaskControlTesting
 public import Testing
 
-/// Runs a test once per seed, each time in a different order: see
+/// A trait that runs a test once per seed in virtual time, each time with another order of its tasks. Created with
 /// ``Testing/Trait/simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
 public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     let seeds: Range<UInt64>
@@ -10,10 +10,10 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     let maxSteps: Int
     let checksDeterminism: Bool
 
-    /// Whether the trait applies to the tests of a suite and of the suites within it. Always `true`.
+    /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
-    /// Runs the test; Swift Testing calls this. A test that is cancelled ends with the seed that runs.
+    /// Runs the test once per seed. Called by Swift Testing. If the test is cancelled, it ends with the seed that runs at that time.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -50,7 +50,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         try await issues.record(failure, test, testCase)
     }
 
-    /// Tasks that a seed leaves behind fail it, or belong to one that has failed: no scope around the simulation has to know them.
+    /// Runs the seeds. An outer ``TestScope`` does not observe the tasks of the simulation: a task that a seed leaves behind either fails this seed
+    /// or belongs to a seed that has failed.
     private func simulateSeeds(
         _ test: Test,
         _ issues: ScheduleIssues,
@@ -76,17 +77,17 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// Once in a process, since it is about the platform and not about a test.
+    /// Writes a message to standard error, once per process, that the platform has no simulation.
     private static let saysThatTestsRunOnce: Void = System.writeToStandardError(
         "Simulation is not supported on this platform: tests with the trait .simulated run once, as ordinary tests."
     )
 }
 
 extension Trait where Self == SimulatedTrait {
-    /// Runs the test under the seeds `0..<1_000`: see ``simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
+    /// Runs the test once for each of the seeds `0..<1_000`. See ``simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
     public static var simulated: Self { .simulated() }
 
-    /// Runs the test once per seed, each time in a different order, and in virtual time.
+    /// Runs the test once per seed in virtual time, each time with another order of its tasks, to find concurrency bugs.
     ///
     /// ```swift
     /// @Test(.simulated(seeds: 0..<10_000)) func aSecondLoginWaitsForTheFirst() async throws {
@@ -97,37 +98,37 @@ extension Trait where Self == SimulatedTrait {
     /// }
     /// ```
     ///
-    /// The function is the body of `simulate(seeds:)` of `TaskControlTesting`, whose documentation says what a simulation sees. Each case of a
-    /// parameterized test is simulated by itself. On a suite, the trait applies to all tests of the suite, and the trait of a test replaces the
-    /// trait of its suite. The other traits of the test apply to all seeds together. `Simulation.current` provides the random numbers and the
-    /// faults of the seed.
+    /// The function of the test becomes the body of `simulate(seeds:)` of `TaskControlTesting`, whose documentation describes what a simulation
+    /// controls. Each case of a parameterized test is simulated separately. On a suite, the trait applies to all tests of the suite; a test's own
+    /// trait replaces that of its suite. The other traits of the test apply to all seeds together. `Simulation.current` provides the seed's random
+    /// numbers and its actions at random points of the schedule.
     ///
     /// ## Issues
-    /// The first issue that fails the test ends the seed and the test: a failed `#expect` or `#require`, a thrown error, `Issue.record`, and what
-    /// the simulation itself finds, such as a deadlock. It is recorded once, at its place in the source and with its values, with the seed, the
-    /// command that replays it and the schedule as a comment; the schedule is also attached to the test as a text. Known issues and warnings do
-    /// not end a seed, and are recorded once, regardless of the number of seeds that have them.
+    /// The first issue that fails the test ends the seed and the test: a failed `#expect` or `#require`, a thrown error, `Issue.record`, or a problem
+    /// that the simulation itself finds, such as a deadlock. The issue is recorded once, with its location and its values. A comment contains the
+    /// seed, the command that replays it, and the schedule; the schedule is also attached to the test as a text. Known issues and warnings do not end
+    /// a seed, and each is recorded once, regardless of the number of seeds that have it.
     ///
-    /// Swift Testing knows the test of an issue by task-locals. A `Task.detached` or another thread does not inherit the task-locals: the trait
-    /// does not see an `#expect` there, which is recorded under every seed, without the seed. Use `Simulation.current?.expect` instead. An
-    /// attachment that the function records is also recorded under every seed.
+    /// Swift Testing finds the test of an issue through task-locals, which a `Task.detached` or another thread does not inherit. The trait does not
+    /// notice an `#expect` there: its failure is recorded under every seed, without the seed. Use `Simulation.current?.expect` instead. An attachment
+    /// that the test records is also recorded under every seed.
     ///
     /// ## Environment
-    /// `TASKCONTROL_SEED=3` runs only that seed, `TASKCONTROL_SCHEDULE=3:12=1` only that schedule, and `TASKCONTROL_SEEDS=100000` that many seeds
-    /// from the first one on. `TASKCONTROL_ARTIFACTS=folder` writes a failure into a file of that folder. A variable with an invalid value fails
-    /// the test.
+    /// `TASKCONTROL_SEED=3` runs only that seed, `TASKCONTROL_SCHEDULE=3:12=1` runs only that schedule, and `TASKCONTROL_SEEDS=100000` runs that
+    /// number of seeds, beginning with the first of `seeds`. `TASKCONTROL_ARTIFACTS=folder` writes a failure into a file in that folder. A variable
+    /// with an invalid value fails the test.
     ///
     /// ## Cancellation
-    /// A test that is cancelled, such as by `.timeLimit`, ends with the seed that runs.
+    /// If the test is cancelled, for example by `.timeLimit`, it ends with the seed that runs at that time.
     ///
     /// ## Other platforms
-    /// Where there is no simulation, the test runs once, as an ordinary test in real time, and `Simulation.current` is `nil`. A message on standard
-    /// error says so once per process. To skip the test there, add `.enabled(if: Simulation.isSupported)`.
+    /// On platforms without simulation, the test runs once in real time, as an ordinary test, and `Simulation.current` is `nil`. A message on
+    /// standard error reports this once per process. To skip the test there, add `.enabled(if: Simulation.isSupported)`.
     ///
     /// - Parameters:
-    ///   - seeds: The seeds, one schedule per seed. Negative seeds are ignored.
-    ///   - strategy: The strategy that picks the next job.
-    ///   - maxSteps: The number of steps after which a seed fails as a livelock.
+    ///   - seeds: The seeds. The test runs once per seed. Negative seeds are ignored.
+    ///   - strategy: The method that chooses which task runs next.
+    ///   - maxSteps: The number of steps after which a seed fails as a livelock. A step is the part of a task between two suspension points.
     ///   - checksDeterminism: Whether each seed runs twice, and fails if the two runs differ.
     public static func simulated(
         seeds: Range<Int> = 0..<1_000,
@@ -147,7 +148,7 @@ extension Trait where Self == SimulatedTrait {
 }
 
 extension Test {
-    /// The name without the labels of its parameters, as `swift test --filter` takes it.
+    /// The name of the test without the labels of its parameters, in the form that `swift test --filter` accepts.
     var filterName: String {
         let name = name.split(separator: "(", maxSplits: 1).first.map(String.init) ?? name
         return name.filter { $0 != "`" }

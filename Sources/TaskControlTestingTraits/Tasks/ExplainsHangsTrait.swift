@@ -3,13 +3,13 @@ internal import TaskControlSnapshot
 internal import TaskControlTesting
 public import Testing
 
-/// Explains why a test does not return: see ``Testing/Trait/explainsHangs(after:)``.
+/// A trait that explains why a test does not return, and cancels it. Created with ``Testing/Trait/explainsHangs(after:)``.
 public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
-    /// Measures the limit.
+    /// The clock that measures the limit.
     let clock: any Clock<Duration>
 
-    /// Whether the trait applies to the tests of a suite and of the suites within it. Always `true`.
+    /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
     private enum Event {
@@ -18,7 +18,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
         case stoppedWatching
     }
 
-    /// Runs the test; Swift Testing calls this. Its cancellation reaches the function, which is also cancelled at the limit.
+    /// Runs the test, and cancels it at the limit. Called by Swift Testing. Cancelling the caller cancels the test.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -73,7 +73,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ExplainsHangsTrait {
-    /// Explains why a test does not return, and cancels it.
+    /// Records why a test has not returned after a time limit, and cancels the test.
     ///
     /// ```swift
     /// @Test(.explainsHangs(after: .seconds(30)), .timeLimit(.minutes(1))) func transfersBothWays() async throws {
@@ -81,22 +81,24 @@ extension Trait where Self == ExplainsHangsTrait {
     /// }
     /// ```
     ///
-    /// If the test has not returned after the limit, one issue is recorded: the tasks and calls of the test in this library, which of them waits
-    /// for which, and deadlocks, as a `TaskSnapshot` shows them. Then the test is cancelled, so that it returns if it respects its cancellation;
-    /// the `CancellationError` that it throws is no second issue. A test that ignores its cancellation does not return, but the issue shows why.
-    /// `.timeLimit` cannot end such a test either, records only that the limit was exceeded, and has a resolution of one minute.
+    /// If the test has not returned after the limit, the trait records one issue. It lists the test's tasks and calls in this library, which of them
+    /// waits for which, and deadlocks, in the form of a `TaskSnapshot`. Then the trait cancels the test, so that the test returns if it responds to
+    /// cancellation. The `CancellationError` that the test then throws is not recorded as another issue. A test that ignores its cancellation does
+    /// not return, but the issue shows the reason. By comparison, `.timeLimit` cannot end such a test either, records only that the limit was
+    /// exceeded, and has a resolution of one minute.
     ///
-    /// Tasks and calls of other tests are left out, except where this test waits for them. The work of the test in `Task.detached`, on a
-    /// thread or in a Dispatch queue is left out too. The library does not see waits for `task.value`, a continuation or an actor.
+    /// The issue does not list tasks and calls of other tests, except those for which this test waits. It does not list work that the test has
+    /// started in a `Task.detached`, on a thread or in a Dispatch queue either. The library does not notice waits for `task.value`, a continuation or
+    /// an actor.
     ///
-    /// The tracking that this needs lasts as long as the test, and does not change the configuration of the process (`TaskDiagnostics.configure`).
-    /// The test runs in a child task. Under `.simulated` the trait has no effect on the seeds if it comes after that trait, since a simulation
-    /// finds deadlocks by itself; before it, it limits all seeds together.
+    /// The trait tracks tasks only while the test runs, and does not change the configuration of the process (`TaskDiagnostics.configure`). The test
+    /// runs in a child task. Listed after `.simulated`, the trait has no effect, since a simulation finds deadlocks by itself. Listed before
+    /// `.simulated`, it limits the time of all seeds together.
     ///
     /// ## Cancellation
-    /// A test that is cancelled ends as it would without the trait.
+    /// A cancelled test ends as it would without the trait.
     ///
-    /// - Parameter limit: The time that the test may take, in real time.
+    /// - Parameter limit: The longest time that the test may take, in real time.
     public static func explainsHangs(after limit: Duration) -> Self {
         Self(limit: limit, clock: ContinuousClock())
     }

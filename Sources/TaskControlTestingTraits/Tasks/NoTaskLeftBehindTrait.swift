@@ -2,19 +2,20 @@ internal import TaskControl
 internal import TaskControlTesting
 public import Testing
 
-/// Fails a test that leaves a task behind: see ``Testing/Trait/noTaskLeftBehind(within:)``.
+/// A trait that fails a test if a task that it has started has not ended when the test returns. Created with
+/// ``Testing/Trait/noTaskLeftBehind(within:)``.
 public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
-    /// Measures the limit.
+    /// The clock that measures the limit.
     let clock: any Clock<Duration>
-    /// Whether the issue names the place in the source where each task was started: for tests of the trait, since in a debug build it takes a second
-    /// to find one.
+    /// Whether the issue contains the source location at which each task was started. Tests of the trait turn this off, since finding a location
+    /// takes a second in a debug build.
     var recordsOrigins = true
 
-    /// Whether the trait applies to the tests of a suite and of the suites within it. Always `true`.
+    /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
-    /// Runs the test; Swift Testing calls this. Its cancellation reaches the function.
+    /// Runs the test, and then checks that its tasks have ended. Called by Swift Testing. Cancelling the caller cancels the test.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -37,7 +38,7 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// Returns when all tasks have ended, or the limit is over.
+    /// Waits until all tasks have ended or the limit is over.
     private func wait(for scope: TestScope) async {
         // In a task of its own: a test that was cancelled also gives its tasks the time to end.
         await Task {
@@ -59,10 +60,12 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == NoTaskLeftBehindTrait {
-    /// Fails a test that leaves a task behind, and names the task: see ``noTaskLeftBehind(within:)``.
+    /// Fails a test if a task that it has started with TaskControl has not ended one second after the test has returned. See
+    /// ``noTaskLeftBehind(within:)``.
     public static var noTaskLeftBehind: Self { .noTaskLeftBehind(within: .seconds(1)) }
 
-    /// Fails a test if a task that it has started with TaskControl has not ended when the test returns.
+    /// Fails a test if a task that it has started with TaskControl has not ended within a time after the test has returned. The issue lists these
+    /// tasks.
     ///
     /// ```swift
     /// @Test(.noTaskLeftBehind) func aClosedFeedStopsItsTasks() async {
@@ -77,22 +80,22 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     ///   TaskStore "feed", task "poll", key news, runs, started at /app/Sources/Feed.swift:21
     /// ```
     ///
-    /// Tasks are those of the library's owners and queues, flights, `AsyncTask`, and work abandoned by `withDetachedTimeout`. A bare `Task { }` is
-    /// unknown to the library, but what it starts with the library is known. Tasks that other tests start at the same time do not count:
-    /// a task-local identifies the test that code runs for. `Task.detached`, a thread and a Dispatch queue do not inherit task-locals, so what they
-    /// start is not found.
+    /// The trait checks tasks of the library's owners and queues, flights, `AsyncTask`, and work abandoned by `withDetachedTimeout`. It does not
+    /// notice a bare `Task { }`, but notices tasks that the bare task starts with the library. Tasks of other tests that run at the same time do not
+    /// count: a task-local identifies the test on whose behalf code runs. A `Task.detached`, a thread and a Dispatch queue do not inherit
+    /// task-locals, so that the trait does not notice tasks that they start.
     ///
-    /// The place where a task was started is known on Linux, for code with debug information. On other platforms, give tasks and their owners
-    /// names. Each task that is started while the test runs costs about 15 µs more on Linux.
+    /// On Linux, for code with debug information, the issue contains the source location at which each task was started. On other platforms, give
+    /// names to tasks and their owners. On Linux, each task that is started while the test runs costs about 15 µs more.
     ///
-    /// After `.simulated`, the trait applies to each seed, and its limit is virtual time. Before `.simulated` it has no effect: a simulation fails
-    /// by itself if a task never ends.
+    /// Listed after `.simulated`, the trait applies to each seed, and its limit is virtual time. Listed before `.simulated`, it has no effect: a
+    /// simulation fails by itself if a task never ends.
     ///
     /// ## Cancellation
-    /// A test that is cancelled gives its tasks the same time to end.
+    /// If the test is cancelled, its tasks have the same time to end.
     ///
-    /// - Parameter limit: The real time that tasks may take to end after the test has returned. The trait waits for their
-    ///   ends: a test that leaves no task does not wait.
+    /// - Parameter limit: The longest time that tasks may take to end after the test has returned, in real time. The trait returns as soon as all
+    ///   tasks have ended.
     public static func noTaskLeftBehind(within limit: Duration) -> Self {
         Self(limit: limit, clock: ContinuousClock())
     }

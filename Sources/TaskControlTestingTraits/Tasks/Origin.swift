@@ -1,17 +1,18 @@
 #if os(Linux) && canImport(Runtime)
 private import Runtime
 
-/// The place in the source that a task was started from: the stack at that moment, which is made readable only on request.
+/// The source location at which a task was started. Stores the call stack, from which the location is computed only on request.
 struct Origin: Sendable {
     private let backtrace: Backtrace
 
-    /// Where the caller is; `nil` if its stack cannot be read.
+    /// The call stack of the caller; `nil` if it cannot be read.
     static var here: Origin? {
         let backtrace = try? Backtrace.capture(algorithm: .fast, limit: 32, top: 0, images: images)
         return backtrace.map(Origin.init)
     }
 
-    /// `path:line` of the innermost line that is not of this library; `nil` if the program has no debug information.
+    /// The innermost source line in the stack that does not belong to this library, in the form `path:line`; `nil` if the program has no debug
+    /// information.
     var place: String? {
         guard let frames = backtrace.symbolicated(with: Self.images)?.frames else { return nil }
         for frame in frames {
@@ -23,10 +24,10 @@ struct Origin: Sendable {
         return nil
     }
 
-    /// Reading them takes thirty times as long as walking a stack.
+    /// The loaded images of the process. They are read once, since reading them takes thirty times as long as walking a stack.
     private static let images = ImageMap.capture()
 
-    /// The folder of the sources of this package.
+    /// The folder of this package's sources.
     private static let library = #filePath.prefix(before: "TaskControlTestingTraits/")
 }
 
@@ -39,7 +40,7 @@ extension String {
     }
 }
 #else
-/// The place in the source that a task was started from, which cannot be found out on this platform.
+/// The source location at which a task was started. It cannot be determined on this platform.
 struct Origin: Sendable {
     static var here: Origin? { nil }
 

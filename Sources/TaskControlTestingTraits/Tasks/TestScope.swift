@@ -2,10 +2,10 @@ internal import TaskControl
 internal import TaskControlSupport
 internal import TaskControlTesting
 
-/// The subjects that this library has begun on behalf of one test, and that have not ended: tasks, turns and calls.
+/// An observer of the tasks, turns and calls (subjects) that this library has begun on behalf of one test and that have not ended.
 ///
-/// A task-local says on whose behalf the code runs, so that tests that run in parallel do not observe each other. A subject that begins within a
-/// scope is also part of the scopes around it.
+/// A task-local identifies the scope on whose behalf code runs, so that tests that run in parallel do not observe each other's tasks. A subject that
+/// begins within a scope also belongs to all enclosing scopes.
 final class TestScope: TaskObserver {
     @TaskLocal private static var current: TestScope?
 
@@ -25,7 +25,7 @@ final class TestScope: TaskObserver {
     private struct State {
         var subjects: [TaskEvent.Identity: Subject] = [:]
         var count: UInt64 = 0
-        /// Opened when the last task has ended.
+        /// The gate to open when the last task has ended; `nil` if no caller waits for this.
         var end: Gate?
 
         var tasks: [Subject] { subjects.values.filter(\.isTask).sorted { $0.number < $1.number } }
@@ -40,9 +40,9 @@ final class TestScope: TaskObserver {
         self.recordsOrigins = recordsOrigins
     }
 
-    /// Calls a function, and observes the subjects that it begins until this call returns.
+    /// Calls a function with a new scope, and observes subjects that begin within the scope until the function returns.
     ///
-    /// - Parameter recordsOrigins: Whether to note the place in the source where each task is started.
+    /// - Parameter recordsOrigins: Whether to record the source location at which each task is started.
     static func observing<Result>(
         recordsOrigins: Bool = false,
         _ body: (TestScope) async throws -> Result
@@ -53,12 +53,12 @@ final class TestScope: TaskObserver {
         return try await body(scope)
     }
 
-    /// Calls the function of the test, whose subjects belong to this scope.
+    /// Calls the function of a test. Subjects that it begins belong to this scope.
     func run(_ function: @concurrent @Sendable () async throws -> Void) async throws {
         try await Self.$current.withValue(self) { try await function() }
     }
 
-    /// Calls a function, and lets no scope observe the subjects that it begins.
+    /// Calls a function. Subjects that it begins belong to no scope.
     static func unobserved<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $current.withValue(nil) { try body() }
     }
@@ -66,7 +66,7 @@ final class TestScope: TaskObserver {
     /// The tasks that have not ended, in the order in which they were started.
     var tasks: [Subject] { state.withLock { $0.tasks } }
 
-    /// The identities, in snapshots, of the subjects that have not ended.
+    /// The identities of the subjects that have not ended, as a `TaskSnapshot` contains them.
     var identities: Set<TaskEvent.Identity> { state.withLock { Set($0.subjects.keys) } }
 
     /// Waits until all tasks have ended.
@@ -139,7 +139,7 @@ final class TestScope: TaskObserver {
 }
 
 extension TestScope.Subject: CustomStringConvertible {
-    /// The subject in one line: its primitive, its names, its state, and the place that started it.
+    /// One line with the primitive, the names, the state and the origin of the subject.
     var description: String {
         var words = "\(primitive)"
         if let ownerName { words += " \"\(ownerName.flat)\"" }
@@ -154,7 +154,7 @@ extension TestScope.Subject: CustomStringConvertible {
 }
 
 extension TaskEvent {
-    /// Whether a task, or the turn of a task, begins: not a call in the task of its caller, nor a wait.
+    /// Whether the event begins a task or the turn of a task. `false` for a call within its caller's task, and for a wait.
     fileprivate var startsTask: Bool {
         // The task of a time limit is a child task, which its caller cannot leave behind.
         primitive.runsInOwnTask && primitive != .withTimeout && kind != .draining
