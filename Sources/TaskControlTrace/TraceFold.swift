@@ -1,7 +1,7 @@
 internal import TaskControl
 internal import TaskControlSupport
 
-/// Turns events into bars, one event after the other. Pure.
+/// Builds a ``TraceModel`` from recorded events, one event after the other: each task or call (subject) becomes a bar. A value without effects.
 struct TraceFold {
     private typealias Bar = TraceModel.Bar
     private typealias Mark = TraceModel.Mark
@@ -11,17 +11,19 @@ struct TraceFold {
         case calls(TaskEvent.Primitive)
     }
 
-    /// A bar, and the data that is needed only while folding.
+    /// A bar, and data that is needed only while events are added.
     private struct Draft {
         var bar: Bar
-        /// Whether the subject itself has an event: a subject of which only others report, perhaps late, has no bar.
+        /// Whether the subject itself, or its creator, has reported an event. If only others have reported about the subject, perhaps late, it has no
+        /// bar.
         var isReal = false
         var hasEnded = false
-        /// Its work threw an error, which its owner may handle.
+        /// Whether the work of the subject threw an error, which its owner may have handled.
         var hasThrown = false
-        /// Whether a task has worked on it.
+        /// Whether a task has run the work of the subject.
         var hasWorked = false
-        /// The bar that its task was working on before, when it began to work. That bar has begun to work earlier, so no chain of bars is a circle.
+        /// The bar on which the task worked before it began to work on this one. That bar began earlier, so that a chain of bars never forms a
+        /// circle.
         var outer: Int?
     }
 
@@ -29,9 +31,9 @@ struct TraceFold {
     private var indices: [TaskEvent.Identity: Int] = [:]
     private var groups: [TraceModel.Group] = []
     private var groupIndices: [GroupKey: Int] = [:]
-    /// The primitives in the order of their first appearance.
+    /// The ranks of the primitives, in the order of their first appearance.
     private var ranks: [TaskEvent.Primitive: Int] = [:]
-    /// The innermost bar that a task is working on.
+    /// The innermost bar on which each task is working.
     private var current: [TaskEvent.TaskIdentity: Int] = [:]
     private var earliest = Int64.max
     private var latest = Int64.min
@@ -79,7 +81,7 @@ struct TraceFold {
         drafts[index].bar.first = event.kind
     }
 
-    /// Finds the group: of its own primitive, or of the lifetime that it was bound to.
+    /// Adds a bar to the group of its owner. For an `AsyncTask`, this is the lifetime to which the task was bound.
     private mutating func join(_ index: Int, _ event: TraceRecord) {
         guard drafts[index].bar.group < 0, let owner = event.owner else { return }
         let isBound = event.primitive == .asyncTask
@@ -142,7 +144,7 @@ struct TraceFold {
         return mark
     }
 
-    /// The innermost bar that a task is working on.
+    /// The innermost bar on which each task is working.
     private func bar(at task: TaskEvent.TaskIdentity?, where isIt: (Int) -> Bool) -> Int? {
         var next = task.flatMap { current[$0] }
         while let index = next {
@@ -152,7 +154,8 @@ struct TraceFold {
         return nil
     }
 
-    /// An event without a subject and an owner belongs to the bar that its task is working on, any other to its owner.
+    /// Adds a mark for an event without a subject. If the event has no owner either, the mark is added to the bar on which its task is working,
+    /// otherwise to the owner's group.
     private mutating func addMark(of event: TraceRecord, _ time: Int64) {
         if event.owner == nil, let index = bar(at: event.task, where: { drafts[$0].bar.primitive == event.primitive }) {
             drafts[index].bar.error = event.error ?? drafts[index].bar.error
@@ -179,7 +182,9 @@ struct TraceFold {
 
     // MARK: The model
 
-    /// - Complexity: O(*n* log *n*).
+    /// Returns the model for all events that were added.
+    ///
+    /// - Complexity: O(*n* log *n*) in the number of bars.
     mutating func model(now: Int64?) -> TraceModel {
         var model = TraceModel()
         guard earliest <= latest else { return model }
@@ -215,7 +220,8 @@ struct TraceFold {
         return model
     }
 
-    /// The groups with something to show: tasks before calls, then by the first appearance of the primitive and of the group.
+    /// Returns the groups that have content, in their order in the trace: groups of tasks before groups of calls, and then in the order of the first
+    /// appearance of their primitives and of the groups.
     private func order(_ members: [[Int]]) -> [Int] {
         func rank(_ index: Int) -> (Int, Int, Int) {
             let primitive = groups[index].primitive
@@ -228,12 +234,12 @@ struct TraceFold {
 }
 
 extension TraceModel.Mark {
-    /// Whether it says only that an instance exists.
+    /// Whether the mark only reports that an owner was created or deallocated.
     fileprivate var isOfAnInstance: Bool { kind == .created || kind == .deallocated }
 }
 
 extension TraceModel {
-    /// Makes times relative to the beginning of the recording, and refers to bars by their new places.
+    /// Makes all times relative to the beginning of the recording, and updates the references to bars to their final positions.
     fileprivate mutating func shift(to earliest: Int64, _ latest: Int64, _ places: [Int]) {
         func shifted(_ mark: Mark) -> Mark {
             var mark = mark

@@ -1,10 +1,11 @@
-/// Puts bars that overlap into different lanes. Pure.
+/// Assigns lanes to bars, so that bars that overlap in time are in different lanes.
 enum TraceLanes {
-    /// Gives each bar the first lane that is free when it begins: so there are as many lanes as bars at once, and no more.
+    /// Assigns to each bar the first lane that is free when the bar begins. The number of lanes is the greatest number of bars that exist at the same
+    /// time.
     ///
-    /// - Parameter range: Bars in the order of their beginnings.
+    /// - Parameter range: The indices of bars that are sorted by their beginnings.
     /// - Returns: The number of lanes.
-    /// - Complexity: O(*n* log *n*).
+    /// - Complexity: O(*n* log *n*) in the number of bars.
     static func assign(_ bars: inout [TraceModel.Bar], _ range: Range<Int>) -> Int {
         var busy = Heap()
         var free = Heap()
@@ -22,7 +23,7 @@ enum TraceLanes {
         return count
     }
 
-    /// A binary heap with the least key on top.
+    /// A binary heap whose first element has the smallest key.
     private struct Heap {
         struct Entry {
             var key: Int64

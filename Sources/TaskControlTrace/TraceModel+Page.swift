@@ -1,14 +1,16 @@
 internal import TaskControl
 
 extension TraceModel {
-    /// As a page: what does not change, with the data in the middle, as JSON that is no script.
+    /// Writes the model as an HTML page: the constant parts of the page, and between them the data as JSON in an element that is not executed as a
+    /// script.
     func writePage<Failure: Error>(title: String, to text: inout TraceText<Failure>) throws(Failure) {
         for part in TracePage.head { text.put(part) }
         try writeData(title: title, to: &text)
         for part in TracePage.tail { text.put(part) }
     }
 
-    /// Bars as arrays, with their texts as numbers in a table that follows: see `Page/data.js`, which reads them.
+    /// Writes the data of the page as JSON. Bars are arrays, and their texts are indices into a table that follows the bars. `Page/data.js` reads
+    /// this format.
     private func writeData<Failure: Error>(title: String, to text: inout TraceText<Failure>) throws(Failure) {
         var table = TextTable()
         text.put(#"{"title":"#)
@@ -51,7 +53,7 @@ extension TraceModel {
     }
 }
 
-/// Texts, each once. 0 is none.
+/// A table that contains each text once. The index 0 stands for no text.
 private struct TextTable {
     private(set) var texts = [""]
     private var numbers: [String: Int] = [:]

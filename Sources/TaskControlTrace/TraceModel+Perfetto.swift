@@ -1,8 +1,8 @@
 internal import TaskControl
 
 extension TraceModel {
-    /// As a trace in Chrome's format: a process for each group, a thread for each lane, a slice for each bar, within it slices for what it
-    /// waited and ran, and instants for marks.
+    /// Writes the model as a trace in Chrome's format: a process for each group, a thread for each lane, a slice for each bar, nested slices for the
+    /// times in which the bar waited and ran, and instant events for marks.
     func writePerfetto<Failure: Error>(title: String, to text: inout TraceText<Failure>) throws(Failure) {
         text.put(#"{"displayTimeUnit":"ms","otherData":{"title":"#)
         text.putQuoted(title)
@@ -68,7 +68,7 @@ extension TraceText {
         }
     }
 
-    /// The fields that all events of a lane have, up to the next one's comma.
+    /// Writes the fields that all events of a lane have in common, up to the comma before the next field.
     private mutating func putPlace(_ kind: StaticString, _ process: Int, _ lane: Int, _ time: Int64) {
         put(",\n{\"ph\":\"")
         put(kind)
@@ -138,7 +138,7 @@ extension TraceText {
         put("}}")
     }
 
-    /// An arrow from the bar whose task has cancelled another one to that one.
+    /// Writes an arrow from the bar whose task has caused a cancellation to the bar that was cancelled.
     fileprivate mutating func putArrow(
         _ number: Int,
         at time: Int64,
@@ -184,7 +184,7 @@ extension TraceModel.Outcome {
         }
     }
 
-    /// Of the colours that Chrome has names for; Perfetto takes its own.
+    /// The color of the outcome, as one of the color names that Chrome supports. Perfetto ignores it and uses its own colors.
     fileprivate var color: StaticString? {
         switch self {
         case .completed: nil

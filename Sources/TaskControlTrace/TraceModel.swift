@@ -1,21 +1,21 @@
 internal import TaskControl
 internal import TaskControlSupport
 
-/// The content of a trace: groups of lanes, one group per owner, and in the lanes one bar per subject.
+/// The content of a trace: one group of lanes per owner and, in the lanes, one bar per task or call (subject).
 ///
-/// Times are in nanoseconds from the first event on, in 64 bits on every platform.
+/// Times are in nanoseconds since the first event, in 64 bits on every platform.
 struct TraceModel: Sendable {
-    /// The outcome of a subject, if it has ended.
+    /// The outcome of a subject.
     enum Outcome: Int, Sendable, CaseIterable {
         case completed
         case failed
         case timedOut
-        /// Cancelled before or while it ran, or while it waited.
+        /// The subject was cancelled, before or while it ran.
         case cancelled
-        /// Its end is not in the recording.
+        /// The end of the subject is not in the recording.
         case unfinished
 
-        /// - Parameter hasThrown: Whether the work threw an error although the task has completed, since its owner handles errors.
+        /// - Parameter hasThrown: Whether the work threw an error that its owner has handled, so that the task counts as completed.
         init(_ outcome: TaskEvent.Outcome, isCancelled: Bool, hasThrown: Bool) {
             switch outcome {
             case .timedOut: self = .timedOut
@@ -28,7 +28,7 @@ struct TraceModel: Sendable {
         }
     }
 
-    /// A subject, from its beginning to its end.
+    /// The bar of a subject, from the subject's beginning to its end.
     struct Bar: Sendable {
         var primitive: TaskEvent.Primitive
         let subject: TaskEvent.Identity
@@ -37,11 +37,11 @@ struct TraceModel: Sendable {
         var begin: Int64
         var end: Int64
         var outcome = Outcome.unfinished
-        /// Its beginning is not in the recording.
+        /// Whether the subject began before the recording.
         var beganEarlier = true
-        /// The age that its last event states; longer than the bar if it began earlier.
+        /// The age of the subject at its end, in nanoseconds. It is greater than the length of the bar if the subject began before the recording.
         var age: Int64?
-        /// The kinds of its first and last event.
+        /// The kinds of the first and the last event of the subject.
         var first: TaskEvent.Kind?
         var last: TaskEvent.Kind?
         var name: String?
@@ -52,7 +52,7 @@ struct TraceModel: Sendable {
         var attempt: Int?
         var status: Int?
         var delay: Int64?
-        /// Its phases, each with its beginning; before the first one the phase is unknown.
+        /// The phases of the subject, each with its beginning. Before the first of them, the phase is unknown.
         var segments: [Segment] = []
         var marks: [Mark] = []
     }
@@ -62,25 +62,25 @@ struct TraceModel: Sendable {
         var phase: TaskEvent.Phase
     }
 
-    /// Something that happened to a subject or an owner at a moment.
+    /// An event at a single point in time that concerns a subject or an owner.
     struct Mark: Sendable {
         var time: Int64
         var kind: TaskEvent.Kind
-        /// The index of the bar that caused it; -1 if that is unknown.
+        /// The index of the bar whose task has caused the event; -1 if it is unknown.
         var by = -1
-        /// The error, the key or the place.
+        /// The error, the key or the detail of the event.
         var text: String?
         var number: Int?
     }
 
-    /// An owner, or the calls of a primitive that have no owner.
+    /// The group of an owner, or of the calls of a primitive that have no owner.
     struct Group: Sendable {
         var primitive: TaskEvent.Primitive
         var owner: TaskEvent.Identity?
         var name: String?
         var marks: [Mark] = []
         var laneCount = 0
-        /// Its bars, in the order of their beginnings.
+        /// The indices of the group's bars, in the order of their beginnings.
         var bars = 0..<0
 
         /// The title of a group, such as `FIFOQueue "downloads" #7`.
@@ -92,16 +92,17 @@ struct TraceModel: Sendable {
 
     var groups: [Group] = []
     var bars: [Bar] = []
-    /// The number of events in it, and the number of older events that were dropped.
+    /// The number of recorded events, and the number of older events that were dropped.
     var eventCount = 0
     var lost = 0
-    /// The length of the recording.
+    /// The duration of the recording, in nanoseconds.
     var length: Int64 = 0
 
-    /// Folds events into bars.
+    /// Creates the model of recorded events.
     ///
-    /// - Parameter now: The current time of events, if it is known: bars that have not ended extend until then.
-    /// - Complexity: O(*n* log *n*).
+    /// - Parameter now: The current time on the clock of the events; `nil` if it is unknown. Bars of subjects that have not ended extend to this
+    ///   time.
+    /// - Complexity: O(*n* log *n*) in the number of events.
     init(_ events: TraceRing.Copy, now: Duration? = nil) {
         var fold = TraceFold()
         for chunk in events.chunks {
@@ -116,7 +117,7 @@ struct TraceModel: Sendable {
 }
 
 extension TraceModel.Bar {
-    /// The label for people.
+    /// The label that the trace shows for the bar.
     var label: String {
         // The name of a flight is that of its first caller, and the name of a request that of the task that sends it.
         let own: String? =
@@ -135,7 +136,7 @@ extension TraceModel.Bar {
         }
     }
 
-    /// The segments with their ends, without the empty ones.
+    /// The phases with their beginnings and ends, without those of zero length.
     var stretches: [(phase: TaskEvent.Phase, range: Range<Int64>)] {
         segments.indices.compactMap { index in
             let end = index + 1 < segments.count ? segments[index + 1].begin : end

@@ -1,7 +1,7 @@
 internal import TaskControl
 internal import TaskControlSupport
 
-/// The part of an event that a trace keeps. Long texts are clipped.
+/// The fields of an event that a trace keeps. Texts longer than 512 bytes are shortened.
 struct TraceRecord: Sendable {
     let primitive: TaskEvent.Primitive
     let kind: TaskEvent.Kind
@@ -19,7 +19,7 @@ struct TraceRecord: Sendable {
     let count: Int?
     let attempt: Int?
     let status: Int?
-    /// In nanoseconds, like the age.
+    /// The delay before the next attempt, in nanoseconds.
     let delay: Int64?
     let age: Int64?
 
@@ -61,7 +61,7 @@ struct TraceRecord: Sendable {
 }
 
 extension TraceRecord {
-    /// The phase that the subject enters; `nil` if the event changes none or ends the subject.
+    /// The phase that the subject enters with the event; `nil` if the event does not change the phase, or ends the subject.
     var phase: TaskEvent.Phase? {
         switch change {
         case .began(let phase), .entered(let phase): phase
@@ -69,10 +69,10 @@ extension TraceRecord {
         }
     }
 
-    /// Whether the subject itself reports it, or its creator; others may report theirs after its end.
+    /// Whether the event was reported by the subject itself or by its creator. Other tasks may report their events after the subject has ended.
     var isOfItself: Bool { change != .noted }
 
-    /// Whether it is shown as a moment of its subject: a note, or an error that does not end it, such as of an attempt.
+    /// Whether the event is shown as a mark of its subject: a note, or an error that does not end the subject, such as that of an attempt.
     var isMark: Bool {
         switch change {
         case .noted: true
@@ -81,9 +81,9 @@ extension TraceRecord {
         }
     }
 
-    /// Whether it happens in the task that runs the work of the subject.
+    /// Whether the event was reported by the task that runs the work of the subject.
     var isInWorkingTask: Bool { change == .entered(.running) && primitive.runsInOwnTask }
 
-    /// Whether it says that the work of a task threw an error, which may be handled, so that the task has completed.
+    /// Whether the event reports that the work of a task threw an error. The error may be handled, so that the task completes.
     var isErrorOfWork: Bool { kind == .workFailed || kind == .unhandledError }
 }

@@ -5,23 +5,23 @@ extension TraceRecorder {
     /// The format of a written trace.
     @nonexhaustive
     public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// A page of HTML that needs nothing else: no network, no other file, no script from elsewhere.
+        /// A self-contained HTML page, which loads no other file and no script from the network.
         case html
         /// JSON in Chrome's trace format, for <https://ui.perfetto.dev> and `chrome://tracing`.
         case perfetto
     }
 
-    /// Writes the recorded events to a file. Recording continues meanwhile.
+    /// Writes the recorded events to a file. Recording continues while the file is written.
     ///
-    /// The file appears when it is complete: it is written under another name in the same folder and renamed, so an existing file is replaced
-    /// in one step. A symbolic link is followed and kept. Anything except a regular file, such as `/dev/stdout`, is written to directly. A process
-    /// that is killed leaves a hidden file whose name begins with `.taskcontrol-`. The call blocks its thread, for about a second per million
-    /// events.
+    /// The file appears only when it is complete: it is written under another name in the same folder and then renamed, so that an existing file is
+    /// replaced in one step. If the path is a symbolic link, the file that it refers to is replaced. If the path is not a regular file, such as
+    /// `/dev/stdout`, it is written directly. If the process is killed meanwhile, a hidden file remains whose name begins with `.taskcontrol-`. The
+    /// call blocks its thread for about a second per million events.
     ///
     /// - Parameters:
-    ///   - format: A page for a browser, or JSON for Perfetto.
-    ///   - path: Relative to the working directory if it does not begin with `/`.
-    ///   - title: The heading of the page, or the name of the trace.
+    ///   - format: An HTML page for a browser, or JSON for Perfetto.
+    ///   - path: The path of the file. It is relative to the working directory if it does not begin with `/`.
+    ///   - title: The heading of the page, or the name of the trace in Perfetto.
     /// - Throws: ``TraceWriteError`` if the file cannot be written.
     /// - Complexity: O(*n* log *n*) in the number of events.
     public func write(_ format: Format, to path: String, title: String = "Trace") throws(TraceWriteError) {
@@ -45,13 +45,14 @@ extension TraceRecorder {
         }
     }
 
-    /// Returns the recorded events as text, such as for the response of a server.
+    /// Returns the recorded events as text, for example for the response of a server.
     ///
-    /// A million events take about 35 MB as a page, or 130 MB for Perfetto; ``write(_:to:title:)`` does not keep the whole text in memory.
+    /// A million events take about 35 MB as a page, or 130 MB for Perfetto. To write a file, use ``write(_:to:title:)``, which does not keep the
+    /// whole text in memory.
     ///
     /// - Parameters:
-    ///   - format: A page for a browser, or JSON for Perfetto.
-    ///   - title: The heading of the page, or the name of the trace.
+    ///   - format: An HTML page for a browser, or JSON for Perfetto.
+    ///   - title: The heading of the page, or the name of the trace in Perfetto.
     /// - Complexity: O(*n* log *n*) in the number of events.
     public func text(as format: Format, title: String = "Trace") -> String {
         model.text(as: format, title: title)
@@ -61,7 +62,7 @@ extension TraceRecorder {
 }
 
 extension TraceModel {
-    /// Writes the text in pieces.
+    /// Produces the text of the trace, and passes it to a closure in parts.
     func write<Failure: Error>(
         as format: TraceRecorder.Format,
         title: String,

@@ -1,7 +1,7 @@
 public import TaskControl
 internal import TaskControlSupport
 
-/// Records the events of all primitives, and writes them as a page for a browser or as a trace for Perfetto.
+/// An observer that records the diagnostic events of TaskControl, and writes them as an HTML page or as a trace for Perfetto.
 ///
 /// ```swift
 /// import TaskControl
@@ -14,27 +14,27 @@ internal import TaskControlSupport
 /// observation.end()
 /// ```
 ///
-/// The page is one file that loads nothing else: it has lanes for lifetimes, stores, queues, flights and semaphores, and in them a bar for
-/// each task or call, with the time it waited and the time it ran, its outcome, and its name, key, age and error. Write it before you end the
-/// observation: subjects that have not ended are drawn up to that moment.
+/// The page is a single file that loads no other. It has lanes for lifetimes, stores, queues, flights and semaphores, and in the lanes a bar for each
+/// task or call, with the time for which it waited and ran, its outcome, name, key, age and error. Write the page before you end the observation:
+/// tasks and calls that have not ended are then drawn up to the current time.
 ///
 /// ## Memory and time
-/// The latest ``capacity`` events are kept, about 280 bytes each in addition to their texts; texts longer than 512 bytes are clipped. The
-/// 100,000 events of the default take about 28 MB, allocated as events arrive. Older events are dropped, and both outputs show how many.
+/// The recorder keeps the latest ``capacity`` events. Each takes about 280 bytes in addition to its texts, which are shortened to 512 bytes. The
+/// default of 100,000 events takes about 28 MB, allocated as events arrive. Older events are dropped, and both formats show their number.
 ///
-/// Recording an event takes a lock and a copy, 0.1 to 0.2 µs: nothing is formatted or written to a file until you ask for it, and
-/// recording continues meanwhile.
+/// Recording an event takes 0.1 to 0.2 µs: it acquires a lock and copies the event. Formatting and writing happen only when you call
+/// ``write(_:to:title:)`` or ``text(as:title:)``, and recording continues meanwhile.
 ///
-/// A trace is not a log: for one line per event, see `TaskDiagnostics.Configuration.debugLogging`.
+/// To log one line per event instead, use `TaskDiagnostics.Configuration.debugLogging`.
 public final class TraceRecorder: TaskObserver {
     /// The maximum number of events that are kept.
     public let capacity: Int
 
     private let ring: Guarded<TraceRing>
 
-    /// Creates a recorder, for `TaskDiagnostics.observe(_:)`.
+    /// Creates a recorder. Pass it to `TaskDiagnostics.observe(_:)`.
     ///
-    /// - Parameter capacity: The number of latest events that are kept: 1 or more. A task has about four.
+    /// - Parameter capacity: The maximum number of events that are kept: 1 or more. A task has about four events.
     public init(capacity: Int = 100_000) {
         guard capacity >= 1 else {
             fatalError(
@@ -45,7 +45,7 @@ public final class TraceRecorder: TaskObserver {
         ring = Guarded(TraceRing(capacity: capacity))
     }
 
-    /// Records an event. Called by the library.
+    /// Records an event. Called by TaskControl.
     public func receive(_ event: TaskEvent) {
         // The record is made while holding the lock, so that it is moved into the ring and not copied. Records that fall out are released
         // without the lock.
@@ -53,12 +53,12 @@ public final class TraceRecorder: TaskObserver {
         withExtendedLifetime(gone) {}
     }
 
-    /// Removes all recorded events. Tasks that run at that time are treated as begun before the recording.
+    /// Removes all recorded events. Tasks that exist at this time are shown in later traces as begun before the recording.
     public func removeAll() {
         let gone = ring.withLock { $0.removeAll() }
         withExtendedLifetime(gone) {}
     }
 
-    /// The recorded events: one reference per chunk is copied while holding the lock.
+    /// The recorded events. Only one reference per chunk of events is copied while the lock is held.
     var events: TraceRing.Copy { ring.withLock { $0 }.latest }
 }

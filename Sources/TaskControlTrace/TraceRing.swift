@@ -1,10 +1,10 @@
-/// The latest events, in chunks; the oldest chunk is dropped as a whole. Pure.
+/// A buffer of the latest events, divided into chunks. When the buffer is full, the oldest chunk is dropped. A value without effects.
 ///
-/// A copy of the ring is one reference per chunk, and recording while a copy is written copies one chunk at a time, not all.
+/// Copying the buffer copies one reference per chunk. While a copy exists, recording copies only the chunk that it changes.
 struct TraceRing {
     typealias Chunk = [TraceRecord]
 
-    /// The latest events, and the number of events before them.
+    /// The latest events, and the number of older events that were dropped.
     struct Copy: Sendable {
         fileprivate(set) var chunks: [ArraySlice<TraceRecord>] = []
         fileprivate(set) var lost = 0
@@ -14,22 +14,24 @@ struct TraceRing {
 
     let capacity: Int
     private let chunkSize: Int
-    /// Large enough that `capacity` events are kept even if the newest chunk has only one.
+    /// The maximum number of chunks. It is large enough that `capacity` events are kept even if the newest chunk has only one event.
     private let chunkLimit: Int
     private var chunks: [Chunk] = []
     private var newest = 0
-    /// Of all time.
+    /// The number of events that were ever added.
     private(set) var count = 0
 
-    /// - Parameter capacity: 1 or more.
+    /// - Parameter capacity: The minimum number of the latest events that are kept: 1 or more.
     init(capacity: Int, chunkSize: Int = 256) {
         self.capacity = capacity
         self.chunkSize = min(chunkSize, capacity)
         chunkLimit = (capacity - 1 + self.chunkSize - 1) / self.chunkSize + 1
     }
 
-    /// - Returns: The chunk that was dropped, to be released by the caller.
-    /// - Complexity: O(1); memory is allocated once per chunk.
+    /// Adds an event, and drops the oldest chunk if the buffer is full.
+    ///
+    /// - Returns: The dropped chunk, so that the caller can release it without the lock; `nil` if no chunk was dropped.
+    /// - Complexity: O(1). Memory is allocated once per chunk.
     @inline(__always)
     mutating func append(_ event: consuming TraceRecord) -> Chunk? {
         count += 1
@@ -50,14 +52,16 @@ struct TraceRing {
         return chunk
     }
 
-    /// - Returns: All chunks, to be released by the caller.
+    /// Removes all events.
+    ///
+    /// - Returns: All chunks, so that the caller can release them without the lock.
     mutating func removeAll() -> [Chunk] {
         let all = chunks
         self = TraceRing(capacity: capacity, chunkSize: chunkSize)
         return all
     }
 
-    /// The latest `capacity` events, oldest first. Use it on a copy of the ring, without the lock: it takes O(*n*/256).
+    /// The latest `capacity` events, oldest first. Call it on a copy of the buffer, without the lock, because it takes O(*n*/256).
     var latest: Copy {
         var copy = Copy()
         var excess = chunks.reduce(0) { $0 + $1.count } - capacity

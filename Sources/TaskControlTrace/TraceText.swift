@@ -1,4 +1,4 @@
-/// Text that is passed on in pieces of about 64 KB, so that a million events do not become one string.
+/// Builds a text, and passes it to a closure in parts of about 64 KB, so that a million events do not become one string.
 struct TraceText<Failure: Error> {
     typealias Sink = (borrowing [UInt8]) throws(Failure) -> Void
 
@@ -11,7 +11,7 @@ struct TraceText<Failure: Error> {
         bytes.reserveCapacity(pieceSize * 2)
     }
 
-    /// To be called between items, each of which is small.
+    /// Passes the text on if a part is full. Call it after each small item.
     @inline(__always)
     mutating func handOnIfFull() throws(Failure) {
         if bytes.count >= pieceSize { try finish() }
@@ -45,7 +45,7 @@ struct TraceText<Failure: Error> {
         }
     }
 
-    /// Appends nanoseconds as microseconds with three decimals: the unit of traces, exactly.
+    /// Appends a duration in nanoseconds as microseconds with three decimals, the unit of Chrome's trace format.
     mutating func putMicroseconds(_ nanoseconds: Int64) {
         if nanoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
         put(abs(nanoseconds / 1000))
@@ -55,8 +55,8 @@ struct TraceText<Failure: Error> {
         for digit in [rest / 100, rest / 10 % 10, rest % 10] { bytes.append(UInt8(ascii: "0") + UInt8(digit)) }
     }
 
-    /// Appends a text as a string of JSON, which is harmless within a script of a page, too: `<` is escaped, and so are the separators that end a
-    /// line in JavaScript.
+    /// Appends a text as a JSON string that is also safe within a script element of a page: `<` is escaped, and so are the separators that end a line
+    /// in JavaScript.
     mutating func putQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text

@@ -1,10 +1,10 @@
 internal import TaskControlSupport
 
-/// The error of a trace that could not be written to its file. An existing file is unchanged.
+/// The error that is thrown if a trace cannot be written to its file. An existing file is unchanged.
 public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
-    /// The path that was given.
+    /// The path that was passed to the function that writes the trace.
     public let path: String
-    /// The `errno` of the call that failed.
+    /// The `errno` of the system call that failed.
     public let code: Int32
     private let step: String
     private let text: String
@@ -16,7 +16,7 @@ public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
         text = error.text
     }
 
-    /// A description of the failure, its cause, and what to do.
+    /// A text with the failure, its cause, and how to fix it.
     public var description: String {
         "The trace could not be \(step) at '\(path)': \(text) (errno \(code)). "
             + "Give a path in a folder that exists, may be written to, and has room."

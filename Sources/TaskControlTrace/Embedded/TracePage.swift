@@ -1,6 +1,6 @@
 // Made by scripts/embed-trace-page; not to be changed here.
 
-/// The page that a trace is written as.
+/// The HTML page of a trace: the constant text before the data of the trace, and the constant text after the data.
 enum TracePage {
     /// The parts that are written before the data of a trace, in this order.
     static let head: [StaticString] = [top, style, middle]
