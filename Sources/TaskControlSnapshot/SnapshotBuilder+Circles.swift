@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension SnapshotBuilder {
-    /// Finds the subjects of which each waits for the next, and the last for the first.
+    /// Returns the circles of subjects (tasks and calls) in which each waits for the next, and the last waits for the first: the deadlocks.
     func circles() -> [[Identity]] {
         var edges = Edges(self)
         for (id, subject) in ordered { edges.add(id, subject) }
@@ -13,9 +13,9 @@ extension SnapshotBuilder {
         private var graph = WaitGraph()
         private var nodes: [Identity: WaitGraph.Node] = [:]
         private var tasks: [TaskIdentity: WaitGraph.Node] = [:]
-        /// One of the calls that run there.
+        /// The node for each lane: it stands for any one of the subjects that run in the lane.
         private var lanes: [Lane: WaitGraph.Node] = [:]
-        /// The first of an owner's tasks, the first two, and so on.
+        /// For each owner, the nodes that stand for its first task, its first two tasks, and so on, up to all of its tasks.
         private var drained: [Identity: [WaitGraph.Node]] = [:]
 
         init(_ builder: SnapshotBuilder) {
@@ -81,7 +81,7 @@ extension SnapshotBuilder {
             return drained[owner]?[count - 1]
         }
 
-        /// Whether all holders of the lane are known. If not, an untracked holder could still release it, and there is no deadlock to report.
+        /// Returns whether all holders of the lane are known. If not, an untracked holder could still release it, and there is no deadlock to report.
         private func knowsAllHolders(of lane: Lane, _ subject: Subject) -> Bool {
             guard subject.primitive.traits.contains(.line), subject.delay == nil,
                 let owner = builder.books.owners[lane.owner],

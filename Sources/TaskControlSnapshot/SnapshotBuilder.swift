@@ -1,32 +1,33 @@
 internal import TaskControl
 
-/// Makes a snapshot of the tracker's subjects: which subject is within which, and which waits for which.
+/// Creates a ``TaskSnapshot`` from the tasks and calls (subjects) that a tracker knows: finds which subject runs within which, and which waits for
+/// which.
 struct SnapshotBuilder {
     typealias Identity = TaskEvent.Identity
     typealias TaskIdentity = TaskEvent.TaskIdentity
     typealias Subject = TrackerStateMachine.Subject
     typealias Owner = TrackerStateMachine.Owner
 
-    /// The most subjects that are listed if a subject waits for many.
+    /// The maximum number of subjects that an entry lists as those for which it waits.
     private static let mostListed = 8
 
     let books: TrackerStateMachine
     private let time: Duration
     /// All subjects, in the order in which they began.
     let ordered: [(id: Identity, subject: Subject)]
-    /// The subjects that wait or run in a task, in the order in which they began: the last is the innermost.
+    /// The subjects that wait or run in each task, in the order in which they began: the last one is the innermost.
     private var actors: [TaskIdentity: [Identity]] = [:]
-    /// The subjects that have no owner and began in the task of another.
+    /// For each subject, the calls without an owner that began in its task.
     private var calls: [Identity: [Identity]] = [:]
-    /// The subjects that a task waits for, according to its innermost subject.
+    /// For each subject, the subjects for which its task waits. They are assigned to the innermost subject of the task.
     private var awaited: [Identity: [Identity]] = [:]
     /// The running subjects of each lane.
     var running: [Lane: [Identity]] = [:]
     private var inner: Set<Identity> = []
-    /// The tasks of owners that are being drained.
+    /// The tasks of each owner for which a caller waits with `drain()`.
     var drained: [Identity: [Identity]] = [:]
 
-    /// A group of tasks that may have to wait for each other: tasks of other keys do not block them.
+    /// The tasks of an owner that have the same key: only these may have to wait for each other.
     struct Lane: Hashable {
         let owner: Identity
         let key: String?
@@ -63,7 +64,7 @@ struct SnapshotBuilder {
         }
     }
 
-    /// The tasks that continue when the subject does.
+    /// Returns the tasks that wait until a subject ends or continues.
     private func waiters(of subject: Subject) -> [TaskIdentity] {
         if subject.primitive.isAwaited { return Array(subject.callers.keys) }
         // A subject that waits in a task that is not its own.
@@ -107,7 +108,7 @@ struct SnapshotBuilder {
         )
     }
 
-    /// Not negative: events of other threads may come after the time was taken.
+    /// Returns the time since a beginning. Never negative, although events of other threads may be later than the time of the snapshot.
     private func age(since begin: Duration) -> Duration { max(.zero, time - begin) }
 
     private func order(_ id: Identity) -> UInt64 { books.subjects[id]?.order ?? .max }
@@ -134,7 +135,7 @@ struct SnapshotBuilder {
         )
     }
 
-    /// The subjects that run before it, hold what it needs, or must end first.
+    /// Returns the subjects for which a subject waits: they run before it, hold a permit or a turn that it needs, or must end first.
     private func holders(of subject: Subject) -> ArraySlice<Identity> {
         if subject.isDrain, let owner = subject.owner { return drained(by: subject, of: owner) }
         guard subject.phase == .waiting, subject.hasToWait, subject.delay == nil,
@@ -146,7 +147,8 @@ struct SnapshotBuilder {
             ? running.prefix { order($0) < subject.order } : running[...]
     }
 
-    /// Queues drain the tasks that are there at the call, the other owners drain all tasks.
+    /// Returns the tasks for which a call of `drain()` waits. A queue drains the tasks that exist at the time of the call; other owners drain all
+    /// tasks.
     func drained(by drain: Subject, of owner: Identity) -> ArraySlice<Identity> {
         let all = drained[owner] ?? []
         return drain.primitive.traits.contains(.drainsEarlier) ? all.prefix { order($0) < drain.order } : all[...]
@@ -169,17 +171,17 @@ extension TrackerStateMachine {
 }
 
 extension TrackerStateMachine.Subject {
-    /// Whether it is a wait within a task, that nothing happens in.
+    /// Whether the subject only waits within a task, so that no other subject can run within it.
     fileprivate var isWaitingWithin: Bool { phase == .waiting && (primitive.isCall || isDrain) }
 }
 
 extension TaskEvent.Primitive {
-    /// Whether a subject happens in the task that begins it, at least at first.
+    /// Whether a subject of the primitive runs in the task that begins it, at least at first.
     var isCall: Bool { traits.contains(.call) }
 
-    /// Whether a subject runs in a task of its own while the task that begins it waits.
+    /// Whether a subject of the primitive runs in a separate task while the task that began it waits.
     var isAwaited: Bool { traits.contains(.awaited) }
 
-    /// Whether a subject is a task that can be cancelled by itself.
+    /// Whether a subject of the primitive is a task that can be cancelled separately.
     fileprivate var isTask: Bool { !isCall || isAwaited && !traits.contains(.limited) }
 }

@@ -1,8 +1,8 @@
 public import TaskControl
 
 extension TaskSnapshot {
-    /// Returns the part of the snapshot about the given tasks and calls: their entries, the entries for which they wait directly or indirectly, and the
-    /// warnings about all of these.
+    /// Returns the part of the snapshot that concerns the given tasks and calls: their entries, the entries for which they wait directly or
+    /// indirectly, and the warnings about all of these.
     ///
     /// - Complexity: O(*n*) in the number of entries and waits.
     public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
@@ -24,7 +24,7 @@ extension TaskSnapshot {
 }
 
 extension TaskSnapshot.Entry {
-    /// Collects the subjects that an entry and its calls wait for.
+    /// Adds to a dictionary the tasks and calls for which an entry and its nested calls wait.
     fileprivate func collectWaits(_ waits: inout [TaskEvent.Identity: [TaskEvent.Identity]]) {
         waits[id] = waitsFor + calls.map(\.id)
         for call in calls { call.collectWaits(&waits) }

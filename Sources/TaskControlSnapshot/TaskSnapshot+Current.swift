@@ -4,7 +4,7 @@ internal import TaskControlSupport
 extension TaskSnapshot {
     private static let tracker = Guarded<TaskTracker?>(nil)
 
-    /// Starts to track the tasks of this process, for ``current()``. Later calls have no effect.
+    /// Starts to track the tasks of this process, which ``current()`` needs. Later calls have no effect.
     ///
     /// ```swift
     /// TaskSnapshot.startTracking()       // when the program begins
@@ -12,8 +12,7 @@ extension TaskSnapshot {
     /// print(TaskSnapshot.current())
     /// ```
     ///
-    /// Configure the clock and the redaction of diagnostics before this call: texts of earlier events are kept as they were
-    /// received.
+    /// Configure the clock and the redaction of diagnostics before this call: the tracker keeps the texts of events as it received them.
     public static func startTracking() {
         let fresh = TaskTracker()
         let isFirst = tracker.withLock { tracker in
@@ -24,9 +23,11 @@ extension TaskSnapshot {
         if isFirst { TaskDiagnostics.install(fresh) }
     }
 
-    /// Returns a snapshot of the owners and tasks that currently exist, of what each waits for, and of the problems.
+    /// Returns a snapshot of the owners, tasks and calls that currently exist in this process, with the tasks for which each waits, and probable
+    /// problems such as deadlocks.
     ///
-    /// Tracking must have been started with ``startTracking()``. Otherwise the snapshot is empty, and ``isTracking`` is `false`.
+    /// Call ``startTracking()`` first: tasks that began earlier are not included. Without tracking, the snapshot is empty, and ``isTracking`` is
+    /// `false`.
     ///
     /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls.
     public static func current() -> TaskSnapshot { tracker.withLock { $0 }?.snapshot() ?? .untracked }

@@ -2,7 +2,7 @@ internal import TaskControl
 internal import TaskControlSupport
 
 extension TaskSnapshot: CustomStringConvertible {
-    /// A tree with one line per owner, task and call. Warnings come first.
+    /// The snapshot as a text: a tree with one line per owner, task and call. Warnings come first.
     ///
     /// ```
     /// 2 owners, 3 tasks and calls
@@ -70,7 +70,9 @@ extension TaskSnapshot.Owner {
 }
 
 extension TaskSnapshot.Entry {
-    /// - Parameter owner: The primitive that the line above names already.
+    /// Returns the line of an entry.
+    ///
+    /// - Parameter owner: The primitive of the owner, which the line above already names; `nil` if there is none.
     fileprivate func line(within owner: TaskEvent.Primitive?) -> String {
         var words = "\(id)"
         if primitive != owner { words += " \(primitive)" }
@@ -89,7 +91,7 @@ extension TaskSnapshot.Entry {
 }
 
 extension TaskSnapshot.Circuit: CustomStringConvertible {
-    /// The state and its duration, such as "open for 2.000 s".
+    /// The state of the circuit breaker and the time since it began, such as "open for 2.000 s".
     public var description: String {
         switch self {
         case .open(let age): "open for \(age.inSeconds)"
@@ -111,7 +113,7 @@ extension TaskSnapshot.Warning: CustomStringConvertible {
 }
 
 extension Duration {
-    /// Seconds with three digits.
+    /// The duration in seconds with three decimals.
     fileprivate var inSeconds: String {
         let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
         let digits = String(milliseconds % 1_000)

@@ -1,7 +1,7 @@
 public import TaskControl
 internal import TaskControlSupport
 
-/// An observer that tracks the owners, tasks and calls that currently exist, to show them at any time.
+/// An observer that tracks the owners, tasks and calls of TaskControl that currently exist, and creates snapshots of them at any time.
 ///
 /// ```swift
 /// let tracker = TaskTracker()
@@ -11,28 +11,28 @@ internal import TaskControlSupport
 /// observation.end()
 /// ```
 ///
-/// Tasks, owners and calls that began before the tracker was added are not known to it. Its memory is bounded: it knows 65,536 tasks and calls at
-/// once, and counts those that begin while there are that many. To track a whole program, call ``TaskSnapshot/startTracking()``.
+/// The tracker does not know tasks, owners and calls that began before it was added as an observer. Its memory is bounded: it tracks at most 65,536
+/// tasks and calls at a time, and only counts further ones. To track a whole program, call ``TaskSnapshot/startTracking()``.
 public final class TaskTracker: TaskObserver {
     private let state = Guarded(TrackerStateMachine(limit: TaskTracker.limit))
 
     static var limit: Int { 65_536 }
 
-    /// Creates a tracker, which must be added as an observer.
+    /// Creates a tracker. Pass it to `TaskDiagnostics.observe(_:)`.
     public init() {}
 
-    /// Records an event. Called by the library.
+    /// Updates the tracked tasks for an event. Called by TaskControl.
     public func receive(_ event: TaskEvent) {
         state.withLock { $0.receive(event) }
     }
 
-    /// Returns a snapshot of the owners and tasks that currently exist, and that began while this tracker observed.
+    /// Returns a snapshot of the owners, tasks and calls that currently exist and that began after this tracker was added.
     ///
-    /// This function may be called from anywhere, also from an observer that was added later than the tracker. Events of other threads at the same
-    /// moment are included or not, each as a whole.
+    /// This function may be called from any context, even from an observer that was added after the tracker. An event that another thread reports at
+    /// the same time is either included as a whole or not included.
     ///
-    /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls. The lock is held in O(1); the next event then copies the tables, in
-    ///   O(*n*).
+    /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls. The lock is held for O(1); the next event then copies the tracked data,
+    ///   in O(*n*).
     public func snapshot() -> TaskSnapshot {
         state.withLock { $0 }.snapshot(at: TaskDiagnostics.eventTime ?? .zero)
     }

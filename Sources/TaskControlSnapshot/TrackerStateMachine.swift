@@ -1,9 +1,11 @@
 internal import TaskControl
 
-/// The subjects and owners that live, from the events about them: each begins a subject, changes it, or ends it.
+/// The owners, and the tasks and calls (subjects), that currently exist according to the received events. Each event begins, changes or ends a
+/// subject, or concerns an owner. A pure state machine.
 ///
-/// Of one subject, the beginning comes first. An event about an unknown subject is late, or from before the observation, and changes nothing.
-/// Events of different tasks may come in another order than that of the decisions, which is in their sequence numbers.
+/// The event that begins a subject is received before its other events. An event about an unknown subject is late, or the subject began before the
+/// observation: the event changes nothing. Events of different tasks may be received in another order than that in which they happened, which their
+/// sequence numbers show.
 struct TrackerStateMachine {
     typealias Identity = TaskEvent.Identity
     typealias TaskIdentity = TaskEvent.TaskIdentity
@@ -13,17 +15,17 @@ struct TrackerStateMachine {
         let name: String?
         let since: Duration
         let order: UInt64
-        /// Whether its end will be reported.
+        /// Whether the creation of the owner was received, so that its deallocation will be received as well.
         var wasCreated = false
         var isClosed = false
         var isDeallocated = false
         var permitsOut = 0
-        /// The number of permits, if an event had it.
+        /// The number of permits; `nil` if no event has contained it.
         var capacity: Int?
         var subjects: Set<Identity> = []
-        /// A breaker that does not admit all calls.
+        /// The state of a circuit breaker that does not admit all calls; otherwise `nil`.
         var circuit: Circuit?
-        /// The number of the last event about the circuit.
+        /// The sequence number of the last event about the circuit breaker.
         var circuitOrder: UInt64 = 0
         var refusedCount = 0
         var lastRefusal: Duration?
@@ -38,7 +40,7 @@ struct TrackerStateMachine {
         let primitive: TaskEvent.Primitive
         let order: UInt64
         let since: Duration
-        /// The task that it began in.
+        /// The task in which the subject began.
         let begunIn: TaskIdentity?
         var owner: Identity?
         var name: String?
@@ -47,21 +49,21 @@ struct TrackerStateMachine {
         var attempt: Int?
         var phase: TaskEvent.Phase
         var phaseSince: Duration
-        /// The number of the event that it entered its phase with.
+        /// The sequence number of the event with which the subject entered its phase.
         var phaseOrder: UInt64
         var delay: Duration?
         var cancelledAt: Duration?
-        /// The cause of the cancellation, in words.
+        /// The cause of the cancellation as a text.
         var cause: String?
         var isDropped = false
         var isDrain = false
-        /// Whether it waits for others, and not only for a thread.
+        /// Whether the subject waits for other subjects, and not only for a thread.
         var hasToWait = false
-        /// The number of permits.
+        /// The number of permits that the subject holds or waits for.
         var count = 1
-        /// The task that it waits or runs in; `nil`: not known yet.
+        /// The task in which the subject waits or runs; `nil` if it is not known yet.
         var actsIn: TaskIdentity?
-        /// The tasks that wait for its end, and how often each.
+        /// The tasks that wait for the end of the subject, with the number of their waits.
         var callers: [TaskIdentity: Int] = [:]
     }
 
@@ -129,7 +131,7 @@ struct TrackerStateMachine {
         owners[owner]?.lastRefusal = last.map { max($0, event.time) } ?? event.time
     }
 
-    /// Calls of different tasks report changes of a circuit: the last decision counts.
+    /// Sets the state of a circuit breaker. Calls in different tasks report changes of the state: the change with the highest sequence number counts.
     private mutating func setCircuit(_ circuit: Circuit?, of owner: Identity, _ event: TaskEvent) {
         enter(owner, event)
         guard let order = owners[owner]?.circuitOrder, event.sequence >= order else { return }
@@ -137,7 +139,7 @@ struct TrackerStateMachine {
         owners[owner]?.circuit = circuit
     }
 
-    /// Owners whose deallocation is not reported are removed with their last subject.
+    /// Removes an owner that has no subjects, if it was deallocated, or if its deallocation will not be received.
     private mutating func leaveIfOver(_ id: Identity) {
         guard let owner = owners[id], owner.subjects.isEmpty else { return }
         if owner.isDeallocated || !owner.wasCreated && owner.permitsOut == 0 { owners[id] = nil }

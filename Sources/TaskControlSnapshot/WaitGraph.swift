@@ -1,10 +1,10 @@
-/// The graph of waits, which finds the nodes that will never continue.
+/// A graph of waits between tasks and subjects, which finds the nodes that will never continue (deadlocks).
 ///
-/// Tasks wait for subjects, subjects for the tasks that they run in, or for one or all of others. A node that waits for nothing is free; a node
-/// that waits for one of several is free when one of them is; a node that waits for all is free when all are. The remaining nodes are stuck: in a
-/// circle, or behind one.
+/// A task waits for subjects. A subject waits for the task in which it runs, or for one or all of several other subjects. A node that waits for
+/// nothing is free. A node that waits for one of several nodes is free if one of them is free; a node that waits for all of them is free if all are
+/// free. The remaining nodes never continue: they are in a circle, or wait for a node in a circle.
 ///
-/// - Complexity: O(nodes + edges).
+/// - Complexity: O(*n*) in the number of nodes and edges.
 struct WaitGraph {
     typealias Node = Int
 
@@ -12,7 +12,9 @@ struct WaitGraph {
     private var needsAll: [Bool] = []
     private var isFree: [Bool] = []
 
-    /// - Parameter needsAll: Whether the node waits for all of its targets, or for one of them.
+    /// Adds a node.
+    ///
+    /// - Parameter needsAll: Whether the node waits for all of its targets; otherwise it waits for one of them.
     mutating func addNode(needsAll: Bool = true) -> Node {
         targets.append([])
         self.needsAll.append(needsAll)
@@ -22,10 +24,10 @@ struct WaitGraph {
 
     mutating func addEdge(from node: Node, to target: Node) { targets[node].append(target) }
 
-    /// A node outside the graph may free it.
+    /// Marks a node as free, because something outside the graph may let it continue.
     mutating func free(_ node: Node) { isFree[node] = true }
 
-    /// The circles among those that are stuck, each once, in the order in which each waits for the next.
+    /// Returns the circles among the nodes that never continue. Each circle is returned once, in the order in which each node waits for the next.
     func circles() -> [[Node]] {
         let isFree = everybodyFree()
         // From any stuck node to a stuck node that it waits for, and so on, until a node comes again.
