@@ -3,32 +3,32 @@ public import Logging
 public import TaskControl
 internal import TaskControlSupport
 
-/// Logs the events of all primitives through swift-log.
+/// An observer that logs the diagnostic events of TaskControl with swift-log.
 ///
 /// ```swift
 /// LoggingSystem.bootstrap(myBackend)
 /// TaskDiagnostics.install(LogObserver(logger: Logger(label: "orders.tasks")))
 /// ```
 ///
-/// The message is the name of the event, and its fields are the metadata. The level is `debug`, or `warning` for a probable mistake in the
-/// program: see `TaskEvent.severity`. The default level of swift-log is `info`, so only mistakes are logged; set the level of the logger to
-/// `debug` to see all events.
+/// The log message is the name of the event, and the metadata contains the fields of the event. The level is `debug`, or `warning` if the event
+/// reports a probable mistake in the program: see `TaskEvent.severity`. The default level of swift-log is `info`, so that only mistakes are logged.
+/// Set the logger's level to `debug` to log all events.
 ///
-/// Mistakes are also written to the system's log, unless you turn that off: `TaskDiagnostics.configure(.init(reportsMistakes: false))`.
+/// TaskControl also writes mistakes to the system's log. To turn this off, call `TaskDiagnostics.configure(.init(reportsMistakes: false))`.
 ///
-/// A log handler that starts tasks of this library must not log the events of these tasks, since each log entry would cause further events:
-/// see `TaskObserver.receive(_:)`.
+/// If a log handler itself starts tasks with this library, it must not log the events of these tasks, since each log entry would cause further
+/// events: see `TaskObserver.receive(_:)`.
 public struct LogObserver: TaskObserver {
     private let logger: Logger
 
-    /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
+    /// Creates an observer. Pass it to `TaskDiagnostics.observe(_:)` or `TaskDiagnostics.install(_:)`.
     ///
-    /// - Parameter logger: The logger. Its level decides which events are logged.
+    /// - Parameter logger: The logger that receives the events. Its level decides which events are logged.
     public init(logger: Logger) {
         self.logger = logger
     }
 
-    /// Logs an event. Called by the library.
+    /// Logs an event. Called by TaskControl.
     public func receive(_ event: TaskEvent) {
         logger.log(
             level: event.severity == .warning ? .warning : .debug,

@@ -1,7 +1,7 @@
 #if Metrics
 internal import TaskControlSupport
 
-/// Metrics of one kind: each is created when it is first needed, and kept.
+/// The instruments of one type, such as counters, by the names of their metrics. Each is created when it is first needed, and kept.
 struct Instruments<Instrument: Sendable>: Sendable {
     private let made = Guarded<[MetricName: Instrument]>([:])
     private let make: @Sendable (String, [(String, String)]) -> Instrument

@@ -3,33 +3,33 @@ public import CoreMetrics
 public import TaskControl
 internal import TaskControlSupport
 
-/// Measures the events of all primitives through swift-metrics.
+/// An observer that derives metrics from the diagnostic events of TaskControl and reports them with swift-metrics.
 ///
 /// ```swift
 /// MetricsSystem.bootstrap(myBackend)
 /// TaskDiagnostics.install(MetricsObserver())
 /// ```
 ///
-/// The observer measures how many tasks and calls exist and how many of them wait, how long they wait and run, how they end, joined flights, retries,
-/// HTTP responses, and mistakes: `Documentation/Events.md` has a table of all names and dimensions. No dimension is a key, the name of a task
-/// or a request, so the number of time series is bounded.
+/// The observer measures the number of tasks and calls that exist and that wait, how long they wait and run, how they end, joined flights, retries,
+/// HTTP responses, and mistakes: `Documentation/Events.md` has a table of all names and dimensions. No dimension contains a key, the name of a task
+/// or a request, so that the number of time series is bounded.
 ///
-/// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated after its observation, the meters are
-/// lowered by the tasks and calls that have not ended.
+/// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated after its observation has ended, it
+/// lowers the meters by the number of tasks and calls that have not ended.
 ///
-/// - Complexity: O(1) per event, and memory only for the tasks and calls that have not ended.
+/// - Complexity: O(1) per event. Memory is needed only for the tasks and calls that have not ended.
 public final class MetricsObserver: TaskObserver {
     private let state: Guarded<MetricsStateMachine>
     private let counters: Instruments<Counter>
     private let meters: Instruments<Meter>
     private let timers: Instruments<Timer>
 
-    /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
+    /// Creates an observer. Pass it to `TaskDiagnostics.observe(_:)` or `TaskDiagnostics.install(_:)`.
     ///
     /// - Parameters:
-    ///   - factory: Creates the metrics. By default the current factory of `MetricsSystem`: bootstrap the system first.
-    ///   - includesOwnerNames: Whether the dimension `owner` distinguishes owners by their names, of which there should be few. An `AsyncTask` has no
-    ///     owner name, since it is bound to its owner after it has begun.
+    ///   - factory: The factory that creates the metrics. By default the current factory of `MetricsSystem`: call `MetricsSystem.bootstrap` first.
+    ///   - includesOwnerNames: Whether the metrics have a dimension `owner` with the name of the owner. Use it only if the number of different names
+    ///     is small. An `AsyncTask` has no owner name here, since it is bound to its owner after it has begun.
     public init(factory: any MetricsFactory = MetricsSystem.factory, includesOwnerNames: Bool = false) {
         state = Guarded(MetricsStateMachine(hasOwnerNames: includesOwnerNames))
         counters = Instruments { Counter(label: $0, dimensions: $1, factory: factory) }
@@ -41,16 +41,16 @@ public final class MetricsObserver: TaskObserver {
         carryOut(state.withLock { $0.clear() })
     }
 
-    /// Measures an event. Called by the library.
+    /// Updates the metrics for an event. Called by TaskControl.
     public func receive(_ event: TaskEvent) {
         carryOut(state.withLock { $0.receive(event) })
     }
 
-    /// The number of subjects in flight, as far as the observer knows.
+    /// The number of tasks and calls that have begun and not ended, according to the observer.
     var count: Int { state.withLock { $0.count } }
 
-    /// Called without holding the lock, so perhaps in another order than the machine decided: meters are raised and lowered and never set,
-    /// since the last of two values could be the older one.
+    /// Applies measurements to the metrics. The lock is not held, so that calls may be executed in another order than that of the state machine's
+    /// answers. For this reason meters are only raised and lowered, and never set: the last of two values could be the older one.
     private func carryOut(_ measurements: [Measurement]) {
         for measurement in measurements {
             switch measurement {

@@ -2,7 +2,8 @@
 internal import TaskControl
 internal import TaskControlSupport
 
-/// Turns events into measurements, and keeps the data of each subject that its next event needs: its phase, and the beginning of the phase.
+/// Converts events to measurements. For each subject (a task or a call that has not ended), it stores the current phase and the time at which the
+/// phase began. A pure state machine.
 ///
 ///              begins              .running               .waiting
 ///     (nothing) ───► waiting ─────────────────► running ─────────────────► waiting …
@@ -10,8 +11,8 @@ internal import TaskControlSupport
 ///                       └─────────► (nothing) ◄─────┘
 ///                            ends
 ///
-/// A subject that raises a meter is in the table, and lowers the meter when it is removed. So an event that is delivered after the end of its
-/// subject, or whose subject began before the observer was added, changes no meter.
+/// A subject that has raised a meter is stored, and lowers the meter when it is removed. An event changes no meter if it is delivered after the end
+/// of its subject, or if the subject began before the observer was added.
 struct MetricsStateMachine {
     private struct Subject {
         let dimensions: [MetricName.Dimension]
@@ -26,7 +27,7 @@ struct MetricsStateMachine {
         self.hasOwnerNames = hasOwnerNames
     }
 
-    /// The number of subjects in flight.
+    /// The number of subjects that have not ended.
     var count: Int { subjects.count }
 
     mutating func receive(_ event: TaskEvent) -> [Measurement] {
@@ -43,7 +44,7 @@ struct MetricsStateMachine {
 
     /// Removes all subjects.
     ///
-    /// - Returns: The measurements that lower the meters that they have raised.
+    /// - Returns: The measurements that lower all meters that the subjects have raised.
     mutating func clear() -> [Measurement] {
         defer { subjects = [:] }
         return subjects.values.flatMap { subject in
@@ -100,7 +101,7 @@ struct MetricsStateMachine {
         measurements.append(.count(MetricName(.ended, subject.dimensions + [outcome])))
     }
 
-    /// A phase has ended.
+    /// Adds the measurements for the end of a phase of a subject.
     private func leave(
         _ subject: Subject,
         _ event: TaskEvent,
@@ -116,7 +117,7 @@ struct MetricsStateMachine {
 
     // MARK: Events
 
-    /// The measurements that do not depend on the subject.
+    /// Returns the measurements that depend only on the event, and not on its subject.
     private func byItself(_ event: TaskEvent) -> [Measurement] {
         if event.severity == .warning {
             let kind = MetricName.Dimension(name: "kind", value: event.kind.rawValue)
@@ -133,7 +134,8 @@ struct MetricsStateMachine {
         return []
     }
 
-    /// Never a key, the name of a task or a request: their number is not bounded.
+    /// Returns the dimensions of the metrics for an event. They never contain a key, the name of a task or a request, since the number of their
+    /// values is not bounded.
     private func dimensions(_ event: TaskEvent, _ activity: String) -> [MetricName.Dimension] {
         let primitive = MetricName.Dimension(name: "primitive", value: activity)
         // The same names for all metrics: some systems require it.

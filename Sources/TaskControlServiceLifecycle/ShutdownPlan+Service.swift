@@ -2,12 +2,12 @@
 public import ServiceLifecycle
 public import TaskControlSupervision
 
-/// A shutdown plan is a service, which performs its steps when its service group shuts down.
+/// Makes a shutdown plan a service of swift-service-lifecycle: it performs its steps when its service group shuts down.
 extension ShutdownPlan: @retroactive Service {
-    /// Waits for the graceful shutdown of the service group, then performs the steps of the plan. Called by the service group.
+    /// Waits for the graceful shutdown of the service group, and then performs the steps of the plan. Called by the service group.
     ///
     /// ## Cancellation
-    /// A cancelled caller performs the remaining steps without grace.
+    /// If the caller is cancelled, the remaining steps are performed without grace periods.
     ///
     /// - Throws: `ShutdownError` with the errors of all steps that have failed; `CancellationError` if the caller is cancelled before the graceful shutdown
     ///   and no step fails.

@@ -2,15 +2,17 @@
 public import ServiceLifecycle
 public import TaskControlSupervision
 
-/// A supervisor is a service, which stops its children in reverse order, each with its grace, when its service group shuts down.
+/// Makes a supervisor a service of swift-service-lifecycle: when its service group shuts down, it stops its children in reverse order, each with its
+/// grace period.
 extension Supervisor: @retroactive Service {
-    /// Runs the children until all have completed, until the graceful shutdown of the service group has stopped them, or until one of them fails
-    /// permanently.
+    /// Runs the children until all of them have completed, until the graceful shutdown of the service group has stopped them, or until one of them
+    /// fails permanently. Called by the service group.
     ///
-    /// Outside of a service group, no graceful shutdown reaches the supervisor.
+    /// Outside of a service group, the supervisor does not receive a graceful shutdown.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops the children in reverse order, without grace, and waits for them to end, also during a graceful shutdown.
+    /// If the caller is cancelled, even during a graceful shutdown, the children are stopped in reverse order without grace periods, and this
+    /// function waits for them to end.
     ///
     /// - Throws: `SupervisionError` if a child fails permanently; `CancellationError` if the caller is cancelled.
     public func run() async throws {

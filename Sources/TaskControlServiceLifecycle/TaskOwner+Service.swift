@@ -3,7 +3,7 @@ public import ServiceLifecycle
 public import TaskControl
 
 extension TaskOwner {
-    /// Returns a service that shuts down this owner when its service group does.
+    /// Returns a service for swift-service-lifecycle that shuts down this owner of tasks when its service group shuts down.
     ///
     /// ```swift
     /// let group = ServiceGroup(
@@ -14,16 +14,17 @@ extension TaskOwner {
     /// ```
     ///
     /// - Parameters:
-    ///   - grace: The time from the beginning of the graceful shutdown after which the tasks of the owner are cancelled. If zero or negative, they are
-    ///     cancelled at once.
-    ///   - clock: Measures `grace`.
+    ///   - grace: The time, from the beginning of the graceful shutdown, after which the owner's tasks are cancelled. If it is zero or negative, they
+    ///     are cancelled at once.
+    ///   - clock: The clock that measures `grace`.
     /// - Returns: The service, which retains the owner.
     public func service(grace: Duration, clock: any Clock<Duration> = ContinuousClock()) -> TaskOwnerService {
         TaskOwnerService(owner: self, grace: grace, clock: clock)
     }
 }
 
-/// A service that shuts down an owner of tasks when its service group does: see ``TaskControl/TaskOwner/service(grace:clock:)``.
+/// A service for swift-service-lifecycle that shuts down an owner of tasks when its service group shuts down. Created with
+/// ``TaskControl/TaskOwner/service(grace:clock:)``.
 ///
 /// The service runs until the graceful shutdown of its group, even if the owner has no tasks or is closed.
 public struct TaskOwnerService: Service {
@@ -31,12 +32,13 @@ public struct TaskOwnerService: Service {
     fileprivate let grace: Duration
     fileprivate let clock: any Clock<Duration>
 
-    /// Waits for the graceful shutdown of the service group, then shuts down the owner with the grace of the service. Called by the service group.
+    /// Waits for the graceful shutdown of the service group, and then shuts down the owner with the grace period of the service. Called by the
+    /// service group.
     ///
-    /// When this function returns or throws, the owner has no tasks and accepts none.
+    /// When this function returns or throws, the owner has no tasks and accepts no more tasks.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the tasks of the owner at once. If the graceful shutdown has begun, its grace ends early.
+    /// If the caller is cancelled, the owner's tasks are cancelled at once. If the graceful shutdown has begun, its grace period ends early.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled before the graceful shutdown, and no other error.
     public func run() async throws {
@@ -51,7 +53,7 @@ public struct TaskOwnerService: Service {
 }
 
 extension TaskOwnerService: CustomStringConvertible {
-    /// The type of the owner, and its name if there is one. A service group shows it in its log.
+    /// The type of the owner, and its name if it has one. A service group shows this text in its log.
     public var description: String {
         let type = "\(type(of: owner))"
         return owner.name.map { "\(type) \"\($0)\"" } ?? type

@@ -3,41 +3,42 @@ public import TaskControl
 internal import TaskControlSupport
 public import Tracing
 
-/// Creates a span of swift-distributed-tracing for each task and call: a flight, a task of a queue, a retry, an HTTP attempt.
+/// An observer that creates a span of swift-distributed-tracing for each task and each call of TaskControl, such as a flight, a task of a queue, a
+/// retry, or an HTTP attempt.
 ///
 /// ```swift
 /// InstrumentationSystem.bootstrap(myTracer)
 /// TaskDiagnostics.install(TracingObserver())
 /// ```
 ///
-/// A span begins and ends with its subject, the task or call, and is named after the primitive. Its parent is the `ServiceContext.current` of
-/// the code that began the subject. Events between the beginning and the end are events of the span, and the fields of all events are attributes
-/// such as `taskControl.key`, after redaction. `taskControl.outcome` is the `TaskEvent.Outcome` of the end. The status is `error` if the subject
-/// failed or exceeded its time limit, and was not cancelled.
+/// A span begins and ends with its subject: the task or the call. Its name is that of the primitive, such as `FIFOQueue`. Its parent is the
+/// `ServiceContext.current` of the code that began the subject. Events between the beginning and the end are added to the span as span events, and
+/// the fields of all events as attributes such as `taskControl.key`, after redaction. The attribute `taskControl.outcome` is the `TaskEvent.Outcome`
+/// of the end. The status of the span is `error` if the subject failed or exceeded its time limit, and was not cancelled.
 ///
-/// A caller that joins a flight has a span of its own, `SingleFlight.joined`, with a link to the span of the flight: it ends with the flight, or
-/// when the caller leaves. Its parent is the context of the caller. If the caller joined before the beginning of the flight was delivered, the
-/// parent is the context of the first caller, which delivers both events: see `TaskObserver.receive(_:)`.
+/// Each caller that joins a flight has a separate span, `SingleFlight.joined`, with a link to the span of the flight. It ends with the flight, or
+/// when the caller leaves. Its parent is the caller's context. If the caller joined before the beginning of the flight was delivered to the observer,
+/// the parent is the context of the first caller, whose task delivers both events: see `TaskObserver.receive(_:)`.
 ///
 /// ## The context of the work
-/// `ServiceContext.current`, like every task-local, reaches the work of flights, queues, tasks and retries as it was where they were started; in
-/// a flight, as its first caller had it. So a span that is created within the work has the same parent as the span that is created here: it is
-/// a sibling, not a child. An observer does not run the work, so nothing that it does can be a task-local of the work. To have the spans of the
-/// work below one span, open that span within the work, with `withSpan`.
+/// The work of flights, queues, tasks and retries inherits `ServiceContext.current`, like every task-local, from the code that started it; for a
+/// flight, from the first caller. A span that is created within the work therefore has the same parent as the span that this observer creates: the
+/// two are siblings. An observer does not run the work, and so cannot set a task-local for it. To group the spans of the work below one span, open
+/// that span within the work, with `withSpan`.
 ///
-/// Subjects that began before the observer was added have no span. When the observer is deallocated after its observation, it ends the
+/// Subjects that began before the observer was added have no span. When the observer is deallocated after its observation has ended, it ends the
 /// spans of the remaining subjects.
 ///
-/// - Complexity: O(1) per event, and memory only for the subjects that have not ended.
+/// - Complexity: O(1) per event. Memory is needed only for the subjects that have not ended.
 public final class TracingObserver: TaskObserver {
     private let state: Guarded<TracingStateMachine<any Tracing.Span>>
     private let tracer: (any Tracer)?
 
-    /// Creates an observer, for `TaskDiagnostics.observe(_:)`.
+    /// Creates an observer. Pass it to `TaskDiagnostics.observe(_:)` or `TaskDiagnostics.install(_:)`.
     ///
     /// - Parameters:
-    ///   - tracer: Creates the spans. `nil`: the tracer of `InstrumentationSystem` at the time when a span begins.
-    ///   - primitives: The primitives whose subjects have spans. `nil`: all.
+    ///   - tracer: The tracer that creates the spans; `nil` for the tracer of `InstrumentationSystem` at the time when a span begins.
+    ///   - primitives: The primitives, such as `.singleFlight`, whose tasks and calls have spans; `nil` for all.
     public init(
         tracer: (any Tracer)? = nil,
         primitives: Set<TaskEvent.Primitive>? = nil
@@ -50,7 +51,7 @@ public final class TracingObserver: TaskObserver {
         for span in state.withLock({ $0.clear() }) { span.end() }
     }
 
-    /// Begins a span, adds an event to it, or ends it. Called by the library.
+    /// Begins a span for an event, adds the event to its span, or ends the span. Called by TaskControl.
     public func receive(_ event: TaskEvent) {
         switch state.withLock({ $0.receive(event) }) {
         case .nothing:
@@ -78,7 +79,7 @@ public final class TracingObserver: TaskObserver {
     /// The number of spans that have not ended.
     var count: Int { state.withLock { $0.count } }
 
-    /// Creates a span whose parent is the context of the code that runs now.
+    /// Creates a span whose parent is the `ServiceContext.current` of the caller.
     private func makeSpan(_ name: String, _ event: TaskEvent) -> any Tracing.Span {
         let tracer = tracer ?? InstrumentationSystem.tracer
         let kind: SpanKind = event.primitive == .http ? .client : .internal
@@ -119,7 +120,7 @@ extension TaskEvent {
 }
 
 extension TaskEvent.Primitive {
-    /// Declared by TaskControlHTTP, which this target does not need.
+    /// The primitive of HTTP requests. It is declared again here, because this target does not depend on TaskControlHTTP.
     fileprivate static let http = Self(rawValue: "HTTP")
 }
 #endif

@@ -1,10 +1,11 @@
 #if Tracing
 internal import TaskControl
 
-/// The spans of the subjects, and the effects of events on them.
+/// The spans of the tasks and calls (subjects) that have not ended. Decides whether an event begins a span, is added to one, or ends one. A pure
+/// state machine.
 ///
-/// A caller that joins a flight has a span of its own, from when it joins until the flight ends or it leaves. Events of a subject that has no
-/// span, because it has ended or began before the observer was added, are ignored.
+/// A caller that joins a flight has a separate span, from the time at which it joins until the flight ends or the caller leaves. Events of a subject
+/// without a span are ignored: the subject has ended, or began before the observer was added.
 struct TracingStateMachine<Span> {
     private struct Subject {
         let span: Span
@@ -14,17 +15,17 @@ struct TracingStateMachine<Span> {
 
     enum Action {
         case nothing
-        /// Create a span, and pass it to ``begin(_:_:)``.
+        /// Create a span for the subject, and pass it to ``begin(_:_:)``.
         case begin(TaskEvent.Identity)
-        /// Create a span with a link to that of a flight, and pass it to ``join(_:_:_:)``.
+        /// Create a span for a caller that joins a flight, with a link to the flight's span, and pass it to ``join(_:_:_:)``.
         case join(TaskEvent.Identity, TaskEvent.TaskIdentity, flight: Span)
         case mark(Span)
-        /// A caller has left its flight.
+        /// End the span of a caller that has left its flight.
         case leave(Span)
         case end(Span, TaskEvent.Outcome, joiners: [Span], joinedCount: Int)
     }
 
-    /// `nil`: all.
+    /// The primitives whose subjects have spans; `nil` for all.
     private let primitives: Set<TaskEvent.Primitive>?
     private var subjects: [TaskEvent.Identity: Subject] = [:]
 
@@ -32,7 +33,7 @@ struct TracingStateMachine<Span> {
         self.primitives = primitives
     }
 
-    /// The number of spans: of subjects and of callers that have joined them.
+    /// The number of spans that have not ended: those of subjects, and those of callers that have joined flights.
     var count: Int { subjects.values.reduce(0) { $0 + 1 + $1.joiners.count } }
 
     mutating func receive(_ event: TaskEvent) -> Action {
@@ -59,14 +60,14 @@ struct TracingStateMachine<Span> {
         }
     }
 
-    /// Adds the span of a subject. Other events of the subject are delivered after the beginning has been received.
+    /// Adds the span of a subject. No other event of the subject is received before this call.
     mutating func begin(_ identity: TaskEvent.Identity, _ span: Span) {
         subjects[identity] = Subject(span: span)
     }
 
     /// Adds the span of a caller that has joined a flight.
     ///
-    /// - Returns: Whether the flight has not ended. If it has, the span must be ended.
+    /// - Returns: Whether the flight still exists. If it does not, the caller must end the span.
     mutating func join(_ identity: TaskEvent.Identity, _ task: TaskEvent.TaskIdentity, _ span: Span) -> Bool {
         guard subjects[identity] != nil else { return false }
         subjects[identity]?.joiners[task] = span
@@ -75,7 +76,7 @@ struct TracingStateMachine<Span> {
 
     /// Removes all subjects.
     ///
-    /// - Returns: Their spans.
+    /// - Returns: The spans of the removed subjects, which the caller must end.
     mutating func clear() -> [Span] {
         defer { subjects = [:] }
         return subjects.values.flatMap { [$0.span] + $0.joiners.values }
