@@ -109,8 +109,8 @@ public final class LeaderElection: Sendable {
     ///   - lifetime: The lifetime that owns the work.
     ///   - limit: The number of failures within a time after which the work fails permanently. By default unlimited, because an unreachable store
     ///     counts as a failure.
-    ///   - backoff: The delay before each new attempt, as for `AsyncLifetime.keepRunning`. If a custom backoff returns `nil` for an error, such as a
-    ///     ``StoreError`` with the reason ``StoreError/Reason/unauthorized``, the work fails permanently.
+    ///   - backoff: The delay before each new attempt. See `AsyncLifetime.keepRunning` for the default. If a custom backoff returns `nil` for an
+    ///     error, such as a ``StoreError`` with the reason ``StoreError/Reason/unauthorized``, the work fails permanently.
     ///   - grace: The time for which the operation may continue after it was asked to stop. Then it is cancelled.
     ///   - priority: The priority of the work's task; `nil` for the caller's priority.
     ///   - operation: Runs while this process is the leader, and receives the lease. It runs in the caller's isolation and with the caller's

@@ -1,7 +1,7 @@
 /// The faults that ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` injects: their kinds, times and targets. The seed alone
 /// decides them.
 ///
-/// Each fault draws the same number of random numbers, whatever its kind is, so that a change of one fault leaves the others as they are.
+/// Each fault draws the same number of random numbers, regardless of its kind, so that a change of one fault leaves the others as they are.
 struct FaultPlan {
     enum Action: Hashable {
         /// Separates the given nodes from all others.
