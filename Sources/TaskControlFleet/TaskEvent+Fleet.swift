@@ -1,13 +1,13 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// A call of ``withLease(_:in:timeToLive:holder:clock:body:)``.
+    /// The primitive in events of a call of ``withLease(_:in:timeToLive:holder:clock:body:)``.
     public static var withLease: Self { Self("withLease", [.call]) }
-    /// A ``FleetSemaphore``.
+    /// The primitive in events of a ``FleetSemaphore``.
     public static var fleetSemaphore: Self { Self("FleetSemaphore", [.call]) }
-    /// A ``LeaderElection``.
+    /// The primitive in events of a ``LeaderElection``.
     public static var leaderElection: Self { Self("LeaderElection", [.call]) }
-    /// A ``FleetFlight``.
+    /// The primitive in events of a ``FleetFlight``.
     public static var fleetFlight: Self { Self("FleetFlight", [.call]) }
 }
 

@@ -7,7 +7,7 @@ public struct EtcdCredentials: Sendable, CustomStringConvertible, CustomReflecta
     let user: String
     let password: String
 
-    /// Creates credentials.
+    /// Creates credentials from a user name and a password.
     ///
     /// - Parameters:
     ///   - user: The name of the user.

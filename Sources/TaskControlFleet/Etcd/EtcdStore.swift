@@ -151,7 +151,7 @@ public final class EtcdStore: CoordinationStore {
     }
     #endif
 
-    /// Grants a new lease.
+    /// Grants a new lease. When the lease expires or is revoked, etcd removes the entries that are attached to it.
     ///
     /// etcd measures leases in whole seconds: a fraction is rounded up. etcd also has a minimum duration, 2 seconds with the default election
     /// timeout. The returned lease has the duration that etcd has granted.

@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// An ``EtcdStore``.
+    /// The primitive in events of an ``EtcdStore``.
     public static var etcdStore: Self { Self("EtcdStore", []) }
 }
 

@@ -61,7 +61,7 @@ public final class MemoryStore: CoordinationStore {
 
     // MARK: Operations
 
-    /// Grants a new lease of exactly the given duration.
+    /// Grants a new lease of exactly the given duration. When the lease expires or is revoked, the store removes the entries that are attached to it.
     ///
     /// - Parameter timeToLive: The requested duration. A lease of zero or less ends at once. A lease of more than 100 years lasts 100 years.
     /// - Returns: The lease. Its ID is never used again.

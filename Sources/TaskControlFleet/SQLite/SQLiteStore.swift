@@ -115,7 +115,7 @@ public final class SQLiteStore: CoordinationStore {
 
     // MARK: Operations
 
-    /// Grants a new lease.
+    /// Grants a new lease. When the lease expires or is revoked, the store removes the entries that are attached to it.
     ///
     /// - Parameter timeToLive: The requested duration. The granted duration is at least 100 ms and at most 100 years.
     /// - Returns: The lease with the granted duration.

@@ -35,7 +35,7 @@ public struct StoreTransaction: Hashable, Sendable {
     /// The operations that are executed, in order, if a condition does not hold. No key may be put or deleted twice.
     public var failure: [Operation]
 
-    /// Creates a transaction.
+    /// Creates a transaction. Pass it to ``CoordinationStore/transact(_:)``.
     ///
     /// - Parameters:
     ///   - comparisons: The conditions. If there are none, the operations of `success` are executed.

@@ -16,9 +16,9 @@ extension SimulatedNetwork {
 
     /// The error of a request to a node that has no handler for requests of this type.
     public struct NoHandlerError: Error, Hashable, CustomStringConvertible {
-        /// The name of the node.
+        /// The name of the node that received the request.
         public let node: String
-        /// The type of the request.
+        /// The name of the request's type.
         public let request: String
 
         /// A sentence that names the node and the type of the request.

@@ -45,7 +45,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     /// The shortest schedule that was found to fail for the same reason.
     public struct Shrunk: Sendable, Hashable, Codable {
-        /// The schedule. ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` replays it.
+        /// The schedule, which ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` can replay.
         public let schedule: SimulationSchedule
         /// The steps of the schedule. If there are more than 100,000 steps, only the last ones are kept: at least 100,000.
         public let steps: [SimulationStep]

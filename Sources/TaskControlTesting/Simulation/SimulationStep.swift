@@ -55,7 +55,7 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
 
 /// A task that had not ended when its simulation failed.
 public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The task.
+    /// The task that had not ended.
     public let task: SimulationTask
     /// The task that created the task; `nil` if the creator is unknown.
     public let creator: SimulationTask?

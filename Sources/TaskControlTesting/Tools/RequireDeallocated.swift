@@ -66,7 +66,7 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
 public struct StillAliveError: Error, Hashable, CustomStringConvertible {
     /// The name of the type that the closure returns. The object may be an instance of a subclass.
     public let type: String
-    /// The limit that was exceeded.
+    /// The time after which the object was still alive: the `limit` of the call.
     public let limit: Duration
     /// The location of the call of `requireDeallocated`.
     public let location: CheckLocation
