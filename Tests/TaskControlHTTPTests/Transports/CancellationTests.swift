@@ -82,7 +82,7 @@ struct CancellationTests {
     func withinAnUpload(_ kind: TransportUnderTest) async throws {
         let isCancelled = DispatchSemaphore(value: 0)
         let server = try RawServer { connection, _ in
-            // It reads nothing until then: the upload would go on at full speed while the test waits for a thread.
+            // It reads nothing until then: the upload would continue at full speed while the test waits for a thread.
             isCancelled.wait()
             connection.waitUntilClosed()
         }

@@ -133,7 +133,7 @@ struct UploadTests {
         let isAnswered = DispatchSemaphore(value: 0)
         let server = try RawServer { connection, _ in
             try connection.respond(413, [("Connection", "close")], body: Array("too much".utf8))
-            // It reads nothing until then: the upload would go on at full speed while the answer waits for a thread.
+            // It reads nothing until then: the upload would continue at full speed while the answer waits for a thread.
             isAnswered.wait()
             connection.waitUntilClosed()
         }
