@@ -1,4 +1,4 @@
-/// The rule for a caller of `withCancellableContinuation` that is cancelled. In both cases the handle of the API is cancelled.
+/// The behavior of `withCancellableContinuation` when its caller is cancelled while it waits. In both cases the handle of the API is cancelled.
 @nonexhaustive
 public enum CancelledContinuationBehavior: Hashable, Sendable {
     /// The caller throws `CancellationError` immediately. A callback that comes later is ignored.

@@ -8,7 +8,8 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
     /// The line of the call.
     public let line: Int
 
-    /// Creates the error for a call. By default, the file and line are those of the code that creates the error.
+    /// Creates the error for a call of `withCancellableContinuation`, for example in a test. By default, the file and line are those of the code that
+    /// creates the error.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call.
@@ -18,7 +19,7 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
         self.line = line
     }
 
-    /// A sentence that names the call, and states what to do.
+    /// A sentence that names the file and line of the call, and states what to do.
     public var description: String {
         "The continuation of withCancellableContinuation at \(fileID):\(line) was dropped, and nobody is left who could resume it. Look for "
             + "a path on which the callback is not called, and for an owner of the callback, as a delegate, that went too early."

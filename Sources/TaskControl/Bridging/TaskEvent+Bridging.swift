@@ -10,7 +10,7 @@ extension TaskEvent.Kind {
     public static var resumedAgain: Self { Self("resumedAgain") }
     /// A continuation was resumed after its caller was cancelled and had stopped waiting: usually the response to the cancellation.
     public static var resumedAfterCancellation: Self { Self("resumedAfterCancellation") }
-    /// A continuation was resumed although the call had thrown.
+    /// A continuation was resumed after the closure of its `withCancellableContinuation` had thrown an error. The result is ignored.
     public static var resumedAfterFailure: Self { Self("resumedAfterFailure") }
 }
 

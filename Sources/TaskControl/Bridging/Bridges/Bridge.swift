@@ -1,6 +1,6 @@
-/// The engine under all bridges: locks, asks the state machine, unlocks, and only then acts.
+/// The engine of `withCancellableContinuation`: calls a ``BridgeStateMachine`` under a lock, and carries out its answers after unlocking.
 ///
-/// The caller retains it while it waits, and so does the continuation.
+/// The waiting caller and the continuation share the state of one bridge: a copy of this struct is a reference to that state.
 @usableFromInline
 struct _Bridge: Sendable {
     typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, _BridgeToken>
@@ -10,9 +10,10 @@ struct _Bridge: Sendable {
 
     private struct Contents {
         var machine = Machine()
-        /// Its events, if an observer was registered when it began. In here, so that a task that waits does not have them in its frame.
+        /// The events of the call; `nil` if no observer was registered when the call began. Stored here, so that the frame of a waiting task does not
+        /// contain them.
         var events: CallEvents?
-        /// A cancellation that observers have not been notified of yet.
+        /// Whether the call was cancelled and observers have not been notified of the cancellation yet.
         var owesCancellation = false
     }
 
@@ -22,22 +23,24 @@ struct _Bridge: Sendable {
         state = Locked(Contents(events: events))
     }
 
-    /// `nil` if no observer was registered when it began.
+    /// The events of the call; `nil` if no observer was registered when the call began, or none is registered now.
     var events: CallEvents? { Diagnostics.whileObserved(state.withLock { $0.events }) ?? nil }
 
     // MARK: The caller
 
-    /// Begins the wait: the body has returned the handle to cancel.
+    /// Begins the wait, with the handle that the body of `withCancellableContinuation` has returned.
     ///
-    /// - Returns: The result of a callback that has come already: it needs no continuation, and no handler for a cancellation.
+    /// - Returns: The result, if the callback has already come: the caller then needs neither a continuation nor a cancellation handler. `nil` if the
+    ///   caller must wait.
     @usableFromInline
     func begin(_ handle: @escaping Handle) -> _BridgeToken? {
         state.withLock { $0.machine.begin(handle) }
     }
 
-    /// Ends the bridge with the error of the body.
+    /// Ends the bridge with the error that the body of `withCancellableContinuation` has thrown.
     ///
-    /// - Returns: The result of a callback that had come before, which then counts.
+    /// - Returns: The result of a callback that came before the body threw: it takes precedence over the error, which is only reported.
+    /// - Throws: `CancellationError` if the caller is cancelled; otherwise the error, if no callback has come.
     @usableFromInline
     func fail(_ error: any Error) throws -> _BridgeToken {
         guard let token = state.withLock({ $0.machine.fail() }) else {
@@ -50,10 +53,10 @@ struct _Bridge: Sendable {
         return token
     }
 
-    /// Waits for the end of the bridge.
+    /// Suspends the caller until the callback has come, the continuation was dropped, or the caller is cancelled.
     ///
     /// - Returns: The token that holds the result.
-    /// - Throws: `CancellationError`, ``ContinuationDroppedError``.
+    /// - Throws: `CancellationError`, or ``ContinuationDroppedError``.
     @usableFromInline
     nonisolated(nonsending) func wait(
         whenCancelled behavior: CancelledContinuationBehavior,
@@ -83,7 +86,10 @@ struct _Bridge: Sendable {
         }
     }
 
-    /// Cancels the API, inside the cancellation handler of the caller, which is the only task that is resumed here.
+    /// Calls the handle that cancels the API, and then resumes the caller if the bridge has ended. Runs inside the cancellation handler of the
+    /// caller's task, so it resumes no other task.
+    ///
+    /// - Parameter isLeaving: Whether the caller stops waiting immediately instead of waiting for the callback.
     private func cancel(isLeaving: Bool) {
         var handle = state.withLock { contents in
             let handle = contents.machine.cancel(isLeaving: isLeaving)
@@ -101,7 +107,7 @@ struct _Bridge: Sendable {
         state.withLock { $0.machine.cancelled() }?.resume()
     }
 
-    /// Notifies observers of the cancellation, once: soon after it, or at the end of the call.
+    /// Notifies observers that the call was cancelled, if they have not been notified yet.
     private func emitCancelled() {
         let events = Diagnostics.whileObserved(
             state.withLock { contents in
@@ -127,8 +133,12 @@ struct _Bridge: Sendable {
 
     // MARK: The callback
 
-    /// - Parameter store: Keeps the result in the token. Called under the lock, if this is the first.
-    /// - Returns: The meaning of this callback, if it is not the first.
+    /// Records the first callback and resumes the caller, or ignores a later callback.
+    ///
+    /// - Parameters:
+    ///   - token: The token of the continuation that was resumed.
+    ///   - store: Keeps the result in the token. Called under the lock, and only for the first callback.
+    /// - Returns: The reason why the callback is ignored; `nil` for the first callback.
     func finish(_ token: _BridgeToken, _ store: () -> Void) -> ExcessCallback? {
         var waking = Machine.Waking()
         let excess: ExcessCallback? = state.withLock { contents in
@@ -145,13 +155,15 @@ struct _Bridge: Sendable {
         return excess
     }
 
-    /// The last copy of the continuation has been released.
+    /// Records that the last copy of the continuation was released, and resumes the caller if no callback had come.
     func drop() {
         var waking = state.withLock { $0.machine.drop() }
         Self.wake(&waking)
     }
 
-    /// The handle is released first: the caller finds it released. In place, since a copy would retain it.
+    /// Releases the handle of the API, and then resumes the caller, which therefore finds the handle released.
+    ///
+    /// - Parameter waking: The handle and the waiter. Changed in place, since a copy would retain the handle.
     private static func wake(_ waking: inout Machine.Waking) {
         waking.handle = nil
         waking.waiter?.resume()

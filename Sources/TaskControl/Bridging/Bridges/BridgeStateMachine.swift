@@ -1,4 +1,5 @@
-/// One call of a callback API, and the caller that waits for its callback. Pure: it knows neither the value, nor how to cancel, nor how to wake.
+/// The state of one call of `withCancellableContinuation`. Pure: a value without a lock, task or closure, generic over the handle of the API, the
+/// waiter and the result.
 ///
 ///     calling ──begin──▶ waiting ──park──▶ waiting (parked) ──cancel──▶ cancelling
 ///        │                  │                  │                           │
@@ -9,45 +10,46 @@
 ///                           ▼
 ///     calling ──fail──▶   over
 ///
-/// The first event that ends the bridge wins. The handle is returned once: to be cancelled, or to be released. While it is being cancelled the
-/// caller is not resumed, so the handle is always released before the caller continues. The caller begins with the handle in its hand, and its
-/// cancellation is listened to from then on: an earlier cancellation is noticed then, since a cancelled task stays cancelled.
+/// The first event that ends the bridge wins. The machine returns the handle once, for the storage to cancel or to release. While the handle is being
+/// cancelled the caller is not resumed, so the handle is always released before the caller continues. The caller installs its cancellation handler
+/// after `begin`; the runtime then calls that handler at once for a caller that was cancelled earlier.
 struct BridgeStateMachine<Handle, Waiter, Outcome> {
-    /// The result for the caller.
+    /// The way in which the wait of the caller has ended.
     enum Ending {
         case finished(Outcome)
-        /// No copy of the callback is left.
+        /// The last copy of the continuation was released, and none was resumed.
         case dropped
-        /// The caller was cancelled, and does not wait for more.
+        /// The caller was cancelled, and does not wait for the callback.
         case left
     }
 
     // A phase and optionals, and no enumeration with payloads: of a generic one, the compiler emits 40 KB of code that copies it.
     private enum Phase: UInt8 {
-        /// The API is being called. It may call back already.
+        /// The API is being called, and has not returned its handle. Its callback may already come.
         case calling
         case waiting
-        /// The handle is being cancelled. A result that comes meanwhile is kept until `cancel()` has returned.
+        /// The handle is being cancelled. The result of a callback that comes meanwhile is kept until `cancelled()` is called.
         case cancelling
         case ended
         case over
     }
 
     private var phase = Phase.calling
-    /// Present until it is returned.
+    /// The handle of the API; `nil` before `begin` and after the machine has returned it.
     private var handle: Handle?
-    /// Present from when the caller has parked until it is returned.
+    /// The parked caller; `nil` before it has parked and after the machine has returned it.
     private var waiter: Waiter?
     private var ending: Ending?
 
-    /// The meaning of a callback after the end. The first callback after a cancellation is expected; every later one is a mistake.
+    /// The reason with which the next callback after the end is ignored. The first callback after a cancellation is expected; every later one is a
+    /// mistake.
     private var excess = ExcessCallback.again
 
     // MARK: The caller
 
-    /// The API has been called, and has returned its handle.
+    /// Records that the API was called and has returned its handle.
     ///
-    /// - Returns: The result of a callback that has come already; the caller must release the handle then. `nil`: the caller must park.
+    /// - Returns: The result, if the callback has already come; the caller must then release the handle. `nil` if the caller must park.
     mutating func begin(_ handle: Handle) -> Outcome? {
         switch phase {
         case .calling:
@@ -61,9 +63,9 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// The API could not be called.
+    /// Records that the body of `withCancellableContinuation` threw an error instead of returning a handle.
     ///
-    /// - Returns: The result of a callback that has come all the same. `nil`: the failure counts.
+    /// - Returns: The result of a callback that came before the error, and takes precedence over it; `nil` if there is none.
     mutating func fail() -> Outcome? {
         switch phase {
         case .calling:
@@ -80,7 +82,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// The result of a callback that came before the API had returned.
+    /// Removes and returns the result of a callback that came before the body returned; `nil` if there is none.
     private mutating func takeOutcome() -> Outcome? {
         guard case .finished(let outcome) = ending else { return nil }
         phase = .over
@@ -88,7 +90,9 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         return outcome
     }
 
-    /// - Returns: Whether the waiter must wait. If not, the bridge has ended already.
+    /// Keeps the waiter of the caller until the bridge ends.
+    ///
+    /// - Returns: Whether the caller must wait; `false` if the bridge has already ended.
     mutating func park(_ waiter: Waiter) -> Bool {
         switch phase {
         case .waiting, .cancelling:
@@ -102,7 +106,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// The caller continues.
+    /// Returns the way in which the bridge has ended, to the caller that was resumed or need not wait. Called once.
     mutating func collect() -> Ending {
         guard phase == .ended, let ending else { preconditionFailure("The caller is woken at the end.") }
         phase = .over
@@ -113,7 +117,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     // MARK: What happens to it
 
     struct Waking {
-        /// The handle to release before the waiter is resumed.
+        /// The handle, which must be released before the waiter is resumed.
         var handle: Handle?
         var waiter: Waiter?
     }
@@ -123,17 +127,24 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         case excess(ExcessCallback)
     }
 
-    /// The API calls back.
+    /// Records a callback.
+    ///
+    /// - Parameter outcome: The result that the callback brings.
+    /// - Returns: For the first callback, the waiter and the handle; for a later one, the reason why it is ignored.
     mutating func finish(_ outcome: Outcome) -> Finishing {
         if let waking = end(.finished(outcome)) { return .first(waking) }
         defer { excess = .again }
         return .excess(excess)
     }
 
-    /// The API releases its callback, perhaps after it has called it.
+    /// Records that the API has released the last copy of the continuation, perhaps after resuming it.
+    ///
+    /// - Returns: The waiter and the handle if this ends the bridge; otherwise an empty value.
     mutating func drop() -> Waking { end(.dropped) ?? Waking() }
 
-    /// - Returns: `nil`: the bridge had ended before.
+    /// Ends the bridge, unless it has already ended.
+    ///
+    /// - Returns: The waiter to resume and the handle to release; `nil` if the bridge had already ended.
     private mutating func end(_ ending: Ending) -> Waking? {
         switch phase {
         case .calling, .waiting:
@@ -150,10 +161,10 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// The caller has been cancelled; perhaps more than once, and perhaps after the end.
+    /// Records that the caller was cancelled. May be called more than once, and after the end.
     ///
-    /// - Parameter isLeaving: Whether the caller does not wait for the callback.
-    /// - Returns: The handle, for the caller to cancel and release, and then to report with `cancelled`.
+    /// - Parameter isLeaving: Whether the caller stops waiting immediately, instead of waiting for the callback.
+    /// - Returns: The handle, which the storage must cancel and release, and then call `cancelled()`; `nil` if there is nothing to cancel.
     mutating func cancel(isLeaving: Bool) -> Handle? {
         switch phase {
         case .waiting:
@@ -172,9 +183,9 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// The handle has been cancelled and released.
+    /// Records that the handle returned by `cancel(isLeaving:)` has been cancelled and released.
     ///
-    /// - Returns: The waiter, if it has ended meanwhile.
+    /// - Returns: The waiter to resume, if the bridge has ended meanwhile.
     mutating func cancelled() -> Waiter? {
         precondition(phase == .cancelling, "A handle is cancelled once, when the caller has been cancelled.")
         guard ending != nil else {
@@ -187,13 +198,13 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     }
 }
 
-/// The meaning of a callback that comes after the end.
+/// The reason why a callback is ignored: it came after the wait of the caller had ended.
 enum ExcessCallback: Hashable, Sendable, CustomStringConvertible {
-    /// The callback came after the wait had a result.
+    /// Another callback had come before.
     case again
-    /// The first callback since the caller left.
+    /// The caller was cancelled and had stopped waiting. Only for the first callback after that.
     case afterCancellation
-    /// The first callback since the call failed.
+    /// The body of `withCancellableContinuation` had thrown an error. Only for the first callback after that.
     case afterFailure
 
     var description: String {

@@ -1,8 +1,8 @@
-/// The object that the copies of one continuation share: it is deallocated with the last copy, and reports that.
+/// The object that all copies of one continuation retain. Its `deinit` notifies the bridge that the last copy was released.
 ///
 /// Separate from the bridge: the waiting caller keeps the bridge alive, so the `deinit` of the bridge could never report a dropped callback.
 ///
-/// Sendable: its properties are constant; those of its subclass are protected by the bridge's lock.
+/// It is Sendable because its properties are constant, and the property of its subclass is protected by the bridge's lock.
 @usableFromInline
 class _BridgeToken: @unchecked Sendable {
     fileprivate let bridge: _Bridge
@@ -18,9 +18,11 @@ class _BridgeToken: @unchecked Sendable {
         bridge.drop()
     }
 
+    /// Passes the result of a callback to the bridge, and reports a callback that the bridge ignores.
+    ///
     /// - Parameters:
-    ///   - callback: The result that it brings, for diagnostics.
-    ///   - store: Keeps the result. Called under the lock, if this is the first.
+    ///   - callback: The content of the callback, for diagnostics.
+    ///   - store: Keeps the result in this token. Called under the lock, and only for the first callback.
     @usableFromInline
     final func finish(_ callback: @autoclosure () -> _CallbackContent, _ store: () -> Void) {
         guard let excess = bridge.finish(self, store) else { return }
@@ -29,14 +31,17 @@ class _BridgeToken: @unchecked Sendable {
 }
 
 extension _BridgeToken {
-    /// Passes the result to the caller.
+    /// Emits the event that ends the call.
+    ///
+    /// - Parameter error: The error that the caller receives; `nil` if it receives a value.
     @usableFromInline
     final func emitEnd(_ error: (any Error)?) {
         guard let events = bridge.events else { return }
         if let error { events.end(.failed, .failed, error: error) } else { events.end(.completed, .completed) }
     }
 
-    /// Reports a callback that was ignored. A callback after a cancellation usually responds to it, and is no mistake.
+    /// Reports a callback that was ignored: as an ordinary event after a cancellation, to which such a callback usually responds, and as a mistake in
+    /// all other cases.
     private func report(_ excess: ExcessCallback, _ content: _CallbackContent) {
         func event() -> TaskEvent {
             TaskEvent(
@@ -57,7 +62,10 @@ extension _BridgeToken {
     }
 }
 
-/// Sendable: the result is written under the lock of the bridge, once, and read by the caller after it has seen the end under that lock.
+/// A token that holds the result of the callback.
+///
+/// It is Sendable because the result is written once, under the lock of the bridge, and the caller reads it only after it has found under that lock
+/// that the bridge has ended.
 @usableFromInline
 final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
     @usableFromInline var result: Result<Value, any Error>?
@@ -67,7 +75,8 @@ final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
         super.init(bridge, place)
     }
 
-    /// Passes the value to the caller, which alone has it: it was sent.
+    /// Returns the value or throws the error of the callback, and emits the end of the call. Called once, by the caller of
+    /// `withCancellableContinuation`, so no other code has the value.
     @inlinable
     func take() throws -> sending Value {
         // Taken out: no other code has it, since the caller takes it once, after the end.
@@ -87,7 +96,7 @@ final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
     }
 }
 
-/// The content of a callback.
+/// The content of a callback, for diagnostics: the type of the value, or the error.
 @usableFromInline
 enum _CallbackContent: Sendable, CustomStringConvertible {
     case value(Any.Type)
@@ -101,7 +110,7 @@ enum _CallbackContent: Sendable, CustomStringConvertible {
     }
 }
 
-/// The location of the call, for diagnostics.
+/// The file and line of a call of `withCancellableContinuation`, for diagnostics.
 @usableFromInline
 struct _BridgePlace: Sendable {
     let fileID: StaticString
