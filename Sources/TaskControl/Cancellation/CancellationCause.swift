@@ -51,7 +51,7 @@ extension CancellationCause: CustomStringConvertible {
 
     private static func line(_ cause: String, _ detail: String?) -> String { detail.map { "\(cause): \($0)" } ?? cause }
 
-    /// The cause in an event; `nil`: unknown.
+    /// The text of the cause in an event; `nil` for ``CancellationCause/unknown``.
     var eventText: String? { self == .unknown ? nil : description }
 }
 

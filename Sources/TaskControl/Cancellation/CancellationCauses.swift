@@ -1,6 +1,6 @@
 private import CTaskControl
 
-/// A cause as it is recorded. The text of a key calls foreign code, so it is made when the cause is read.
+/// A cause as ``CancellationCauses`` stores it. The text of a key is made only when the cause is read, since making it calls code of the client.
 enum RecordedCause: Sendable {
     case known(CancellationCause)
     case superseded(_ErasedKey)
@@ -12,23 +12,23 @@ enum RecordedCause: Sendable {
         }
     }
 
-    /// The cause in an event; `nil`: unknown.
+    /// The text of the cause in an event; `nil` if the cause is unknown.
     var eventText: String? { cause.eventText }
 }
 
-/// The causes of the cancelled tasks that live, by the addresses of the tasks.
+/// The causes of cancelled tasks that have not ended, by the addresses of the tasks.
 ///
-/// Not in the tasks or in their owners' books, so that a task that is not cancelled pays one load for it. An engine records a cause while it holds
-/// the lock under which it knows that the task has its end before it, and before it cancels the task; the task forgets its cause at its end. The
-/// lock here is the innermost: nothing is called or released while it is held.
+/// They are stored here and not in the tasks or their owners, so that a task that is not cancelled costs one load. An owner, queue or flight records
+/// the cause before it cancels the task, while it holds its own lock: under that lock the task is known not to have ended. The task removes its
+/// record when it ends. Code that holds the lock of a record calls nothing, takes no other lock, and releases no object.
 package enum CancellationCauses {
     struct Record: Sendable, Keyed {
         let key: TaskAddress
-        /// `nil`: not cancelled by this library.
+        /// The cause; `nil` if this library has not cancelled the task.
         var cause: RecordedCause?
-        /// Causes are numbered in the order in which they are recorded.
+        /// The position of this cause in the order in which causes were recorded.
         var order: UInt64 = .max
-        /// The caller, of a child task of this library.
+        /// The address of the parent task, for a child task that this library created; `nil` for other tasks.
         var parent: TaskAddress?
         var nextInBucket = Chain.none
     }
@@ -39,9 +39,14 @@ package enum CancellationCauses {
         parts[Int(tc_recordPart(task.pointer))]
     }
 
-    /// Records the cause of a cancellation that follows, unless there is one. That a cause is unknown is not recorded.
+    /// Records the cause of a cancellation that is about to follow, unless the task already has a cause. ``CancellationCause/unknown`` is not
+    /// recorded.
     ///
-    /// - Parameter isFirst: Whether no other code has cancelled the task, though it may be cancelled already.
+    /// - Parameters:
+    ///   - cause: The cause.
+    ///   - task: The task, which must not have ended.
+    ///   - isFirst: `true` if the caller knows that no other code has cancelled the task. Otherwise no cause is recorded for a task that is already
+    ///     cancelled.
     static func record(_ cause: RecordedCause, for task: TaskAddress, isFirst: Bool = false) {
         if case .known(.unknown) = cause { return }
         part(of: task).withLock { records in
@@ -59,10 +64,11 @@ package enum CancellationCauses {
         }
     }
 
-    /// Records the cause of a cancellation that follows, unless there is one.
+    /// Records the cause of a cancellation that is about to follow, unless the task already has a cause.
     package static func record(_ cause: CancellationCause, for task: TaskAddress) { record(.known(cause), for: task) }
 
-    /// Begins a child task of this library: it has the causes of its parent, which outlives it. The child forgets that at its end.
+    /// Makes a child task of this library have the causes of its parent too. The parent must outlive the child, and the child must call `forget(_:)`
+    /// when it ends.
     package static func link(_ child: TaskAddress, to parent: TaskAddress) {
         let stale = part(of: child).withLock { records in
             // Of a task that had this address.
@@ -92,7 +98,7 @@ package enum CancellationCauses {
         withExtendedLifetime(record) {}
     }
 
-    /// The first cause of a task and of those that it is a child task of.
+    /// Returns the cause that was recorded first among those of a task and its parent tasks; `nil` if there is none.
     static func cause(of task: TaskAddress) -> RecordedCause? {
         var first: Record?
         var next: TaskAddress? = task
