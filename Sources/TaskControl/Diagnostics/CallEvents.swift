@@ -1,4 +1,4 @@
-/// The events of one call that has no instance to belong to. Created only while an observer is registered.
+/// The events of one call of a function such as `retry`, which belongs to no instance. Created only while an observer is registered.
 package final class CallEvents: Sendable {
     private let primitive: TaskEvent.Primitive
     private let owner: TaskEvent.Identity?
@@ -13,7 +13,7 @@ package final class CallEvents: Sendable {
         begun = Observation.current.time
     }
 
-    /// Emits the beginning of a call.
+    /// Emits the event that begins a call, and returns the object that emits its later events.
     ///
     /// - Returns: `nil` while no observer is registered.
     @inline(__always)
@@ -63,8 +63,8 @@ package final class CallEvents: Sendable {
     /// Emits an event of the call.
     ///
     /// - Parameters:
-    ///   - moment: The moment of the decision, if that was earlier.
-    ///   - isInside: Whether it happens in the task of the call.
+    ///   - moment: The moment of the decision that the event reports, if it was made before this function is called.
+    ///   - isInside: Whether the event happens in the task of the call.
     @inline(never)
     package func emit(
         _ kind: TaskEvent.Kind,

@@ -1,4 +1,4 @@
 extension Diagnostics {
-    /// Writes no mistakes to the system's log from now on. For tests, which make mistakes on purpose.
+    /// Stops writing mistakes to the system's log for the rest of the process. For tests, which make mistakes on purpose.
     package static func keepQuiet() { Observation.keepQuiet() }
 }

@@ -1,18 +1,20 @@
 internal import CTaskControl
 
-/// The interface through which primitives report events. Never called while holding a lock, except ``moment`` and ``open(_:)``.
+/// The functions through which the types and functions of this library emit events. Never called while holding a lock, except ``moment`` and
+/// ``open(_:)``.
 ///
-/// An engine states an event in one expression. The event is built only while an observer is registered:
+/// The event is an autoclosure, which is evaluated only while an observer is registered:
 ///
 /// ```swift
 /// Diagnostics.emit(source.event(.closed))
 /// ```
 ///
-/// The effects of a decision come before its event: no observer delays them. Where effects lie between a decision and its event, the engine
-/// takes the ``moment`` of the decision; a subject that others can see before its beginning is emitted, it opens: see ``open(_:)``.
+/// Code that makes a decision under a lock first carries out its effects, such as resuming tasks, and then emits its event: no observer delays the
+/// effects. To keep the order of the decisions, it takes the ``moment`` while it holds the lock, and passes it to `emit(at:isInside:_:)`. If other
+/// threads can see a task before the event that begins it is emitted, it calls ``open(_:)``.
 @usableFromInline
 package enum Diagnostics {
-    /// Whether an observer is registered: one relaxed load.
+    /// Whether an observer is registered. Costs one relaxed atomic load.
     @inline(__always)
     private static var isOn: Bool { tc_isObserved() }
 
@@ -21,40 +23,44 @@ package enum Diagnostics {
 
     // MARK: Events
 
-    /// Emits an event. While no observer is registered, this is one relaxed load, and `event` is not evaluated.
+    /// Emits an event. While no observer is registered, this is one relaxed atomic load, and `event` is not evaluated.
     ///
-    /// - Parameter isInside: Whether it happens in the task that it is about, which then provides the task name.
+    /// - Parameters:
+    ///   - isInside: Whether the current task is the subject of the event; its name is then added to the event.
+    ///   - event: Creates the event.
     @inline(__always)
     package static func emit(isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
         if isOn { deliver(nil, isInside, event) }
     }
 
-    /// Emits the event of a decision that was made earlier, unless no observer was registered then.
+    /// Emits the event of a decision that was made earlier. Does nothing if no observer was registered at that time.
+    ///
+    /// - Parameter moment: The ``moment`` of the decision.
     @inline(__always)
     package static func emit(at moment: Moment?, isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
         if let moment { deliver(moment, isInside, event) }
     }
 
-    /// Emits the beginning of a subject that was opened, and then the events about it that have come since; see ``open(_:)``.
+    /// Emits the event that begins a subject for which ``open(_:)`` was called, and then the events about that subject that were held back.
     @inline(__always)
     package static func emitBeginning(isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
         if isOn { deliverBeginning(isInside, event) }
     }
 
-    /// Holds back the events about a subject until `emitBeginning`, which must follow.
+    /// Holds back the events about a subject until `emitBeginning(isInside:_:)` is called, which must follow.
     ///
-    /// Called where the subject is registered, before others can see it, perhaps while holding a lock. A subject that was registered while
-    /// no observer was registered has no beginning.
+    /// Called where a task or call is registered, before other threads can see it; a lock may be held. If no observer is registered at that time, no
+    /// observer will receive the event that begins the subject.
     @inline(__always)
     package static func open(_ subject: @autoclosure () -> TaskEvent.Identity) {
         if isOn { EventDelivery.open(subject()) }
     }
 
-    /// The moment of a decision; `nil` while no observer is registered. May be taken while holding a lock.
+    /// The moment of a decision that is being made now; `nil` while no observer is registered. May be read while holding a lock.
     @inline(__always)
     package static var moment: EventMoment? { isOn ? EventMoment() : nil }
 
-    /// Whether no observer is registered, so that a call may take a path without events: one relaxed load.
+    /// Whether no observer is registered, so that a call may skip its events. Costs one relaxed atomic load.
     @inline(__always)
     package static var isUnobserved: Bool { !isOn }
 
@@ -76,12 +82,12 @@ package enum Diagnostics {
 
     // MARK: Mistakes
 
-    /// Emits an event about a mistake, and writes it to the system's log, in debug and release builds, unless the configuration turns that off
-    /// or has a log of its own that shows it.
+    /// Emits an event about a mistake in the program, and writes `advice` to the system's log, in debug and release builds. Nothing is written if
+    /// ``TaskDiagnostics/Configuration/reportsMistakes`` is off, or if debug logging is on, whose log shows the event.
     ///
     /// - Parameters:
-    ///   - event: Its severity becomes ``TaskEvent/Severity/warning``.
-    ///   - error: The error that it is about. Its text may contain data of the program.
+    ///   - event: The event, whose severity becomes ``TaskEvent/Severity/warning``.
+    ///   - error: The error that the mistake concerns. Its text may contain data of the program.
     ///   - advice: A sentence that states what happened and what to do about it, without data of the program.
     package static func report(_ event: TaskEvent, error: (any Error)? = nil, advice: String) {
         var event = event
@@ -110,7 +116,7 @@ package enum Diagnostics {
 
     // MARK: Texts
 
-    /// The name of the current task, where the platform lets it be read.
+    /// The name of the current task; `nil` if it has none, or before macOS 26 and the other systems of that year, which cannot read it.
     package static var currentTaskName: String? {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { Task.name } else { nil }
     }
@@ -131,7 +137,11 @@ package enum Diagnostics {
         return carried.isEmpty ? String(describing: error) : "\(type)(\(carried.joined(separator: ", ")))"
     }
 
-    /// The texts of the errors that another one carries.
+    /// Returns the texts of the errors that are stored in the properties of an error.
+    ///
+    /// - Parameters:
+    ///   - mirror: The mirror of the error.
+    ///   - depth: The number of levels of stored values that are searched.
     private static func errors(within mirror: Mirror, depth: Int) -> [String] {
         guard depth > 0 else { return [] }
         return mirror.children.flatMap { child in

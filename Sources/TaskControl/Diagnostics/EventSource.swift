@@ -1,9 +1,9 @@
-/// The instance that events come from.
+/// The instance, such as a queue or a bag, that events come from.
 package struct EventSource: Sendable {
     package let primitive: TaskEvent.Primitive
-    /// The name that the instance was given.
+    /// The name with which the instance was created; `nil` if it has none.
     package let name: String?
-    /// The number of the instance in events. Taken at creation, since an observer that comes later must see one number.
+    /// The number of the instance in events. Taken when the instance is created, so that all observers see the same number.
     package let number = Diagnostics.nextNumber()
 
     package init(_ primitive: TaskEvent.Primitive, name: String? = nil) {
@@ -13,7 +13,7 @@ package struct EventSource: Sendable {
 
     package var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
 
-    /// Returns an event of this instance, for `Diagnostics.emit`.
+    /// Creates an event of this instance, for `Diagnostics.emit`.
     @inline(never)
     package func event(
         _ kind: TaskEvent.Kind,
@@ -48,9 +48,7 @@ package struct EventSource: Sendable {
 
     // MARK: Drains
 
-    /// Emits that the current task waits until the instance is empty.
-    ///
-    /// - Returns: The identity of the wait in events; `nil` while no observer is registered.
+    /// Emits the event that the current task waits until the instance has no tasks.
     @inline(__always)
     package func emitDraining() -> TaskEvent.Identity? {
         guard let wait = Diagnostics.whileObserved(TaskEvent.Identity(Diagnostics.nextNumber())) else { return nil }
@@ -58,9 +56,11 @@ package struct EventSource: Sendable {
         return wait
     }
 
-    /// Emits the end of a wait.
+    /// Emits the end of a wait that began with `emitDraining()`.
     ///
-    /// - Parameter hasLeft: Whether the caller was cancelled.
+    /// - Parameters:
+    ///   - wait: The result of `emitDraining()`.
+    ///   - hasLeft: Whether the wait ended because the caller was cancelled.
     @inline(__always)
     package func emitDrained(_ wait: TaskEvent.Identity?, hasLeft: Bool) {
         guard let wait else { return }

@@ -16,7 +16,8 @@ private import Android
 #error("TaskControl needs the C library's write(2); this platform's C library is not known to it.")
 #endif
 
-/// Writes each event as a line, with the kind of thread that it happened on: to `os.Logger` where there is one, else to standard error.
+/// The observer behind ``TaskDiagnostics/Configuration/debugLogging``: writes each event as a line that begins with `[main]` or `[background]`, for
+/// the thread that it happened on. Writes to `os.Logger` where it exists, and otherwise to standard error.
 struct SystemLog: TaskObserver {
     #if canImport(os)
     private let logger = Logger(subsystem: "TaskControl", category: "events")
@@ -35,7 +36,7 @@ struct SystemLog: TaskObserver {
     }
     #endif
 
-    /// Writes a mistake as a line: to `os.Logger` at the level *error* where there is one, else to standard error.
+    /// Writes a mistake as a line: to `os.Logger` at the level *error* where it exists, and otherwise to standard error.
     ///
     /// - Parameters:
     ///   - error: May contain the program's data: on Apple platforms the unified log shows it only while a debugger is attached, or to users

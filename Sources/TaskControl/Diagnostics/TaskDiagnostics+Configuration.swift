@@ -4,8 +4,8 @@ extension TaskDiagnostics {
         /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere. For swift-log, install a
         /// `LogObserver` of the product `TaskControlLogging`.
         ///
-        /// A line begins with `[main]` if it was written on the main thread. Outside Apple's platforms the main actor of a program with an
-        /// async `main` does not run there, and its lines begin with `[background]` too.
+        /// A line begins with `[main]` if it was written on the main thread. On other platforms than Apple's, the main actor of a program with an
+        /// async `main` does not run on the main thread, so its lines begin with `[background]` too.
         public var debugLogging: Bool
 
         /// Removes secrets from texts: names of tasks and queues, keys, errors, requests. Called for each text before any log or observer

@@ -28,10 +28,10 @@ public enum TaskDiagnostics {
         }
     }
 
-    /// Replaces the configuration. Code that must not change the settings of others calls ``update(_:)``.
+    /// Replaces the configuration. Code that must keep the settings of other code calls ``update(_:)`` instead.
     ///
     /// ```swift
-    /// AsyncGuard.configure(.init(debugLogging: true))
+    /// TaskDiagnostics.configure(.init(debugLogging: true))
     /// ```
     public static func configure(_ configuration: Configuration) { update { $0 = configuration } }
 

@@ -1,9 +1,9 @@
-/// The call that started work whose error is not received.
+/// The call that started work, for the report of an error that nothing handles.
 package struct TaskOrigin: Sendable {
-    /// As it is spelled in code.
+    /// The name of the call as it is spelled in code, such as `AsyncTask`.
     package let name: String
     package let primitive: TaskEvent.Primitive
-    /// Whether it is work for an owner: its task handles the error and has itself completed.
+    /// Whether the work passes its result to an owner, as in `run(for:)`. The task of such work handles the error itself, and completes.
     let isForOwner: Bool
 
     package init(_ name: String, _ primitive: TaskEvent.Primitive, isForOwner: Bool = false) {

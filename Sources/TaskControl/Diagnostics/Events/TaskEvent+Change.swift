@@ -1,28 +1,28 @@
 extension TaskEvent {
-    /// The effect of an event on the life of its subject, stated by the emitter.
+    /// The effect of an event on its ``TaskEvent/subject``, which is a task or a call: whether it begins, changes its phase, or ends.
     ///
     /// Each subject begins once and ends once. An observer receives the first event of a subject before its other events.
     public enum Change: Hashable, Sendable {
-        /// The first event of the subject, which is in this phase from then on.
+        /// The subject begins with this event, in the given phase.
         case began(Phase)
-        /// The subject is in this phase from now on.
+        /// The subject enters the given phase with this event.
         case entered(Phase)
         /// An event that does not change the phase of its subject, or that has no subject.
         case noted
-        /// The last event of the subject. Events that other tasks cause may still be delivered after it.
+        /// The subject ends with this event. Events that other tasks cause, such as a late cancellation, may still be delivered after it.
         case ended(Outcome)
     }
 
-    /// The state of a subject between two of its events.
+    /// The state of a task or a call that events are about, from one of its events to the next.
     @nonexhaustive
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
-        /// The subject has not started, or waits: for its turn, permits, a callback, a delay.
+        /// The task or call has not started, or waits: for its turn, permits, a callback, or the end of a delay.
         case waiting
-        /// The work of the subject runs, or its permits are held.
+        /// The work of the task or call runs, or it holds the permits that it has acquired.
         case running
     }
 
-    /// The way in which a subject has ended.
+    /// The way in which a task or a call that events are about has ended.
     @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
         /// The work returned, or the wait succeeded.
@@ -31,9 +31,9 @@ extension TaskEvent {
         case failed
         /// The work threw an error after its task was cancelled, or the caller stopped waiting because it was cancelled.
         case cancelled
-        /// The time limit was exceeded.
+        /// The task or call exceeded its time limit.
         case timedOut
-        /// The subject was cancelled before its work began.
+        /// The task or call was cancelled before its work began.
         case skipped
     }
 

@@ -1,9 +1,9 @@
 private import CTaskControl
 
 extension TaskEvent {
-    /// Identifies an instance, a task or a call. Never reused within a process.
+    /// Identifies an instance (such as a queue), a task or a call in events. Never reused within a process.
     public struct Identity: Hashable, Sendable, Codable, CustomStringConvertible {
-        /// The instance that numbers it; 0: the process.
+        /// The number of the instance that counts its tasks itself; 0 for an identity that is numbered in the whole process.
         private let owner: UInt64
         private let number: UInt64
 
@@ -12,7 +12,7 @@ extension TaskEvent {
             self.number = number
         }
 
-        /// The text form, such as `#7`, or `#7.12` for a subject that an instance numbers.
+        /// The text form: `#7`, or `#7.12` for task 12 of the instance `#7`, if that instance numbers its tasks itself.
         public var description: String { owner == 0 ? "#\(number)" : "#\(owner).\(number)" }
     }
 

@@ -1,11 +1,11 @@
 extension TaskEvent {
-    /// The construct that an event comes from, such as a queue, a store or a call of `retry`.
+    /// The type or function of this library that an event comes from, such as ``FIFOQueue``, ``TaskStore`` or `retry`.
     ///
-    /// Each primitive is declared beside the construct itself. A later version may have more, so a `switch` over them needs a `default`.
+    /// Each primitive is declared beside its type or function. A later version may have more, so a `switch` over them needs a `default`.
     public struct Primitive: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         /// The name as it is spelled in code, such as `FIFOQueue`.
         public let rawValue: String
-        /// The relations of this primitive's subjects to tasks and to each other. Empty if the primitive was created from a name.
+        /// The properties of the tasks and calls that the events of this primitive are about. Empty if the primitive was created from a name.
         public let traits: Traits
 
         /// Creates a primitive from its name, without traits.
@@ -27,7 +27,8 @@ extension TaskEvent {
         /// Hashes the name of the primitive.
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-        /// The relations of a primitive's subjects to tasks and to each other. Without any trait, a subject is a task of its owner.
+        /// The properties of the tasks and calls that the events of a primitive are about. Without any trait, an event is about a task that belongs
+        /// to its owner.
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8
@@ -35,17 +36,17 @@ extension TaskEvent {
             /// Creates traits from their bits.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-            /// The subject happens in the task that begins it.
+            /// The events are about calls, which run in the task that makes the call.
             public static let call = Traits(rawValue: 1)
-            /// The subject runs in a task of its own, and the task that begins it waits for the end.
+            /// The events are about work that runs in a task of its own, while the task that begins it waits for its end.
             public static let awaited = Traits(rawValue: 2)
-            /// A waiting subject waits for the running subjects of its owner that have the same key.
+            /// A waiting task or call waits for the running ones of the same owner and key to end.
             public static let line = Traits(rawValue: 4)
-            /// A subject that begins later may run before a subject that already waits.
+            /// A task that is added later may run before a task that already waits.
             public static let overtaking = Traits(rawValue: 8)
-            /// A drain of the owner waits only for the subjects that began before it.
+            /// A drain of the owner waits only for the tasks that were added before the drain began.
             public static let drainsEarlier = Traits(rawValue: 16)
-            /// The subject ends by itself after a time, so nothing waits for it forever.
+            /// The call ends by itself after a time, so no task waits for it forever.
             public static let limited = Traits(rawValue: 32)
         }
     }

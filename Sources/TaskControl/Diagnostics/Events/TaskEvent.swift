@@ -20,11 +20,11 @@
 ///
 /// The content of a field depends on the event; `Documentation/Events.md` lists them all.
 public struct TaskEvent: Sendable {
-    /// The primitive that the event happened in.
+    /// The type or function of this library that emitted the event, such as ``FIFOQueue`` or `retry`.
     public let primitive: Primitive
     /// The name of what happened, such as `started` or `cancelled`.
     public let kind: Kind
-    /// The effect of the event on the life of the subject.
+    /// The effect of the event on its ``subject``: whether the subject begins, changes its phase, or ends.
     public package(set) var change: Change
     /// The severity: ordinary operation, or a probable mistake.
     public package(set) var severity = Severity.debug
@@ -51,7 +51,7 @@ public struct TaskEvent: Sendable {
     public internal(set) var error: String?
     /// More about the event, redacted: for example an HTTP request, a place in the source, or the cause of a cancellation.
     public internal(set) var detail: String?
-    /// A number that depends on the kind of event, such as that of cancelled tasks or of requested permits.
+    /// A number whose meaning depends on the kind of event, such as the number of cancelled tasks or of requested permits.
     public internal(set) var count: Int?
     /// The number of the attempt, counted from 1.
     public internal(set) var attempt: Int?
@@ -64,7 +64,8 @@ public struct TaskEvent: Sendable {
     /// Whether the task was cancelled before its end. Set only in an event that ends its subject.
     public internal(set) var isCancelled = false
 
-    /// Creates an event from what its emitter knows. Diagnostics add the time and the task, and redact the texts.
+    /// Creates an event from the values that the emitting code has. The time and the task are added later, when the event is delivered, and its texts
+    /// are redacted then.
     package init(
         _ primitive: Primitive,
         _ kind: Kind,

@@ -1,20 +1,21 @@
 internal import CTaskControl
 
-/// Delivers events to observers: completes and redacts them, and holds those about a subject back until its beginning has been delivered.
+/// Delivers events to observers: adds the time and the task, redacts texts, and holds the events about a subject back until the event that begins it
+/// has been delivered.
 ///
-/// Observers are called in the task and on the thread of the event, so that they see its task-locals; never while holding a lock, and
-/// never in a handler of the runtime, which holds a lock of its task.
+/// Observers are called in the task and on the thread of the event, so that they can read its task-local values. They are never called while a lock
+/// is held, and never in a cancellation or escalation handler, in which the runtime holds a lock of the task.
 enum EventDelivery {
-    /// An event that is complete, and the call of an observer that it happened in.
+    /// An event that waits for the beginning of its subject to be delivered, and the observer call during which it happened, if any.
     private struct HeldEvent {
         let event: TaskEvent
         let call: ObserverCall?
     }
 
-    /// The beginning of a subject that has been decided and not delivered yet.
+    /// A subject that was registered, but whose first event has not been delivered yet.
     private struct Opening {
         let moment: EventMoment
-        /// The later events of the subject.
+        /// The later events about the subject, in order.
         var held: [HeldEvent] = []
     }
 
@@ -22,7 +23,8 @@ enum EventDelivery {
         var observation = Observation()
         var openings: [TaskEvent.Identity: Opening] = [:]
 
-        /// Called after each change of either, while holding the lock: an opening is closed even if no observer is registered any more.
+        /// Sets the atomic flag that makes code emit events: while an observer is registered, or a subject is still open. Called under the lock,
+        /// after each change of `observation` or `openings`.
         func setFlag() { tc_setObserved(!observation.observers.isEmpty || !openings.isEmpty) }
     }
 
@@ -32,6 +34,9 @@ enum EventDelivery {
 
     static var current: Observation { state.withLock { $0.observation } }
 
+    /// Replaces the current observation.
+    ///
+    /// - Parameter change: Returns the new observation. Called under the lock.
     /// - Returns: The former observation.
     @discardableResult
     static func replace(_ change: (Observation) -> Observation) -> Observation {
@@ -55,7 +60,8 @@ enum EventDelivery {
         }
     }
 
-    /// Delivers a beginning to the observers that were registered when it was decided, and then the events that were held back.
+    /// Delivers the event that begins a subject to the observers that were registered when the subject was opened, and then the events that were held
+    /// back.
     static func deliverBeginning(_ event: consuming TaskEvent, _ isInside: Bool) {
         guard let subject = event.subject,
             let moment = state.withLock({ $0.openings[subject]?.moment })
@@ -78,7 +84,7 @@ enum EventDelivery {
         }
     }
 
-    /// Delivers what has been held back, and what comes meanwhile.
+    /// Delivers events that were held back, and then those that come while these are being delivered.
     private static func deliver(_ held: [HeldEvent], of subject: TaskEvent.Identity) {
         var next: [HeldEvent]? = held
         while let held = next {
@@ -87,7 +93,9 @@ enum EventDelivery {
         }
     }
 
-    /// - Returns: The events that have come since; `nil`: none, and the events of the subject are delivered at once from now on.
+    /// Takes the events about a subject that were held back. If there are none, ends the holding back, so that later events are delivered at once.
+    ///
+    /// - Returns: The events; `nil` if there were none.
     private static func takeHeld(_ subject: TaskEvent.Identity) -> [HeldEvent]? {
         // Objects are released without the lock.
         var opening: Opening?
@@ -124,7 +132,9 @@ enum EventDelivery {
         hand(event, call)
     }
 
-    /// - Returns: Whether it is held: the beginning of the subject has not been delivered meanwhile.
+    /// Holds an event back, if the first event of its subject has not been delivered yet.
+    ///
+    /// - Returns: Whether the event is held back; if not, the caller must deliver it.
     private static func hold(_ held: HeldEvent) -> Bool {
         guard let subject = held.event.subject else { return false }
         return state.withLock { $0.openings[subject]?.held.append(held) != nil }
@@ -132,7 +142,7 @@ enum EventDelivery {
 
     // MARK: Steps
 
-    /// Adds what is known at the place of the event, without a call of foreign code.
+    /// Adds the sequence number, the current task and its name to an event. Calls no code of the client.
     private static func complete(_ event: inout TaskEvent, _ moment: EventMoment, _ isInside: Bool) {
         event.sequence = moment.sequence
         event.task = .current
@@ -144,9 +154,9 @@ enum EventDelivery {
         if event.isCancelled, outcome == .failed { event.change = .ended(.cancelled) }
     }
 
-    /// Adds the time, and redacts.
+    /// Adds the time to an event, and redacts its texts.
     ///
-    /// - Returns: `nil` if no observer must receive it.
+    /// - Returns: `nil` if no observer will receive the event.
     private static func prepare(_ event: TaskEvent, _ observation: Observation, _ call: ObserverCall?) -> TaskEvent? {
         if observation.observers.allSatisfy({ call?.excludes($0.number) ?? false }) { return nil }
         var event = event
@@ -158,8 +168,8 @@ enum EventDelivery {
         return event
     }
 
-    /// Calls the observers that were registered when the event was decided, and still are: observers are numbered from the same counter as events.
-    /// So an event that is held back keeps no observer alive.
+    /// Calls the observers that were registered before the decision that the event reports, and still are. Observers are numbered from the same
+    /// counter as events, so an event that is held back need not retain its observers.
     private static func hand(_ event: TaskEvent, _ call: ObserverCall?) {
         for observer in current.observers
         where observer.number < event.sequence && !(call?.excludes(observer.number) ?? false) {

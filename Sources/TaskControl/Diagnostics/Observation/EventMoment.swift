@@ -1,11 +1,11 @@
 internal import CTaskControl
 
-/// The moment of a decision: its place in the order of all events, and whether the current task was cancelled by then.
+/// The moment of a decision: its sequence number among all events, and whether the current task was cancelled at that time.
 package struct EventMoment: Sendable {
     let sequence: UInt64
     let isCancelled: Bool
 
-    /// Asks neither a clock nor an observer, so it may be made while holding a lock and in a handler of the runtime.
+    /// Records the current moment. Calls neither a clock nor an observer, so it is safe while holding a lock and in a cancellation handler.
     @inline(never)
     package init() {
         sequence = tc_nextNumber()

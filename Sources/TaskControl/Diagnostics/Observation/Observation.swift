@@ -1,4 +1,5 @@
-/// The observers and their configuration. Immutable, so that a reference is all that an event takes under the lock.
+/// The registered observers and the configuration of diagnostics. Immutable: an event copies one reference to it under the lock, and needs the lock
+/// no longer.
 final class Observation: Sendable {
     struct Observer: Sendable {
         let number = Diagnostics.nextNumber()
@@ -10,7 +11,7 @@ final class Observation: Sendable {
     private let log: Observer?
     private let added: [Observer]
     private let isQuiet: Bool
-    /// All of them in the order of their calls.
+    /// The observers in the order in which they are called; the debug log, if it is enabled, comes first.
     let observers: [Observer]
 
     init(
@@ -30,7 +31,7 @@ final class Observation: Sendable {
 
     private static let origin = ContinuousClock.now
 
-    /// The time of an event that happens now. Calls the configured clock.
+    /// The current time of the configured clock, for an event.
     var time: Duration {
         guard let configuredTime else {
             let origin = Self.origin
@@ -41,7 +42,7 @@ final class Observation: Sendable {
         return time
     }
 
-    /// Whether mistakes are written to the system's log; otherwise they are in a log of this library, or disabled.
+    /// Whether mistakes are written to the system's log. `false` if that is disabled, or if the debug log writes them already.
     var writesMistakes: Bool { !isQuiet && log == nil && configuration?.reportsMistakes ?? true }
 
     private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {
@@ -58,7 +59,9 @@ final class Observation: Sendable {
 extension Observation {
     static var current: Observation { EventDelivery.current }
 
-    /// - Returns: Whether `former` was still the current observation. If not, nothing is changed.
+    /// Replaces the configuration, unless another thread has changed the observation in the meantime.
+    ///
+    /// - Returns: Whether `former` was still the current observation. If not, nothing was changed.
     static func configure(_ configuration: TaskDiagnostics.Configuration, replacing former: Observation) -> Bool {
         let log = configuration.debugLogging ? Observer(observer: SystemLog()) : nil
         let isDefault = configuration.clock is ContinuousClock
@@ -78,7 +81,9 @@ extension Observation {
         return { origin.duration(to: clock.now) }
     }
 
-    /// - Returns: The number that removes the observer.
+    /// Adds an observer.
+    ///
+    /// - Returns: The number with which `remove(_:)` removes the observer.
     static func add(_ observer: any TaskObserver) -> UInt64 {
         let observer = Observer(observer: observer)
         EventDelivery.replace { $0.with(added: $0.added + [observer]) }
@@ -89,7 +94,7 @@ extension Observation {
         EventDelivery.replace { $0.with(added: $0.added.filter { $0.number != number }) }
     }
 
-    /// For tests, which make mistakes on purpose.
+    /// Stops writing mistakes to the system's log. For tests, which make mistakes on purpose.
     static func keepQuiet() {
         EventDelivery.replace { $0.with(isQuiet: true) }
     }

@@ -1,12 +1,12 @@
 internal import CTaskControl
 
-/// A call of an observer on the current thread. Events that the code in it causes on this thread are not delivered to that observer.
+/// A call of an observer that runs on the current thread. Events that the observer's code causes on this thread are not delivered to that observer.
 ///
-/// Kept per thread: a task-local takes ten times as long, and the runtime's lock of its task.
+/// Stored in a thread-local variable: reading a task-local value takes ten times as long, and takes a lock of the task.
 final class ObserverCall: Sendable {
-    /// `nil`: every observer.
+    /// The number of the observer; `nil` if no observer may receive the events of the call.
     private let number: UInt64?
-    /// The call that this one was made within.
+    /// The call of another observer inside which this call was made; `nil` if there is none.
     private let outer: ObserverCall?
 
     private init(_ number: UInt64?, within outer: ObserverCall?) {
@@ -14,7 +14,7 @@ final class ObserverCall: Sendable {
         self.outer = outer
     }
 
-    /// The code that runs now is called by an observer, or for all of them.
+    /// The observer call inside which the current code runs on this thread; `nil` if there is none.
     static var current: ObserverCall? {
         tc_observerCall().map { Unmanaged<ObserverCall>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -23,10 +23,10 @@ final class ObserverCall: Sendable {
         ObserverCall(observer, within: outer)
     }
 
-    /// A call for the redaction and the clock, whose own events no observer receives.
+    /// A call of the redaction closure or of the configured clock. No observer receives the events that such a call causes.
     static let excludingEverybody = ObserverCall(nil, within: nil)
 
-    /// Whether the observer must not receive the events of this call.
+    /// Returns whether an observer must not receive the events that this call causes.
     func excludes(_ observer: UInt64) -> Bool {
         guard let number else { return true }
         return number == observer || outer?.excludes(observer) ?? false
@@ -34,7 +34,7 @@ final class ObserverCall: Sendable {
 
     func perform(_ body: () -> Void) { Self.perform(in: self, body) }
 
-    /// Runs `body` as part of a call; `nil`: as part of none.
+    /// Runs `body` as part of a call of an observer, or as part of none if `call` is `nil`.
     static func perform(in call: ObserverCall?, _ body: () -> Void) {
         let former = tc_observerCall()
         withExtendedLifetime(call) {
