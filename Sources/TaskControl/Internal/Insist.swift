@@ -1,6 +1,7 @@
-/// Stops the program, and says why, if its author has made a mistake: in release builds too, where `precondition` prints no message.
+/// Traps with a message if a condition does not hold because of a mistake in the client's code. Unlike `precondition`, it prints the message in
+/// release builds too.
 ///
-/// A condition that only a mistake of the library itself could break is a `precondition`.
+/// For conditions that only a mistake in this library can break, use `precondition`.
 @inline(__always)
 package func insist(
     _ condition: Bool,

@@ -1,11 +1,11 @@
 internal import CTaskControl
 
-/// A clock without its type, as the time since a beginning: state machines know no other time.
+/// A clock of any type, read as the time since the stopwatch was created, which is the form of time that the state machines use.
 ///
-/// Reading it calls the clock, which may be of the client: never while holding a lock.
+/// Reading it calls the clock, which may be code of the client: never read it while holding a lock.
 package struct Stopwatch: Sendable {
     private enum Kind: Sendable {
-        /// The usual clock, whose time is read without its types: calls through the protocol take several times as long.
+        /// The `ContinuousClock`, read by a function of this library: calls through the `Clock` protocol take several times as long.
         case continuous(begun: Int64)
         case other(elapsed: @Sendable () -> Duration)
     }
@@ -29,13 +29,15 @@ package struct Stopwatch: Sendable {
         return { try await clock.sleep(until: start.advanced(by: $0.saturated), tolerance: nil) }
     }
 
-    /// The time since the beginning.
+    /// The time since the stopwatch was created.
     package var now: Duration {
         var reading = ClockReading()
         return now(&reading)
     }
 
-    /// The time since the beginning, by a reading that several stopwatches of the usual clock share.
+    /// Returns the time since the stopwatch was created.
+    ///
+    /// - Parameter reading: Shared by several stopwatches of the `ContinuousClock`, so that it is read only once for all of them.
     package func now(_ reading: inout ClockReading) -> Duration {
         switch kind {
         case .continuous(let begun): .nanoseconds(reading.nanoseconds - begun)
@@ -43,7 +45,8 @@ package struct Stopwatch: Sendable {
         }
     }
 
-    /// The time since the beginning in whole nanoseconds: `now.wholeNanoseconds`, without arithmetic in 128 bits if the clock is the usual one.
+    /// The time since the stopwatch was created, in whole nanoseconds: `now.wholeNanoseconds`, without 128-bit arithmetic if the clock is the
+    /// `ContinuousClock`.
     package var nanoseconds: Int64 {
         switch kind {
         case .continuous(let begun): tc_continuousNanoseconds() - begun
@@ -51,13 +54,11 @@ package struct Stopwatch: Sendable {
         }
     }
 
-    /// Suspends until a time since the beginning.
-    ///
-    /// - Throws: The error of the clock: `CancellationError` if the caller is cancelled.
+    /// Suspends until a time, counted from the creation of the stopwatch.
     package nonisolated(nonsending) func sleep(until time: Duration) async throws { try await pause(time) }
 }
 
-/// One reading of the continuous clock, which is made when a stopwatch needs it first: a call under several policies reads the clock once.
+/// One reading of the `ContinuousClock`, made when the first stopwatch needs it. A call that uses several stopwatches then reads the clock once.
 package struct ClockReading: Sendable {
     private var read: Int64?
 

@@ -1,6 +1,6 @@
-/// Elements of a table in the order in which they were appended. Each can be removed in O(1), wherever it is. Pure.
+/// A doubly linked list of elements of a ``SlotTable``, in the order in which they were appended. Removes any element in O(1).
 ///
-/// The links are in the elements, so a table can hold several chains, and elements that are in none.
+/// The links are stored in the elements, so one table can hold several chains, and elements that are in none.
 struct Chain {
     typealias Slot = Ticket.Slot
 
@@ -11,6 +11,8 @@ struct Chain {
 
     var isEmpty: Bool { first == Self.none }
 
+    /// Appends an element of the table to the end of the chain.
+    ///
     /// - Complexity: O(1).
     mutating func append(_ slot: Slot, in table: inout SlotTable<some Linked>) {
         table[slot].links = Links(older: last)

@@ -1,16 +1,17 @@
-/// A key of any type, so that the engine is compiled once, for all of them, instead of being interpreted for each.
+/// A key without its type, so that the code that uses it is not generic: generic code is slow if the compiler does not specialize it.
 ///
-/// Keys of two types are never equal, whatever they say themselves (`1 as Int` is not `1.0`). The user's `hash(into:)` runs when a key is
-/// created, before the lock is taken. `==`, of keys with equal hashes, runs under the lock: it is the only foreign code that does, and as in a
-/// dictionary it must not call the owner.
+/// Keys of different types are never equal: `1 as Int` is not `1.0`. The client's `hash(into:)` runs when the erased key is created, before a lock is
+/// taken. The client's `==` runs under the lock, for keys with equal hashes. It is the only client code that runs under a lock, and must not call the
+/// object that owns the table.
 @usableFromInline
 struct _ErasedKey: Hashable, Sendable {
-    /// Computed once, when the key is made.
+    /// The hash of the key, computed once, when the erased key is created.
     @usableFromInline let hash: Int
     @usableFromInline let type: Any.Type
-    /// The key itself, if it is a few bytes, such as a number or a case without values: most keys need no object.
+    /// The key itself, if its type is trivial and has at most eight bytes, such as a number or an enumeration without values. Such a key needs no
+    /// object.
     @usableFromInline let bytes: _KeyBytes
-    /// The key, if it is anything else.
+    /// The object that holds the key, if the key is not stored in `bytes`.
     @usableFromInline let box: Box?
 
     @inlinable
@@ -26,7 +27,9 @@ struct _ErasedKey: Hashable, Sendable {
         }
     }
 
-    /// The key that this was created from.
+    /// Returns the original key.
+    ///
+    /// - Parameter type: The type of the original key. Traps if it is another one.
     @usableFromInline
     func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
         guard type == self.type else { preconditionFailure("A key is asked for as what it was made of.") }
@@ -34,13 +37,13 @@ struct _ErasedKey: Hashable, Sendable {
         return unsafeDowncast(box, to: TypedBox<Key>.self).key
     }
 
-    /// The key in words: its description.
+    /// The text of the key in events: its description.
     var text: String {
         func text<Key>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
         return box?.text ?? _openExistential(type, do: text)
     }
 
-    /// The hash, as it is: it has been through a hasher.
+    /// The stored hash, without another pass through a hasher, since it already comes from one.
     @usableFromInline var hashValue: Int { hash }
 
     @usableFromInline
@@ -50,7 +53,7 @@ struct _ErasedKey: Hashable, Sendable {
         return one.bytes == other.bytes || one.equals(other)
     }
 
-    /// Compares keys of other bytes, which are seldom equal, such as 0.0 and -0.0.
+    /// Compares keys whose bytes differ by the `==` of their type: such keys are seldom equal, but 0.0 and -0.0 are.
     @inline(never)
     private func equals(_ other: _ErasedKey) -> Bool {
         func equals<Key: Hashable>(_ type: Key.Type) -> Bool { bytes.key(as: type) == other.bytes.key(as: type) }
@@ -67,7 +70,7 @@ struct _ErasedKey: Hashable, Sendable {
     @usableFromInline class Box: @unchecked Sendable {
         @inlinable init() {}
 
-        /// Compares the key to one of the same type.
+        /// Returns whether the key of another box, which must have the same type, is equal to the key of this box.
         @inlinable func equals(_ other: Box) -> Bool {
             preconditionFailure("A box has a type.")
         }

@@ -1,43 +1,45 @@
-/// An element of a ``KeyTable``.
+/// An element of a ``KeyTable``, found by its key.
 protocol Keyed {
     associatedtype Key: Hashable
 
-    /// Stays the same while the element is in the table.
+    /// The key, which stays the same while the element is in the table.
     var key: Key { get }
 
-    /// The next element of the same bucket. Written by the table alone.
+    /// The slot of the next element in the same hash bucket. Only the table writes it.
     var nextInBucket: Ticket.Slot { get set }
 }
 
-/// Elements at stable indexes, as in a ``SlotTable``, that are found by their keys. Pure.
+/// A hash table whose elements keep their indexes, as in a ``SlotTable``, and are found by their keys.
 ///
-/// A hash table whose buckets are chains through the elements: it stores a key once, and hashes it once per insertion, search and removal. A
-/// dictionary from keys to indexes stores each key twice and hashes the hash of a key that stores its own.
+/// The elements of a bucket are linked with each other: the table stores a key once, and hashes it once per insertion, search and removal. A
+/// dictionary from keys to indexes would store each key twice, and would hash again the hash of a key that stores its own.
 struct KeyTable<Element: Keyed> {
     typealias Index = SlotTable<Element>.Index
 
     private var elements = SlotTable<Element>()
-    /// The first element of each bucket. Their number is a power of two, or zero.
+    /// The first element of each hash bucket. The number of buckets is zero or a power of two.
     private var buckets: ContiguousArray<Index> = []
 
     var count: Int { elements.count }
 
     var isEmpty: Bool { elements.isEmpty }
 
-    /// Every occupied index is below this; so may vacant ones be.
+    /// The upper bound of the indexes: every occupied index is less than this number. Indexes below it may be vacant.
     var extent: Index { elements.extent }
 
-    /// The number of elements or buckets that it holds memory for.
+    /// The number of elements or buckets for which memory is allocated, whichever is larger.
     var capacity: Int { max(elements.capacity, buckets.capacity) }
 
     func isOccupied(_ index: Index) -> Bool { elements.isOccupied(index) }
 
-    /// The element at an index that is occupied; in place.
+    /// Accesses the element at an index, which must be occupied, in place.
     subscript(index: Index) -> Element {
         @inline(__always) _read { yield elements[index] }
         @inline(__always) _modify { yield &elements[index] }
     }
 
+    /// Returns the index of the element with a key.
+    ///
     /// - Returns: `nil` if no element has the key.
     /// - Complexity: O(1) on average.
     func index(of key: Element.Key) -> Index? {
@@ -50,8 +52,9 @@ struct KeyTable<Element: Keyed> {
         return nil
     }
 
-    /// Inserts an element whose key no other element has.
+    /// Inserts an element with a key that no element in the table has.
     ///
+    /// - Returns: The index of the element.
     /// - Complexity: O(1) on average, amortized.
     mutating func insert(_ element: consuming Element) -> Index {
         if elements.count >= buckets.count { resize(to: max(Self.fewest, buckets.count * 2)) }
@@ -62,6 +65,8 @@ struct KeyTable<Element: Keyed> {
         return index
     }
 
+    /// Removes and returns the element at an index, which must be occupied.
+    ///
     /// - Complexity: O(1) on average, amortized.
     mutating func remove(_ index: Index) -> Element {
         let bucket = bucket(of: elements[index].key)
@@ -80,7 +85,8 @@ struct KeyTable<Element: Keyed> {
 
     private static var fewest: Int { 8 }
 
-    /// Up to this many buckets are kept, so that a table whose elements come and go does not allocate for each of them.
+    /// The number of buckets up to which their memory is kept when the table becomes smaller, so that a table whose elements come and go does not
+    /// allocate each time.
     private static var kept: Int { 128 }
 
     @inline(__always)
@@ -100,6 +106,8 @@ struct KeyTable<Element: Keyed> {
 // MARK: Chains of the elements
 
 extension KeyTable where Element: Linked {
+    /// Appends the element at an index to a chain.
+    ///
     /// - Complexity: O(1).
     mutating func append(_ index: Index, to chain: inout Chain) { chain.append(index, in: &elements) }
 
@@ -108,9 +116,9 @@ extension KeyTable where Element: Linked {
     /// - Complexity: O(1).
     mutating func unlink(_ index: Index, from chain: inout Chain) { chain.remove(index, in: &elements) }
 
-    /// The indexes of the elements of a chain, in order. O(*n*).
+    /// Returns the indexes of the elements of a chain, in order. O(*n*).
     func indexes(of chain: Chain) -> [Index] { chain.slots(in: elements) }
 
-    /// Traps if the links are not the same in both directions. O(*n*).
+    /// Traps if the links of a chain are not the same in both directions. O(*n*).
     func checkLinks(of chain: Chain) { chain.checkLinks(in: elements) }
 }

@@ -1,6 +1,8 @@
-/// Waiters, each with a mark, resumed by mark and then in the order of enrolling. Pure.
+/// A table of waiters, each of which waits for a value, its mark, to be reached. Waiters are resumed in the order of their marks, and those with
+/// equal marks in the order in which they enrolled. No lock, task or closure.
 ///
-/// A binary heap by mark and order. A waiter that leaves stays in the heap until it comes to the front, or until most of the heap has left.
+/// A binary heap, ordered by mark and then by the order of enrolling. A waiter that stops waiting stays in the heap until it is the first element, or
+/// until more than half of the elements have stopped waiting.
 package struct MarkTable<Mark: Comparable, Waiter> {
     package typealias ID = WaiterTable<Waiter, WaitOutcome>.ID
 
@@ -17,19 +19,21 @@ package struct MarkTable<Mark: Comparable, Waiter> {
     private var waiters = WaiterTable<Waiter, WaitOutcome>()
     private var heap: ContiguousArray<Place> = []
     private var nextOrder: UInt64 = 0
-    /// The number of elements of the heap that have left.
+    /// The number of elements of the heap whose waiters have stopped waiting.
     private var staleCount = 0
 
     package init() {}
 
-    /// The number of waiters: parked or about to park.
+    /// The number of waiters: those that are parked, and those that have enrolled and are about to park.
     package var count: Int { heap.count - staleCount }
 
-    /// The number of elements that it holds memory for.
+    /// The number of elements for which memory is allocated.
     package var capacity: Int { max(heap.capacity, waiters.capacity) }
 
     package var lowest: Mark? { heap.first?.mark }
 
+    /// Adds a waiter for a mark, which must then park.
+    ///
     /// - Complexity: O(log *n*); O(1) for a mark that is not below any other.
     package mutating func enroll(for mark: Mark) -> ID {
         let id = waiters.enroll()
@@ -43,6 +47,9 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         waiters.park(id, waiter)
     }
 
+    /// Removes a waiter that no longer waits, for example because its task was cancelled.
+    ///
+    /// - Returns: The waiter to resume, if it had parked and was not woken before.
     /// - Complexity: O(log *n*), amortized.
     package mutating func leave(_ id: ID) -> Waiter? {
         // The first event counts: a waiter that was woken no longer waits.
@@ -53,6 +60,9 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         return waiter
     }
 
+    /// Removes the first waiter. There must be one.
+    ///
+    /// - Returns: The waiter to resume; `nil` if it has not parked yet: it then does not wait.
     /// - Complexity: O(log *n*), amortized.
     package mutating func wakeFirst() -> Waiter? {
         let waiter = waiters.leave(removeFirst().id, with: .reached)
@@ -60,7 +70,10 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         return waiter
     }
 
-    /// - Complexity: O(*m* log *n*) for *m* that are woken, amortized.
+    /// Removes all waiters whose mark is at most a value.
+    ///
+    /// - Returns: The waiters to resume, in order, except those that have not parked yet: these then do not wait.
+    /// - Complexity: O(*m* log *n*) for *m* removed waiters, amortized.
     package mutating func wake(upTo value: Mark) -> [Waiter] {
         var woken: [Waiter] = []
         while let first = heap.first, first.mark <= value {
@@ -74,7 +87,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
 
     // MARK: The heap
 
-    /// Removes elements until the first has not left, and most have not.
+    /// Removes elements whose waiters have stopped waiting, until the first element has a waiter and at most half of the elements have none.
     private mutating func tidy() {
         if staleCount > heap.count / 2 {
             heap.removeAll { !waiters.isWaiting($0.id) }

@@ -2,7 +2,9 @@
 // to twice what is in it, does so after a number of removals that pays for the move.
 
 extension ContiguousArray {
-    /// - Parameter smallest: A capacity that is kept.
+    /// Replaces the buffer by a smaller one if less than a quarter of it is used.
+    ///
+    /// - Parameter smallest: The capacity up to which the buffer is kept in any case.
     @inline(__always)
     mutating func shrinkIfMostlyEmpty(keeping smallest: Int) {
         guard capacity > smallest, count < capacity / 4 else { return }

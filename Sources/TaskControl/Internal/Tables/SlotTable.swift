@@ -1,22 +1,22 @@
-/// Elements at stable indexes: O(1) to insert, find and remove, and memory that follows what is in it.
+/// A table whose elements keep their indexes. Inserts, finds and removes an element in O(1), and releases memory when elements are removed.
 ///
-/// Indexes are reused, so code that keeps an index keeps a generation beside it. Vacant slots at the end are released at once,
-/// others are filled first, and the buffer is halved when it is mostly empty: a burst leaves nothing behind. All that can remain
-/// is vacancies before an element that was inserted at the height of the burst and still lives.
+/// Indexes are reused, so code that keeps an index also keeps a serial number, to recognize that its element was removed: see ``Ticket``. Vacant
+/// slots at the end are released at once, other vacant slots are filled first, and the buffer becomes smaller when it is mostly empty. So a burst of
+/// elements leaves no memory allocated, except for vacant slots before an element that was inserted during the burst and is still there.
 struct SlotTable<Element> {
     typealias Index = Int32
 
     private var slots: ContiguousArray<Element?> = []
-    /// Indexes that were vacated before the end. May hold stale ones (beyond the end, or occupied again): they are skipped.
+    /// The vacant indexes, except those at the end. May contain indexes that are beyond the end or occupied again; these are skipped.
     private var vacancies: ContiguousArray<Index> = []
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// Every occupied index is below this; so may vacant ones be.
+    /// The upper bound of the indexes: every occupied index is less than this number. Indexes below it may be vacant.
     var extent: Index { Index(truncatingIfNeeded: slots.count) }
 
-    /// The number of slots or vacancies that it holds memory for.
+    /// The number of slots or of vacant indexes for which memory is allocated, whichever is larger.
     var capacity: Int { max(slots.capacity, vacancies.capacity) }
 
     func isOccupied(_ index: Index) -> Bool {
@@ -27,12 +27,14 @@ struct SlotTable<Element> {
         index < slots.count && slots[Int(index)] == nil
     }
 
-    /// The element at an index that is occupied; in place.
+    /// Accesses the element at an index, which must be occupied, in place.
     subscript(index: Index) -> Element {
         @inline(__always) _read { yield slots[Int(index)]! }
         @inline(__always) _modify { yield &slots[Int(index)]! }
     }
 
+    /// Inserts an element, and returns its index. Traps if the table has as many elements as an index can distinguish.
+    ///
     /// - Complexity: O(1), amortized.
     mutating func insert(_ element: consuming Element) -> Index {
         count += 1
@@ -46,6 +48,8 @@ struct SlotTable<Element> {
         return extent - 1
     }
 
+    /// Removes and returns the element at an index, which must be occupied.
+    ///
     /// - Complexity: O(1), amortized.
     mutating func remove(_ index: Index) -> Element {
         var removed: Element?
@@ -54,7 +58,7 @@ struct SlotTable<Element> {
         return removed!
     }
 
-    /// Removes an element that has no further use, and whose release has no effect.
+    /// Removes the element at an index without returning it. Only for an element whose release calls no other code.
     ///
     /// - Complexity: O(1), amortized.
     mutating func discard(_ index: Index) {
@@ -83,7 +87,7 @@ struct SlotTable<Element> {
         }
     }
 
-    /// Below this many slots the buffer is kept: a registry that is used one task at a time does not allocate for each.
+    /// The number of slots up to which the buffer is kept, so that a table that holds one element at a time does not allocate for each.
     private static var smallest: Int { 128 }
 
     @inline(never)

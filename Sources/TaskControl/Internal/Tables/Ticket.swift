@@ -1,7 +1,8 @@
-/// Identifies an element of a table: its slot, and its serial there. An element that has left is not found again: a serial is reused only after
-/// 2³⁸ others.
+/// Identifies an element of a ``SlotTable`` by its slot and its serial number. A ticket does not match another element that uses the slot later: a
+/// serial number is used again only after 2³⁸ others.
 ///
-/// In one word, since every frame of a task that waits has a copy, and such a task must fit into the memory that every task has.
+/// Stored in one word, because every frame of a waiting task has a copy, and the frames of a waiting task must fit into the memory that the runtime
+/// allocates for each task.
 struct Ticket: Hashable, Sendable {
     typealias Slot = Int32
 
@@ -13,11 +14,11 @@ struct Ticket: Hashable, Sendable {
         bits = serial << Self.slotBits | UInt64(slot)
     }
 
-    /// The number that identifies it in events: its serial, as far as that is distinct from others.
+    /// The number that identifies the element in events: the lowest 38 bits of its serial number.
     var number: UInt64 { bits >> Self.slotBits }
 
     var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
 
-    /// Whether it was made with this serial, or one that is 2³⁸ away from it.
+    /// Returns whether the ticket was created with a serial number. Serial numbers that differ by a multiple of 2³⁸ are not distinguished.
     func has(serial: UInt64) -> Bool { bits >> Self.slotBits == (serial << Self.slotBits) >> Self.slotBits }
 }

@@ -1,15 +1,15 @@
-/// An element of a table that a ``Ticket`` names.
+/// An element of a ``SlotTable`` that a ``Ticket`` can identify.
 protocol Ticketed {
-    /// The serial of the element, not used again before 2³⁸ others in the same slot.
+    /// The serial number of the element, which no other element in the same slot has until 2³⁸ others were used.
     var serial: UInt64 { get }
 }
 
 extension SlotTable where Element: Ticketed {
-    /// Whether the element that a ticket was made for is still in the table.
+    /// Returns whether the element that a ticket identifies is still in the table.
     func contains(_ ticket: Ticket) -> Bool {
         isOccupied(ticket.slot) && ticket.has(serial: self[ticket.slot].serial)
     }
 
-    /// The ticket of the element in an occupied slot.
+    /// Returns the ticket of the element in a slot, which must be occupied.
     func ticket(at slot: Index) -> Ticket { Ticket(serial: self[slot].serial, slot: slot) }
 }

@@ -7,9 +7,9 @@ private import Dispatch
 /// lock of that task as well, and two handlers that do this to each other's tasks deadlock. So a handler resumes its own task only, and
 /// performs everything else here: actions on other tasks, and calls of observers, which may do anything.
 ///
-/// The action runs soon after this function has returned, on a thread that is not of the pool of tasks: when all of those are busy with work
-/// that ends only when it is cancelled, that work is still cancelled. An action that blocks, as a slow handler of a task that it cancels can
-/// make it, does not hold up others.
+/// The action runs soon after this function has returned, on a thread outside the thread pool of Swift concurrency. So work can be cancelled even if
+/// all threads of the pool are busy with work that ends only when it is cancelled. An action that blocks, for example because it calls a slow
+/// cancellation handler, does not delay other actions.
 package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
     if tc_isSimulated() {
         _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
@@ -19,15 +19,16 @@ package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
     }
 }
 
-/// Makes handlers perform their actions in tasks, on this thread: a simulation has no other thread, and decides when they run.
+/// Makes `performOutsideHandler(_:)` run its actions in tasks instead of on another thread. For simulations, which have one thread and decide the
+/// order of the tasks on it.
 package func performHandlerActionsInTasks(_ isSimulated: Bool) {
     tc_setSimulated(isSimulated)
 }
 
-/// Whether this thread calls foreign code inside a handler, whose events are reported outside the handler.
+/// Whether the current thread is inside `insideHandler(_:)`: events are then delivered outside the handler.
 var isInsideHandler: Bool { tc_isInsideHandler() }
 
-/// Calls foreign code inside a handler.
+/// Calls code of the client from a cancellation or escalation handler, and marks the thread for that time: see `isInsideHandler`.
 func insideHandler(_ body: () -> Void) {
     let outer = tc_isInsideHandler()
     tc_setInsideHandler(true)
@@ -41,7 +42,8 @@ private struct HandlerAction: _TaskBody {
     nonisolated(nonsending) func run() async { action() }
 }
 
-/// Actions, and the workers that take them, in the order of the calls. Each worker is a serial queue, which has a thread whatever the pool does.
+/// The queue of actions of `performOutsideHandler(_:)`, and the workers that run them in the order of the calls. Each worker is a serial dispatch
+/// queue, which gets a thread even if the thread pool of Swift concurrency is busy.
 private final class HandlerActions: Sendable {
     static let shared = HandlerActions()
 
@@ -52,7 +54,7 @@ private final class HandlerActions: Sendable {
 
     private struct State {
         var actions = SlotTable<Action>()
-        /// The order of the calls.
+        /// The waiting actions, in the order of the calls.
         var order = Chain()
         var idle = (1...8).map { DispatchQueue(label: "TaskControl.handlers.\($0)", qos: .userInteractive) }
     }
@@ -72,7 +74,10 @@ private final class HandlerActions: Sendable {
         while let action = next(worker) { action() }
     }
 
-    /// - Returns: `nil`: the worker is idle from now on.
+    /// Takes the next action.
+    ///
+    /// - Parameter worker: The worker that asks.
+    /// - Returns: `nil` if there is no action: the worker is idle from then on.
     private func next(_ worker: DispatchQueue?) -> (@Sendable () -> Void)? {
         state.withLock { state in
             let slot = state.order.first

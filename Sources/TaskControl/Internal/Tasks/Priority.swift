@@ -1,11 +1,14 @@
 internal import CTaskControl
 
-/// Waits, and escalates whatever the wait is for to the priority of the waiting task, at the start and whenever that rises.
+/// Performs a wait, and calls a closure that escalates the awaited work to the priority of the waiting task: at the start, and whenever that priority
+/// rises.
 ///
-/// Before macOS 26 and its siblings the system offers no way to escalate a task except to await it.
+/// Before macOS 26 and the other systems of that year, `raise` is never called: they can escalate a task only by awaiting it.
 ///
-/// - Parameter raise: Receives the priority, at the start and whenever it rises; outside the escalation handler, on any thread, and
-///   perhaps after the wait has ended. Escaping, so that what it captures is not in a frame of the waiting task (see `_TurnBody`).
+/// - Parameters:
+///   - wait: The wait.
+///   - raise: Receives the priority. Runs outside the escalation handler, on any thread, and perhaps after the wait has ended. It is escaping, so
+///     that its captures are not in a frame of the waiting task (see `_TurnBody`).
 package nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
     with raise: @escaping @Sendable (TaskPriority) -> Void
@@ -20,9 +23,11 @@ package nonisolated(nonsending) func raising<Value: Sendable>(
     }
 }
 
-/// Runs an operation, and passes each rise of the priority of its task on.
+/// Runs an operation, and calls a closure whenever the priority of the operation's task rises.
 ///
-/// - Parameter raise: Receives the priority, outside the escalation handler, on any thread, and perhaps after the operation has ended.
+/// - Parameters:
+///   - raise: Receives the new priority. Runs outside the escalation handler, on any thread, and perhaps after the operation has ended.
+///   - operation: The operation.
 package nonisolated(nonsending) func passingRises<Value, Failure: Error>(
     to raise: @escaping @Sendable (TaskPriority) -> Void,
     of operation: nonisolated(nonsending) () async throws(Failure) -> Value
@@ -33,18 +38,19 @@ package nonisolated(nonsending) func passingRises<Value, Failure: Error>(
     }
 }
 
-/// Raises tasks that have less to a priority, where the system supports it.
+/// Escalates those of the given tasks that have a lower priority to a priority, where the system supports it.
 func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     for job in jobs { job.escalatePriority(to: priority) }
 }
 
-/// The raw priority of a task that is created here without one: the base priority of the task that makes it, whatever that has been raised to, and
-/// not that of the user interface, which is not passed on. (A `TaskPriority` is of a size that clients of the standard library look up.)
+/// The raw priority that a task inherits if the current task creates it without a priority: the base priority of the current task, without
+/// escalations, and at most `userInitiated`. (Not a `TaskPriority`, because code outside the standard library must look up the size of an optional
+/// `TaskPriority`.)
 var inheritedLevel: UInt8 {
     let base = tc_basePriority()
     return min(base != 0 ? base : Task.currentPriority.rawValue, highestInheritedLevel)
 }
 
-/// That of `TaskPriority.userInitiated`.
+/// The raw value of `TaskPriority.userInitiated`, the highest priority that a task inherits.
 private var highestInheritedLevel: UInt8 { 25 }

@@ -1,2 +1,2 @@
-/// An error that only a change of the program avoids.
+/// An error that is caused by a mistake in the program, so that a retry cannot succeed.
 package protocol ProgrammingMistake: Error {}

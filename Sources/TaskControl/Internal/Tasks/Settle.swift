@@ -1,13 +1,13 @@
 /// Passes an error that an unstructured task's work threw to the task's handler, or to diagnostics.
 ///
-/// A cancellation has one error: a cancelled task fails with the error of the API that it was waiting for, such as `URLError.cancelled`.
-/// Such an error must not cause an alert, so in a cancelled task no handler is called, and only observers receive another error than
-/// `CancellationError`. A `CancellationError` that comes without a cancellation is an error like others.
+/// A cancelled task often fails with an error of the API that it called, such as `URLError.cancelled`, which must not cause an alert. So no handler
+/// is called in a cancelled task, and an error other than `CancellationError` is only emitted as an event. A `CancellationError` in a task that was
+/// not cancelled is treated like any other error.
 ///
 /// - Parameters:
 ///   - isCancelled: Whether the work was cancelled.
 ///   - handler: Called from inside the task; returns whether it has received the error.
-/// - Returns: The receiver of the error.
+/// - Returns: The receiver of the error, or the reason why it has none.
 @discardableResult
 package nonisolated(nonsending) func settle(
     _ error: any Error,
@@ -33,12 +33,12 @@ package nonisolated(nonsending) func settle(
     return .partOfCancellation
 }
 
-/// The receiver of an error.
+/// The receiver of an error that the work of an unstructured task threw.
 package enum Settlement {
-    /// Its handler has received it.
+    /// The handler of the task has received the error.
     case received
-    /// No handler has received it: it is reported.
+    /// No handler has received the error, so it was reported to diagnostics.
     case unhandled
-    /// The task was cancelled.
+    /// The task was cancelled, so the error was not passed to a handler.
     case partOfCancellation
 }

@@ -1,18 +1,19 @@
-/// The body of a task of this library, around the operation of its creator. A struct rather than a closure: the task then allocates once.
+/// The function that a task of this library runs, which calls the client's operation. A struct instead of a closure, because the task then needs only
+/// one allocation.
 ///
-/// Generic code here is inlinable: code that does not know the type that it returns costs a multiple, in time and in memory.
+/// Generic conforming types are inlinable: code that is not specialized for the type of its result takes several times the time and memory.
 @usableFromInline
 protocol _TaskBody<Success, Failure>: Sendable {
     associatedtype Success: Sendable
     associatedtype Failure: Error
 
-    /// Runs in the isolation of the task.
+    /// Runs the body, in the isolation of the task.
     nonisolated(nonsending) func run() async throws(Failure) -> Success
 }
 
-/// Creates a task that is isolated to `isolation` from its first instruction, so that it is enqueued there at once, in the order of the calls.
+/// Creates a task that is isolated to `isolation` from its first instruction: it is enqueued on that actor at once, in the order of the calls.
 ///
-/// The rest is as for `Task.init`: priority and task-locals are the caller's.
+/// The task inherits priority and task-local values from the caller, as with `Task.init`.
 @inlinable
 func spawn<Body: _TaskBody>(
     name: String?,
@@ -23,7 +24,10 @@ func spawn<Body: _TaskBody>(
     _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task that may fail, in the same way.
+/// Creates a task that may throw, isolated to `isolation` from its first instruction: it is enqueued on that actor at once, in the order of the
+/// calls.
+///
+/// The task inherits priority and task-local values from the caller, as with `Task.init`.
 @inlinable
 func spawn<Body: _TaskBody>(
     name: String?,
@@ -34,10 +38,11 @@ func spawn<Body: _TaskBody>(
     _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task with a raw priority, or with that of the caller if `level` is 0.
+/// Creates a task with a raw priority, or with the priority of the caller if `level` is 0. Isolation and order are those of the function
+/// `spawn(name:priority:isolatedTo:_:)`.
 ///
-/// A task with neither a name nor a priority takes a path of its own: an optional priority is of a size that clients of the standard library
-/// look up, each time that it is passed on.
+/// A task with neither a name nor a priority takes a path without an optional `TaskPriority`, whose size code outside the standard library must look
+/// up each time that it is passed on.
 @inlinable
 @inline(__always)
 func spawn<Body: _TaskBody>(
@@ -51,7 +56,7 @@ func spawn<Body: _TaskBody>(
     return spawn(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task that may fail, in the same way.
+/// Creates a task that may throw with a raw priority, or with the priority of the caller if `level` is 0.
 @inlinable
 @inline(__always)
 func spawn<Body: _TaskBody>(
@@ -65,7 +70,7 @@ func spawn<Body: _TaskBody>(
     return spawn(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task that inherits nothing.
+/// Creates a task that inherits neither isolation nor priority nor task-local values.
 func spawnDetached<Body: _TaskBody>(
     name: String?,
     priority: TaskPriority?,
@@ -74,7 +79,8 @@ func spawnDetached<Body: _TaskBody>(
     Task<Body.Success, any Error>.detached(name: name, priority: priority) { await body.run() }.unfailing
 }
 
-/// Creates a task for work of this package that emits events of its own.
+/// Creates a task for internal work of this package that emits its own events. The task is not isolated, and inherits the priority and task-local
+/// values of the caller.
 package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     struct Plain: _TaskBody {
         let work: @Sendable () async -> Void

@@ -1,15 +1,15 @@
 private import CTaskControl
 
-/// The address of a task that lives, which identifies it.
+/// The address of a task, which identifies the task until it ends.
 package struct TaskAddress: Hashable, Sendable {
     private let bits: UInt
 
     init(bits: UInt) { self.bits = bits }
 
-    /// The running task.
+    /// The address of the current task.
     package static var running: Self { Self(bits: UInt(bitPattern: tc_runningTask())) }
 
-    /// Addresses need no protection from chosen keys, and are looked up often: one multiplication instead of a keyed hash.
+    /// A hash of one multiplication instead of a keyed hash: addresses are looked up often, and an attacker cannot choose them.
     package var hashValue: Int { Int(truncatingIfNeeded: UInt64(bits >> 4) &* 0x9e37_79b9_7f4a_7c15 >> 24) }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(bits) }

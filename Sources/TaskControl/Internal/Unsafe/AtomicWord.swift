@@ -1,6 +1,6 @@
 internal import CTaskControl
 
-/// An integer that many threads read and write at once, without a lock. A copy is a reference to the same integer, which its owner deallocates.
+/// An atomic 64-bit integer. A copy refers to the same integer, whose memory its owner must release with `deallocate()`.
 struct AtomicWord: @unchecked Sendable {
     // Sendable: the memory is only accessed by the atomic functions. Allocated, since a stored property has no address that lasts.
     private let word: UnsafeMutablePointer<Int64>
@@ -18,13 +18,15 @@ struct AtomicWord: @unchecked Sendable {
     @inline(__always)
     func store(_ value: Int64) { tc_store(word, value) }
 
-    /// - Returns: The value before.
+    /// Replaces the value.
+    ///
+    /// - Returns: The previous value.
     @inline(__always)
     func exchange(_ value: Int64) -> Int64 { tc_exchange(word, value) }
 
     /// Replaces the value, unless `change` returns `nil` for it.
     ///
-    /// - Parameter change: May be called several times, with what other threads have stored meanwhile.
+    /// - Parameter change: Returns the new value for the current one. Called again if another thread has changed the value meanwhile.
     /// - Returns: Whether the value was replaced.
     @inline(__always)
     func replace(_ change: (Int64) -> Int64?) -> Bool {

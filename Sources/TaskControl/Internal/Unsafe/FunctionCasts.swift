@@ -5,10 +5,10 @@
 
 // MARK: Operations that a caller sends
 
-/// An operation that a caller hands over, as the library keeps it.
+/// The type in which the library stores an operation that a client passes to it.
 ///
-/// Parameters are spelled `sending`, like those of `Task.init`, so that a closure may carry values that are not Sendable. The operation is called
-/// once, by the task that it was sent to; `@Sendable` here says only that the compiler need not follow it there.
+/// Parameters are spelled `sending`, like those of `Task.init`, so that a closure may carry values that are not Sendable. The library calls the
+/// operation once, in the task to which it was sent, so it may treat the closure as `@Sendable`.
 typealias Operation = @Sendable @isolated(any) () async -> Void
 typealias ThrowingOperation = @Sendable @isolated(any) () async throws -> Void
 
@@ -77,8 +77,8 @@ func received<Success>(
     @usableFromInline let spawn: (any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
 }
 
-/// Drops `isolated` from the first parameter of a function that creates a task and touches nothing that the actor guards, so that it can be
-/// called from anywhere.
+/// Removes `isolated` from the first parameter of a function that creates a task, so that it can be called without being on the actor. Safe because
+/// the function uses no state of the actor.
 @inlinable
 @inline(__always)
 func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
@@ -106,8 +106,8 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
     @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
 }
 
-/// Drops `@Sendable` from the operation of a function that uses it in a child task of the caller, in the caller's isolation, while the caller
-/// waits, and returns the result only to the caller.
+/// Removes the requirement that an operation is `@Sendable`. Safe for a function that runs the operation in a child task, in the caller's isolation,
+/// while the caller waits, and returns the result only to the caller.
 @inlinable
 @inline(__always)
 func borrowing<Value, C: Clock>(_ function: _LentRun<Value, C>) -> _BorrowingRun<Value, C>
@@ -137,7 +137,8 @@ func borrowing<Value, Cause>(_ function: LentSignalRun<Value, Cause>) -> Borrowi
 
 // MARK: Closures that are called under a lock of their own
 
-/// Adds `@Sendable` to a closure that is called once at most, by the code that takes it out of a lock.
+/// Adds `@Sendable` to a closure. Safe for a closure that is stored under a lock, and that is called at most once, by the code that removes it from
+/// there.
 func calledOnce(_ action: @escaping () -> Void) -> @Sendable () -> Void {
     unsafeBitCast(action, to: (@Sendable () -> Void).self)
 }

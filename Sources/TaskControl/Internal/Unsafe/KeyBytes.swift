@@ -1,12 +1,12 @@
-/// The bytes of a key that consists of nothing but at most eight of them: a copy retains nothing.
+/// The value of a key whose type is trivial and has at most eight bytes. Copying it retains nothing.
 @usableFromInline
 struct _KeyBytes: Hashable, Sendable {
     @usableFromInline var bits: UInt64 = 0
 
-    /// No bytes.
+    /// Creates a value without bytes, for a key that is stored elsewhere.
     @inlinable init() {}
 
-    /// The bytes of a key whose type `canHold(_:)`.
+    /// Creates the value of a key, for whose type ``canHold(_:)`` must be `true`.
     @inlinable
     @inline(__always)
     init<Key>(of key: Key) {
@@ -15,12 +15,14 @@ struct _KeyBytes: Hashable, Sendable {
         }
     }
 
-    /// Returns the key, in the type that it had. (ErasedKeyTests reads keys of several types.)
+    /// Returns the key.
+    ///
+    /// - Parameter type: The type of the key with which this value was created. ErasedKeyTests covers several types.
     func key<Key>(as type: Key.Type) -> Key {
         withUnsafeBytes(of: bits) { $0.load(as: type) }
     }
 
-    /// Returns whether each value of a type is nothing but at most eight bytes.
+    /// Returns whether a type is trivial and has at most eight bytes, so that this struct can hold its values.
     @inlinable
     @inline(__always)
     static func canHold<Key>(_ type: Key.Type) -> Bool {

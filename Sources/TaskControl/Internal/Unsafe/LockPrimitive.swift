@@ -10,7 +10,7 @@ internal import Android
 #error("TaskControl needs os_unfair_lock or a pthread mutex; this platform's C library is not known to it.")
 #endif
 
-/// The lock of a `Locked`: that of the C library. Only used at the address where it was initialized.
+/// The lock of ``Locked``: the lock type of the C library. Used only at the address where it was initialized.
 @usableFromInline
 struct _LockPrimitive {
     #if canImport(Darwin)
@@ -21,7 +21,7 @@ struct _LockPrimitive {
 
     private var primitive = Primitive()
 
-    /// The address of the only property, which is that of the lock. (`&` may be that of a copy.)
+    /// Returns the address of the C lock, which is the only property of the struct. (The operator `&` could pass the address of a copy.)
     @inline(__always)
     private static func primitive(_ lock: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<Primitive> {
         UnsafeMutableRawPointer(lock).assumingMemoryBound(to: Primitive.self)

@@ -1,12 +1,12 @@
-/// State that is only ever touched under a lock, in one allocation with that lock. A copy is a reference to the same state.
+/// State that is accessed only under a lock, in one allocation with that lock. A copy is a reference to the same state.
 ///
-/// The lock is the C library's, not `Synchronization.Mutex`: that one needs macOS 15 and iOS 18, takes three times as long
-/// when it is free on Linux, and ThreadSanitizer reports false races inside it.
+/// The lock is that of the C library, not `Synchronization.Mutex`: a `Mutex` needs macOS 15 and iOS 18, takes three times as long on Linux when it is
+/// free, and makes ThreadSanitizer report false races.
 ///
-/// The call sites keep the rule that nothing is called out while holding a lock: the closure decides and returns what to do; its caller acts on
-/// that once the lock is free. Objects that the state no longer needs are returned too, so that no `deinit` runs in here.
+/// Never call out while holding the lock: the closure of `withLock` decides and returns what to do, and its caller does that after the lock is
+/// released. The closure also returns objects that the state no longer needs, so that no `deinit` runs under the lock.
 ///
-/// `withLock` is inlined in the other products as well, where its generic form takes as long as the lock.
+/// `withLock` is inlinable for the other products of this package: without inlining, the generic call takes as long as the lock itself.
 @usableFromInline
 package struct Locked<State>: @unchecked Sendable {
     // Sendable: the state is reached through `withLock` alone, so one thread at a time touches it.
@@ -16,7 +16,7 @@ package struct Locked<State>: @unchecked Sendable {
         storage = _Storage.make(state)
     }
 
-    /// Runs `body` with exclusive access to the state. Not reentrant; in debug builds a second entry from the same thread traps.
+    /// Runs a closure with exclusive access to the state. Not reentrant: in debug builds, a nested call on the same thread traps.
     @inlinable
     @inline(__always)
     package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
@@ -27,10 +27,11 @@ package struct Locked<State>: @unchecked Sendable {
         }
     }
 
-    /// Whether both are copies of one reference.
+    /// Returns whether both values refer to the same state.
     package func isSame(as other: Self) -> Bool { storage === other.storage }
 
-    /// State and lock tail-allocated together: a lock must keep its address, which a stored property does not promise.
+    /// The object that contains the state and the lock. The lock is tail-allocated, because it must keep its address, which a stored property does
+    /// not guarantee.
     @usableFromInline
     final class _Storage: ManagedBuffer<State, _LockPrimitive> {
         static func make(_ state: State) -> _Storage {

@@ -1,4 +1,5 @@
-/// A waiter that may be settled before it has parked. Pure.
+/// The state of one waiter, which may be settled (receive its outcome) before or after it has parked (stored its continuation). No lock, task or
+/// closure.
 ///
 ///     expected ──park──▶ parked ──settle──▶ settled       the waiter is returned
 ///        └────settle──▶ settled ──park──▶ settled         the outcome is returned
@@ -9,7 +10,7 @@ enum Parking<Waiter, Outcome> {
     case parked(Waiter)
     case settled(Outcome)
 
-    /// Whether it has not been settled.
+    /// Whether the waiter has not received an outcome.
     var isWaiting: Bool {
         switch self {
         case .expected, .parked: true
@@ -17,7 +18,9 @@ enum Parking<Waiter, Outcome> {
         }
     }
 
-    /// - Returns: The result with which the waiter must be resumed at once; `nil`: it waits.
+    /// Stores the continuation of the waiter, unless the waiter already has an outcome.
+    ///
+    /// - Returns: The outcome with which the waiter must be resumed at once; `nil` if it must wait.
     mutating func park(_ waiter: Waiter) -> Outcome? {
         switch self {
         case .expected:
@@ -28,7 +31,9 @@ enum Parking<Waiter, Outcome> {
         }
     }
 
-    /// - Returns: The waiter, to be resumed; `nil`: it has not parked yet, or had been settled before.
+    /// Gives the waiter its outcome, unless it already has one.
+    ///
+    /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet, or already had an outcome.
     mutating func settle(with outcome: Outcome) -> Waiter? {
         switch self {
         case .expected:

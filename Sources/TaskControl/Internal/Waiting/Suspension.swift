@@ -1,9 +1,9 @@
 // The one way to wait: a continuation that parks, leaves when its task is cancelled, and passes the priority of its task on. Each form is
 // inlined: a task that waits must fit into the memory that every task has, and each function that it waits in is a frame of that.
 
-/// Suspends the caller until it is resumed with an outcome.
+/// Suspends the caller until its continuation is resumed with an outcome.
 ///
-/// - Parameter park: Keeps the waiter, or returns the result with which it must be resumed at once.
+/// - Parameter park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?
@@ -13,10 +13,11 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     }
 }
 
-/// Suspends the caller until it is resumed with an outcome, or leaves because it is cancelled.
+/// Suspends the caller until its continuation is resumed with an outcome, also by its cancellation handler.
 ///
-/// - Parameter leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and
-///   more than once.
+/// - Parameters:
+///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
@@ -25,9 +26,11 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     await withTaskCancellationHandler(operation: { await suspend(parking: park) }, onCancel: leave)
 }
 
-/// Suspends the caller until it is resumed with an outcome, and passes its priority on.
+/// Suspends the caller until its continuation is resumed with an outcome, and reports the priority of the caller meanwhile.
 ///
-/// - Parameter raise: See `raising(_:with:)`.
+/// - Parameters:
+///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
@@ -36,7 +39,13 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     await raising({ await suspend(parking: park) }, with: raise)
 }
 
-/// Suspends the caller until it is resumed with an outcome, or leaves because it is cancelled; passes its priority on.
+/// Suspends the caller until its continuation is resumed with an outcome, also by its cancellation handler, and reports the priority of the caller
+/// meanwhile.
+///
+/// - Parameters:
+///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
+///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,

@@ -1,4 +1,5 @@
-/// An element of a table that stands for one waiter. It is in a chain until it is settled, and in the table until it has parked as well.
+/// An element of a ``SlotTable`` that represents one waiter. It is in a ``Chain`` until it has an outcome, and in the table until it has both an
+/// outcome and a continuation.
 protocol WaiterEntry: Ticketed, Linked {
     associatedtype Waiter
     associatedtype Outcome
@@ -6,14 +7,14 @@ protocol WaiterEntry: Ticketed, Linked {
 }
 
 extension SlotTable where Element: WaiterEntry {
-    /// Whether a waiter is there, and has not been settled.
+    /// Returns whether the waiter that a ticket identifies is in the table and has no outcome yet.
     func isWaiting(_ ticket: Ticket) -> Bool {
         contains(ticket) && self[ticket.slot].parking.isWaiting
     }
 
-    /// Parks a waiter.
+    /// Stores the continuation of a waiter.
     ///
-    /// - Returns: The result with which it must be resumed at once; `nil`: it waits.
+    /// - Returns: The outcome with which the waiter must be resumed at once; `nil` if it must wait.
     mutating func park(_ ticket: Ticket, _ waiter: Element.Waiter) -> Element.Outcome? {
         guard contains(ticket) else { preconditionFailure("A waiter enrolls, and then parks once.") }
         let outcome = self[ticket.slot].parking.park(waiter)
@@ -21,9 +22,9 @@ extension SlotTable where Element: WaiterEntry {
         return outcome
     }
 
-    /// Settles a waiter that waits in a chain, and removes it from there.
+    /// Gives an outcome to a waiter that waits in a chain, and removes the waiter from the chain.
     ///
-    /// - Returns: The waiter, if it has parked. If not, it receives the result when it parks.
+    /// - Returns: The waiter to resume, if it has parked. If not, it receives the outcome when it parks.
     mutating func settle(
         _ slot: Index,
         of chain: inout Chain,

@@ -1,7 +1,8 @@
-/// Waiters of one event, each of which may leave before it, and before its continuation exists. Pure.
+/// A table of waiters for one event. A waiter may stop waiting before the event, and before its continuation exists. No lock, task or closure.
 ///
-/// A waiter enrolls under the lock that shows it has something to wait for, then makes its continuation, then parks. ``Parking`` keeps what
-/// happens in between, so no event is missed and no waiter is resumed twice.
+/// A waiter first calls `enroll()`, under the lock under which it has seen that it must wait; then it creates its continuation and calls
+/// `park(_:_:)`. The event, or the end of the wait, may come between these calls: ``Parking`` keeps the outcome, so no event is missed and no waiter
+/// is resumed twice.
 package struct WaiterTable<Waiter, Outcome> {
     package struct ID: Hashable, Sendable {
         fileprivate let ticket: Ticket
@@ -14,7 +15,7 @@ package struct WaiterTable<Waiter, Outcome> {
     }
 
     private var entries = SlotTable<Entry>()
-    /// The waiters that have not been settled, in the order of enrolling; without the waiters in lines of their own.
+    /// The waiters without an outcome, in the order of enrolling. Those that enrolled with `enroll(in:)` are in the chain of that call instead.
     private var waiting = Chain()
     private var nextSerial: UInt64 = 0
 
@@ -22,12 +23,14 @@ package struct WaiterTable<Waiter, Outcome> {
 
     package var count: Int { entries.count }
 
-    /// The number of entries that it holds memory for.
+    /// The number of entries for which memory is allocated.
     package var capacity: Int { entries.capacity }
 
-    /// Whether a waiter has neither been woken nor left.
+    /// Returns whether a waiter has neither been woken nor stopped waiting.
     package func isWaiting(_ id: ID) -> Bool { entries.isWaiting(id.ticket) }
 
+    /// Adds a waiter, which must then call `park(_:_:)`.
+    ///
     /// - Complexity: O(1), amortized.
     package mutating func enroll() -> ID {
         var line = waiting
@@ -35,7 +38,7 @@ package struct WaiterTable<Waiter, Outcome> {
         return enroll(in: &line)
     }
 
-    /// Enrolls a waiter of an event of its own, whose waiters the caller keeps as a chain.
+    /// Adds a waiter for an event of its own, and appends it to a chain that the caller keeps: the line of the waiters for that event.
     mutating func enroll(in line: inout Chain) -> ID {
         let slot = entries.insert(Entry(serial: nextSerial))
         nextSerial += 1
@@ -43,31 +46,33 @@ package struct WaiterTable<Waiter, Outcome> {
         return ID(ticket: entries.ticket(at: slot))
     }
 
-    /// Parks the waiter, or returns the result with which it must be resumed at once.
+    /// Stores the continuation of a waiter, or returns the outcome with which it must be resumed at once.
     package mutating func park(_ id: ID, _ waiter: Waiter) -> Outcome? {
         entries.park(id.ticket, waiter)
     }
 
-    /// Removes one waiter.
+    /// Removes a waiter with an outcome, for example because its task was cancelled.
     ///
-    /// - Returns: The waiter, if it was parked; it may have left already.
+    /// - Returns: The waiter to resume, if it had parked and had no outcome yet.
     package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
         var line = waiting
         defer { waiting = line }
         return leave(id, in: &line, with: outcome)
     }
 
-    /// Removes one waiter of a line.
+    /// Removes a waiter that enrolled with `enroll(in:)` from its line, with an outcome.
+    ///
+    /// - Returns: The waiter to resume, if it had parked and had no outcome yet.
     mutating func leave(_ id: ID, in line: inout Chain, with outcome: Outcome) -> Waiter? {
         isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
 
-    /// Whether a waiter has neither been woken nor left.
+    /// Whether there is a waiter, enrolled with `enroll()`, that has neither been woken nor stopped waiting.
     package var hasWaiting: Bool { !waiting.isEmpty }
 
-    /// Settles the waiter that enrolled first, and leaves the others waiting. There must be one.
+    /// Wakes the waiter that enrolled first with an outcome. The others continue to wait. There must be a waiter.
     ///
-    /// - Returns: The waiter, if it was parked; otherwise it receives the outcome when it parks.
+    /// - Returns: The waiter to resume, if it had parked; otherwise it receives the outcome when it parks.
     /// - Complexity: O(1), amortized.
     package mutating func wakeFirst(with outcome: Outcome) -> Waiter? {
         var line = waiting
@@ -75,16 +80,19 @@ package struct WaiterTable<Waiter, Outcome> {
         return entries.settle(line.first, of: &line, with: outcome)
     }
 
-    /// Settles all waiters, since the event has happened: returns the parked ones, and the others receive the outcome when they park.
+    /// Wakes all waiters with an outcome, because the event has happened.
     ///
-    /// - Complexity: O(*n*) in the number of waiters; O(1) when there are none.
+    /// - Returns: The waiters to resume. Those that have not parked yet receive the outcome when they park.
+    /// - Complexity: O(*n*) in the number of waiters; O(1) if there are none.
     package mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
         var line = waiting
         defer { waiting = line }
         return wakeAll(in: &line, with: outcome)
     }
 
-    /// Settles all waiters of a line, since its event has happened.
+    /// Wakes all waiters of a line with an outcome, because the event of that line has happened.
+    ///
+    /// - Returns: The waiters to resume. Those that have not parked yet receive the outcome when they park.
     mutating func wakeAll(in line: inout Chain, with outcome: Outcome) -> [Waiter] {
         var woken: [Waiter] = []
         while !line.isEmpty {
