@@ -1,4 +1,4 @@
-/// Work that does not keep its owner alive: see `_WeakOwner`.
+/// Functions that do work for an object, its owner, without retaining the owner while the work runs.
 extension AsyncLifetime {
     /// Does work that does not retain its owner, then passes the result to the owner, if the owner still exists.
     ///
@@ -179,9 +179,9 @@ extension AsyncLifetime {
         return start(name: name, priority: priority, work)
     }
 
-    /// Registers a task that is about to be created.
+    /// Registers a task of `run(for:)` that is about to be created.
     ///
-    /// - Returns: `nil` if the lifetime is closed.
+    /// - Returns: The place of the task in the registry; `nil` if the lifetime is closed.
     @usableFromInline
     func _enter(_ name: String?) -> _DeliveryPlace? {
         registry.enter(name).map { _DeliveryPlace(registry: registry, id: $0) }
@@ -192,7 +192,7 @@ extension AsyncLifetime {
         TaskRegistry.cancelledTask(name, returning: .cancelled)
     }
 
-    /// Starts a task of this lifetime that has the caller's priority and task-locals, but not its isolation.
+    /// Starts a task of this lifetime that inherits the caller's priority and task-local values, but not its isolation.
     private func start(
         name: String?,
         priority: TaskPriority?,

@@ -1,6 +1,8 @@
 /// The events of an `AsyncTask`.
 extension AsyncTask {
-    /// The identity of the task in events.
+    /// Returns the identity of an `AsyncTask` in events.
+    ///
+    /// - Parameter life: The state of the task.
     static func identity(of life: Locked<Life>) -> TaskEvent.Identity { life.withLock { $0.subject() } }
 
     @inline(__always)
@@ -19,7 +21,8 @@ extension AsyncTask {
         )
     }
 
-    /// Cancels a task, and emits that unless it was cancelled before. Several callers at the same time may each emit it.
+    /// Cancels a task, and emits a `cancelled` event unless the task was already cancelled. If several threads call this at the same time, each may
+    /// emit the event.
     static func cancel(_ task: Task<Void, Never>, _ life: Locked<Life>, because cause: CancellationCause) {
         let moment = Diagnostics.moment
         record(cause, of: task, life)
@@ -28,7 +31,7 @@ extension AsyncTask {
         if isNews { emit(.cancelled, of: life, at: moment, detail: cause.eventText) }
     }
 
-    /// Records the cause of a cancellation that follows, unless the task has ended.
+    /// Records the cause of a cancellation that is about to follow, unless the task has ended.
     static func record(_ cause: CancellationCause, of task: Task<Void, Never>, _ life: Locked<Life>) {
         // Under the lock: the task reports its end there before it forgets its cause.
         life.withLock { life in
@@ -36,7 +39,7 @@ extension AsyncTask {
         }
     }
 
-    /// How the body has ended.
+    /// The way in which the operation of a task has ended.
     enum End {
         case skipped, completed
         case failed(any Error)

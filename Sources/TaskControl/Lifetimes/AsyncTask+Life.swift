@@ -1,5 +1,5 @@
 extension AsyncTask {
-    /// A place in a lifetime's registry.
+    /// The registration of a task with a lifetime: the registry of the lifetime, and the ID of the task there.
     struct Binding {
         let registry: TaskRegistry
         let id: TaskRegistry.ID
@@ -7,28 +7,28 @@ extension AsyncTask {
         var subject: TaskEvent.Identity { registry.subject(id) }
     }
 
-    /// The state that a task and its body share: the state machine, and the identity of the task in events.
+    /// The state that an `AsyncTask` shares with its body: the state machine, and the identity of the task in events.
     ///
-    /// The identity stays the same for the whole life of the task: it is a number of the task's own, or, if the task was bound before it was
-    /// observed, its first place in a registry. So a task that is not observed costs no number.
+    /// The identity never changes once it is settled (chosen): it is a number of its own, or, if the task was bound to a lifetime before, its ID in
+    /// the registry of that lifetime. It is settled only when it is needed, so a task that is not observed does not consume a number.
     struct Life {
         private(set) var machine = AsyncTaskStateMachine<Binding>()
-        /// 0: not settled yet. Not an optional, to save a word per task.
+        /// The identity of the task in events; `Identity(0)` until it is settled. Not an optional, to save a word per task.
         private var settled = TaskEvent.Identity(0)
 
-        /// Settles the identity of the task in events, and returns it.
+        /// Returns the identity of the task in events, and settles it if it is not settled yet.
         mutating func subject() -> TaskEvent.Identity {
             if !isSettled { settled = machine.binding?.subject ?? TaskEvent.Identity(Diagnostics.nextNumber()) }
             return settled
         }
 
-        /// The identity of the task in events, if it is settled and so must be known to its next lifetime.
+        /// The identity of the task in events; `nil` if it is not settled. The next lifetime of the task must know a settled identity.
         var settledSubject: TaskEvent.Identity? { isSettled ? settled : nil }
 
         private var isSettled: Bool { settled != TaskEvent.Identity(0) }
 
-        /// Passes an event to the machine. Settles the identity of the task in events first, since the task may leave its first place, by which
-        /// events may have named it.
+        /// Passes an event to the state machine. Before that, settles the identity of a bound task as its ID in its present registry: earlier events
+        /// may have used that ID, and the task may now be moved to another registry.
         mutating func change(_ event: (inout AsyncTaskStateMachine<Binding>) -> Binding?) -> Binding? {
             if !isSettled, let binding = machine.binding { settled = binding.subject }
             return event(&machine)

@@ -24,7 +24,7 @@
 public final class AsyncTask: Sendable {
     let task: Task<Void, Never>
     let life = Locked(Life())
-    /// Set once the holder has chosen what the task lives for, so that `deinit` need not ask.
+    /// Whether the task was bound, stored, detached or cancelled, so that `deinit` has nothing to report.
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
 
@@ -167,7 +167,7 @@ public final class AsyncTask: Sendable {
         get async { await task.value }
     }
 
-    /// Leaves a lifetime, which may have cancelled the task when that had ended already.
+    /// Removes the task from a lifetime. The lifetime may have recorded a cause of cancellation after the task had ended, which is removed too.
     private func leave(_ binding: Binding) {
         binding.registry.finish(binding.id)
         if life.withLock({ $0.machine.isFinished }) { CancellationCauses.forget(task.address) }

@@ -1,4 +1,5 @@
-/// The lifetime of an `AsyncTask`. Generic over the binding: a place in a lifetime's registry.
+/// The state that determines how long an `AsyncTask` lives. Pure: a value without a lock, task or closure. A `Binding` is the registration of the
+/// task with a lifetime.
 ///
 ///     undecided ──bind──▶ bound ──bind──▶ bound (elsewhere)
 ///         │                 │
@@ -8,7 +9,8 @@
 ///
 ///     any ──finish──▶ finished
 ///
-/// Binding and finishing race; the second of them receives the binding, and removes it from the registry.
+/// If the task is bound on one thread while it ends on another, the later of the two calls receives the binding, and its caller removes it from the
+/// registry.
 struct AsyncTaskStateMachine<Binding> {
     private enum State {
         case undecided
@@ -19,39 +21,39 @@ struct AsyncTaskStateMachine<Binding> {
 
     private var state = State.undecided
 
-    /// The place where the task is registered.
+    /// The current registration of the task; `nil` if it is not bound, or has ended.
     var binding: Binding? {
         if case .bound(let binding) = state { binding } else { nil }
     }
 
-    /// The task has been registered with a lifetime.
+    /// Records that the task was registered with a lifetime.
     ///
-    /// - Returns: The binding that must be removed: the previous one, or, if the task has ended meanwhile, the new one.
+    /// - Returns: The binding that the caller must remove: the previous one, or, if the task has already ended, the new one.
     mutating func bind(_ binding: Binding) -> Binding? {
         if case .finished = state { return binding }
         defer { state = .bound(binding) }
         return self.binding
     }
 
-    /// The task has no owner, on purpose.
+    /// Records that the task was detached: it has no owner.
     ///
-    /// - Returns: The binding that must be removed.
+    /// - Returns: The binding that the caller must remove; `nil` if there is none.
     mutating func release() -> Binding? {
         if case .finished = state { return nil }
         defer { state = .free }
         return binding
     }
 
-    /// The holder of the task has decided how long the task lives.
+    /// Records that the lifetime of the task was chosen by other means than a binding, for example that the task was stored in a set.
     ///
-    /// - Returns: The place where the task is registered, and remains registered.
+    /// - Returns: The present binding, which remains valid; `nil` if there is none.
     @discardableResult
     mutating func decide() -> Binding? {
         if case .undecided = state { state = .free }
         return binding
     }
 
-    /// Whether the task lives, and its lifetime is not decided yet.
+    /// Whether the task has not ended, and was not bound, stored, detached or cancelled.
     var isUndecided: Bool {
         if case .undecided = state { true } else { false }
     }
@@ -60,7 +62,9 @@ struct AsyncTaskStateMachine<Binding> {
         if case .finished = state { true } else { false }
     }
 
-    /// - Returns: The binding that must be removed.
+    /// Records that the task has ended.
+    ///
+    /// - Returns: The binding that the caller must remove; `nil` if there is none.
     mutating func finish() -> Binding? {
         defer { state = .finished }
         return binding

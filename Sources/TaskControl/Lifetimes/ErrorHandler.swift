@@ -1,4 +1,4 @@
-/// A closure that receives the errors of a task.
+/// The `onError` closure of a task, which receives the error that the operation of the task throws.
 struct ErrorHandler: ErrorHandling {
     let onError: @isolated(any) @Sendable (any Error) async -> Void
 
@@ -6,7 +6,10 @@ struct ErrorHandler: ErrorHandling {
         await Self.hand(error, to: onError, isolation: onError.isolation)
     }
 
-    /// Checks for cancellation in the isolation of the handler: a cancellation that comes there before the handler counts.
+    /// Calls the closure with an error, unless the task is cancelled. Checks that in the isolation of the closure, so that a cancellation that
+    /// happens there before the call counts.
+    ///
+    /// - Returns: Whether the closure was called.
     private static func hand(
         _ error: any Error,
         to onError: @isolated(any) @Sendable (any Error) async -> Void,

@@ -61,7 +61,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         _addTask(_ErasedKey(id), name, priority, operation)
     }
 
-    /// Does not know the type of the key, which is erased where that is known.
+    /// Starts a task with an ID whose type was erased. Not generic over the type of the ID, and so compiled only once.
     @usableFromInline
     func _addTask(
         _ key: _ErasedKey,

@@ -1,4 +1,4 @@
-/// An owner that keeps its tasks in a registry, as every owner of this library does. It implements ``TaskOwner`` for all of them.
+/// An owner that stores its tasks in a ``TaskRegistry``, as every owner of this library does. Its extension implements ``TaskOwner`` for all of them.
 protocol RegistryOwner: TaskOwner {
     var registry: TaskRegistry { get }
 }

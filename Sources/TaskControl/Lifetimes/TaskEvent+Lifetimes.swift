@@ -12,13 +12,13 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A task was registered, and starts according to the rule of its owner.
+    /// A task was registered with its owner, and starts when the rule of the owner allows it.
     public static var added: Self { Self("added") }
-    /// A task that was created elsewhere was registered.
+    /// A task that was created elsewhere was registered with an owner.
     public static var adopted: Self { Self("adopted") }
-    /// A task was not registered, since a task with the same key exists. The subject is the existing task.
+    /// A task was not registered, since the owner has a task with the same key. The event is about the existing task.
     public static var duplicate: Self { Self("duplicate") }
-    /// A task was not registered, since the instance is closed.
+    /// A task was not registered, since its owner is closed.
     public static var refused: Self { Self("refused") }
     /// An ``AsyncTask`` was bound to a lifetime, which is the owner of the event.
     public static var boundToLifetime: Self { Self("boundToLifetime") }

@@ -22,10 +22,10 @@
 /// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones. A slot that is deallocated
 /// is closed.
 public final class TaskSlot: TaskOwner, RegistryOwner {
-    /// The key of the only tasks.
+    /// The type of the only key of the store.
     private enum Purpose { case only }
 
-    /// Made once: an erased key is allocated.
+    /// The only key of the store, created once, since creating an erased key may allocate.
     private static let key = _ErasedKey(Purpose.only)
 
     private let store: TaskStore<Purpose>

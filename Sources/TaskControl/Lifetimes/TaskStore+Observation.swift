@@ -1,6 +1,6 @@
 internal import Observation
 
-/// The state of a store is observable: a view that reads it is notified when it changes.
+/// The observable properties of a store: a view that reads one of them is updated when it changes.
 extension TaskStore {
     /// The number of tasks under all keys that run or wait and were not cancelled. Observable.
     public var count: Int {
@@ -25,12 +25,13 @@ extension TaskStore {
     }
 }
 
-/// The object that observers of a store watch. It is separate, since tasks report their end also when the store is deallocated.
+/// The `Observable` object through which changes of a store are observed. Separate from the store, because tasks report their end also after the
+/// store was deallocated.
 ///
-/// Observers are notified *after* a change: the store may change on any thread, and an observer that looked again between an announcement
-/// and its change would see the old state and not be notified again.
+/// Observers are notified *after* a change, not before: the store may change on any thread, so an observer that reads the store between a
+/// notification and the change would see the old state, and would not be notified again.
 final class TaskStoreObservation: Sendable {
-    /// An `ObservationRegistrar`, where the platform has it (macOS 14, iOS 17).
+    /// An `ObservationRegistrar`; `nil` where the platform has none (before macOS 14 and iOS 17).
     private let registrar: (any Sendable)?
 
     init() {

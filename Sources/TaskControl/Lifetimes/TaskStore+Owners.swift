@@ -1,4 +1,4 @@
-/// Work that does not keep its owner alive: see `_WeakOwner`.
+/// Functions that do work for an object, its owner, under a key, without retaining the owner while the work runs.
 extension TaskStore {
     /// Does work that does not retain its owner, under a key, then passes the result to the owner, if the owner still exists.
     ///

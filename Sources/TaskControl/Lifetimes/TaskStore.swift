@@ -82,7 +82,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         _addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, operation)
     }
 
-    /// Does not know the type of the key, which is erased where that is known.
+    /// Adds a task to a key whose type was erased. Not generic over the type of the key, and so compiled only once.
     @usableFromInline
     func _addTask(
         _ key: _ErasedKey,
@@ -123,7 +123,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
     }
 
-    /// The signature of the store of the series, where the isolation of the operation is a parameter.
+    /// Adds a task to a key, with the isolation of its operation as a parameter, for source compatibility: see <doc:MovingFromATaskStore>.
     @available(
         *,
         deprecated,

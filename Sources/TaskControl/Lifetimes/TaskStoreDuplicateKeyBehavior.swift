@@ -41,8 +41,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// Keeps the present task and creates no new one; the call returns the present task.
     ///
-    /// Of several tasks, the newest running one is returned, or, if none runs, the newest waiting one. If another thread is adding the task
-    /// concurrently, the returned task is a proxy: it ends with the original, and cancelling the proxy cancels the original, but the two are not
+    /// If the key has several tasks, the newest running one is returned, or, if none runs, the newest waiting one. If another thread is adding the
+    /// task concurrently, the returned task is a proxy: it ends with the original, and cancelling the proxy cancels the original, but the two are not
     /// equal.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
@@ -71,10 +71,10 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     // MARK: What it says
 
-    /// Whether no new task is created while the key has one.
+    /// Whether a new task is not created while the key has a task.
     public var preferPrevious: Bool { kind == .preferPrevious }
 
-    /// Whether the key's running task is cancelled: now, or when the new task starts.
+    /// Whether the present task of the key is cancelled: at once, or when the new task starts.
     public var cancelPrevious: Bool {
         switch kind {
         case .cancelPrevious, .debounce, .throttle: true
@@ -82,7 +82,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         }
     }
 
-    /// Whether the new task, if there is one, starts only when the key's running task has ended.
+    /// Whether the new task, if one is created, starts only when the present task of the key has ended.
     public var waitForPrevious: Bool {
         switch kind {
         case .cancelPrevious(let wait): wait
@@ -91,6 +91,6 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         }
     }
 
-    /// Whether a new task is created although the key has one.
+    /// Whether a new task is created although the key has a task.
     public var runNewTask: Bool { !preferPrevious }
 }

@@ -1,4 +1,4 @@
-/// An owner that the work for it does not retain: held weakly, and strongly only while a closure receives it.
+/// A weak reference to the object for which `run(for:)` or `forEach(_:for:)` does work. The object is retained only while a closure receives it.
 @usableFromInline
 struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     @usableFromInline weak let owner: Owner?
@@ -8,7 +8,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         self.owner = owner
     }
 
-    /// The work of a task for an owner: the task works without the owner, and passes it the result.
+    /// Returns the work of a task: it runs `work` without the owner, and then passes the result or the error to the owner, if the owner still exists.
     func work<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
@@ -18,7 +18,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         DeliveryWork { await perform(work, deliver, onError, in: origin) }
     }
 
-    /// Works without the owner, and passes it the result.
+    /// Runs `work` without the owner, and then passes the result or the error to the owner, if the owner still exists.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func perform<Value: Sendable>(
@@ -35,8 +35,10 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// - Returns: `.delivered`, or why the receiver was not called. Cancellation and owner are checked in the isolation of the receiver: a change
-    ///   there before the receiver is called counts.
+    /// Calls a closure with the owner and a value, unless the task is cancelled or the owner has been deallocated. Both are checked in the isolation
+    /// of the closure, so that a change there before the call counts.
+    ///
+    /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
     @inlinable
     func hand<Value: Sendable>(
         _ value: Value,
@@ -112,7 +114,8 @@ extension _WeakOwner where Owner: Actor {
     }
 }
 
-/// The call that started work for an owner, in a byte: every task with such work has it, and few fail.
+/// The public function that started work for an owner. Stored in one byte, because every task with such work has it, and it is used only for an
+/// error.
 @usableFromInline
 enum _DeliveryOrigin: UInt8, Sendable {
     case lifetimeRun, lifetimeForEach, storeRun

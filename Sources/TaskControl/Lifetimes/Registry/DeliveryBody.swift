@@ -1,5 +1,5 @@
-/// The body of a task of a lifetime that works for an owner. Inlinable, since it is generic over what the work returns; what does not know that is in
-/// the place.
+/// The body of a task that `run(for:)` of a lifetime creates. Inlinable, because it is generic over the value of the work; the parts that are not
+/// generic are in ``_DeliveryPlace``.
 @usableFromInline
 struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @usableFromInline let place: _DeliveryPlace
@@ -36,7 +36,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     }
 }
 
-/// The place of a task without a key in its registry, for inlinable code.
+/// The registration of a task without a key, for the inlinable code of ``_DeliveryBody``.
 @usableFromInline
 struct _DeliveryPlace: Sendable {
     let registry: TaskRegistry
@@ -48,7 +48,9 @@ struct _DeliveryPlace: Sendable {
         registry.emitAdded(id, name)
     }
 
-    /// - Returns: Whether the task may run. If not, its place has ended.
+    /// Begins the work of the task, unless the task was cancelled.
+    ///
+    /// - Returns: Whether the work may run. If not, the task has been removed from the registry.
     @usableFromInline
     func begin() -> Bool {
         guard registry.mayBegin(id) else {

@@ -1,12 +1,12 @@
-/// The operation of a registered task.
+/// The work of a task that is registered with an owner, such as a ``TaskBag`` or ``TaskStore``.
 protocol OwnedWork: _TaskBody where Failure == Never {
-    /// The actor that it is isolated to.
+    /// The actor that the work is isolated to; `nil` if there is none.
     var isolation: (any Actor)? { get }
 
-    /// The value of a task that was cancelled before its operation began.
+    /// The value of a task that was cancelled before its work began.
     static var skipped: Success { get }
 
-    /// Returns the handle of a task with this work, as the registry keeps it.
+    /// Returns the handle that the registry keeps for a task with this work.
     static func registered(_ task: Task<Success, Never>) -> RegisteredTask
 }
 
@@ -16,7 +16,7 @@ extension OwnedWork where Success == Void {
     static func registered(_ task: Task<Void, Never>) -> RegisteredTask { .plain(task) }
 }
 
-/// An operation that cannot throw.
+/// The work of a task whose operation does not throw.
 struct OwnedOperation: OwnedWork {
     let operation: Operation
 
@@ -29,7 +29,7 @@ struct OwnedOperation: OwnedWork {
     nonisolated(nonsending) func run() async { await operation() }
 }
 
-/// An operation that delivers to an owner.
+/// The work of a task that passes its result to an object, as in `run(for:)`.
 struct DeliveryWork: OwnedWork {
     let operation: @Sendable () async -> DeliveryOutcome
 
@@ -42,7 +42,7 @@ struct DeliveryWork: OwnedWork {
     nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
 }
 
-/// An operation whose errors a closure handles.
+/// The work of a task whose operation may throw, and whose error a closure receives.
 struct HandledOperation: OwnedWork {
     let origin: TaskOrigin
     let operation: ThrowingOperation

@@ -1,4 +1,4 @@
-/// The body of a task with a key: waits until it may run, runs its operation, and leaves the registry.
+/// The body of a task with a key: waits until the rule for its key lets it run, runs its work, and removes it from the registry.
 struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
@@ -23,7 +23,8 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     }
 }
 
-/// The body of a task without a key, which waits for no other task. A body of its own: its frame is smaller, and it seldom takes the lock to begin.
+/// The body of a task without a key, which waits for no other task. Separate from ``RegisteredBody``, because its frame is smaller, and because it
+/// seldom takes the lock before it begins.
 struct FreeBody<Work: OwnedWork>: _TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
@@ -43,7 +44,9 @@ struct FreeBody<Work: OwnedWork>: _TaskBody {
 }
 
 extension TaskRegistry {
-    /// The body of a task has ended, or never runs.
+    /// Removes the current task from the registry when its body has ended, or was skipped because the task was cancelled.
+    ///
+    /// - Parameter hasRun: Whether the work of the task has run.
     func leave(_ id: ID, hasRun: Bool) {
         let moment = Diagnostics.moment
         finish(id)

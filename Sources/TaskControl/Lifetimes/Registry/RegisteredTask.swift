@@ -1,21 +1,21 @@
-/// The handle of a registered task, which knows the type that the task was created with: the value of a task must be awaited in its own type.
+/// The handle of a registered task, with the type of its value: the value of a task must be awaited in the type with which the task was created.
 ///
-/// One reference and a flag: the compiler retains and releases an enumeration of two references with a multiple of the instructions.
+/// Consists of a reference and a flag. Retaining and releasing an enumeration of two references would take several times as many instructions.
 struct RegisteredTask: Hashable, Sendable {
-    /// For what can be done to every task.
+    /// The task, for what can be done with a task of any type: cancel, escalate and compare it.
     let handle: _TaskHandle
     private let isDelivery: Bool
 
-    /// A task without a value, or one that was created elsewhere, whose value is not asked for.
+    /// Returns the handle of a task without a value, or of a task that was created elsewhere and whose value is not awaited.
     static func plain(_ task: _TaskHandle) -> Self { Self(handle: task, isDelivery: false) }
 
-    /// A task that delivers to an owner.
+    /// Returns the handle of a task that `run(for:)` or `forEach(_:for:)` created.
     static func delivery(_ task: Task<DeliveryOutcome, Never>) -> Self { Self(handle: task.handle, isDelivery: true) }
 
-    /// The task, if it has no value.
+    /// The task, if it has no value; otherwise `nil`.
     var plain: Task<Void, Never>? { isDelivery ? nil : handle }
 
-    /// The task, if it delivers to an owner.
+    /// The task, if `run(for:)` or `forEach(_:for:)` created it; otherwise `nil`.
     var delivery: Task<DeliveryOutcome, Never>? { isDelivery ? handle.task(of: DeliveryOutcome.self) : nil }
 
     var isCancelled: Bool { handle.isCancelled }
@@ -24,17 +24,17 @@ struct RegisteredTask: Hashable, Sendable {
 
     /// Waits for the end of a task that the registry has created.
     ///
-    /// - Returns: The outcome of its work; `nil` if it delivers to no owner.
+    /// - Returns: The outcome of the task, if `run(for:)` or `forEach(_:for:)` created it; otherwise `nil`.
     func waitForEnd() async -> DeliveryOutcome? {
         if let delivery { return await delivery.value }
         await handle.value
         return nil
     }
 
-    /// A registered task as the books of a registry keep it: not retained, in one word.
+    /// An unretained handle of a registered task, in one word.
     ///
-    /// An entry leaves the books before its task ends: the task removes it itself, or an object that retains the task does. So whatever reads the
-    /// books makes an owned handle while it holds their lock.
+    /// Each entry is removed from the registry before its task ends, by the task itself or by an object that retains the task. So code that reads an
+    /// entry must create a retained handle while it holds the lock of the registry.
     struct Unowned: Sendable {
         private let task: _TaskHandle.Unowned
         private let isDelivery: Bool

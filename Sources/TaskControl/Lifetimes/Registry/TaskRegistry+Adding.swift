@@ -3,7 +3,8 @@
 extension TaskRegistry {
     /// Registers a new task under a key, and creates it.
     ///
-    /// - Returns: The task; the one that is there, if the behavior prefers that; if the registry is closed, a cancelled task without the operation.
+    /// - Returns: The new task; the present task of the key, if `behavior` prefers that; a cancelled task that never runs the work, if the registry
+    ///   is closed.
     func addTask<Work: OwnedWork>(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -21,7 +22,7 @@ extension TaskRegistry {
 
     /// Registers a new task without a key, and creates it.
     ///
-    /// - Returns: The task; if the registry is closed, a cancelled task without the operation.
+    /// - Returns: The new task; a cancelled task that never runs the work, if the registry is closed.
     func addTask<Work: OwnedWork>(
         _ name: String?,
         _ priority: TaskPriority?,
@@ -30,19 +31,19 @@ extension TaskRegistry {
         add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: ())
     }
 
-    /// Registers a new task without a key that delivers to an owner, and creates it.
+    /// Registers a new task without a key that passes its result to an object, and creates it.
     ///
-    /// - Returns: The task; if the registry is closed, a cancelled task without the work.
+    /// - Returns: The new task; a cancelled task that never runs the work, if the registry is closed.
     func addDelivery(_ name: String?, _ priority: TaskPriority?, _ work: consuming DeliveryWork) -> Task<
         DeliveryOutcome, Never
     > {
         add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: .cancelled)
     }
 
-    /// Registers a new task under a key that delivers to an owner, and creates it.
+    /// Registers a new task under a key that passes its result to an object, and creates it.
     ///
-    /// - Returns: The task; the one that is there, if the behavior prefers that, or, if that has another type, a task that follows it; if the registry is
-    ///   closed, a cancelled task without the work.
+    /// - Returns: The new task; the present task of the key, if `behavior` prefers that, or, if the present task has a value of another type, a task
+    ///   that ends with it and cancels it; a cancelled task that never runs the work, if the registry is closed.
     func addDelivery(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -64,9 +65,10 @@ extension TaskRegistry {
         return task
     }
 
-    /// Registers a new task, and creates it, unless one with the key is there.
+    /// Registers a new task under a key, and creates it, unless the key has a task that was not cancelled.
     ///
-    /// - Returns: Whether the task was created.
+    /// - Parameter isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
+    /// - Returns: Whether the task was created: `false` if the key has a task, or if the registry is closed.
     func addUnique(
         _ key: Key,
         _ name: String?,

@@ -1,23 +1,24 @@
 extension TaskRegistry {
-    /// The state under the lock: the machine, and what only the storage needs.
+    /// The state of a registry that its lock protects: the state machine, and data that only the storage uses.
     struct Books {
         var machine = Machine()
-        /// Whether the live tasks have ever been read. Until then changes need not be reported.
+        /// Whether the number or the keys of the tasks have ever been read. Until then, changes need not be reported to observers of the owner.
         var isWatched = false
-        /// The identities in events of tasks that are not identified by their place here: those of `AsyncTask` and of queues.
+        /// The identities in events of the tasks that are not identified by their ID in this registry: those of `AsyncTask` and of queues.
         private(set) var subjects: [ID: TaskEvent.Identity] = [:]
-        /// The causes of entries that were cancelled before the handles of their tasks were there.
+        /// The causes of tasks that were cancelled before their handles were attached.
         private(set) var earlyCauses: [ID: RecordedCause] = [:]
 
-        /// The closures that are called when the owner is shut down, before its grace, by number.
+        /// The closures of `onRefusal(_:)`, which are called when a shutdown begins, before its grace period. The keys are in the order of
+        /// registration.
         var refusalHandlers: [UInt64: @Sendable () -> Void] = [:]
 
-        /// Does nothing if the task has finished.
+        /// Sets the identity of a task in events. Does nothing if the task has finished.
         mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
             if machine.phase(of: id) != nil { subjects[id] = subject }
         }
 
-        /// Remembers why an entry was cancelled whose handle is not there yet. Does nothing if the task has finished.
+        /// Stores the cause of a task that is cancelled before its handle is attached. Does nothing if the task has finished.
         mutating func remember(_ cause: RecordedCause, of id: ID) {
             guard earlyCauses[id] == nil, machine.phase(of: id) != nil, machine.job(of: id) == nil else { return }
             // With the key of the entry, which the machine keeps until the entry has finished: this one is released under the lock.
@@ -28,7 +29,9 @@ extension TaskRegistry {
             }
         }
 
-        /// - Returns: A key to release with the lock free.
+        /// Removes a task that has ended.
+        ///
+        /// - Returns: A key that must be released after the lock has been released; `nil` if there is none.
         mutating func finish(_ id: ID, _ effects: inout Machine.Effects) -> Key? {
             if !subjects.isEmpty {
                 subjects[id] = nil
@@ -41,14 +44,14 @@ extension TaskRegistry {
             return machine.finish(id, &effects)
         }
 
-        /// The cause of the cancellations that the beginning of a task entails.
+        /// Returns the cause of the tasks that are cancelled because a task begins.
         func cause(ofReplacementBy id: ID) -> RecordedCause {
             // If it does not run, its own task was cancelled, and nothing else.
             guard machine.phase(of: id) == .running, let key = machine.key(of: id) else { return .known(.unknown) }
             return .superseded(key)
         }
 
-        /// The number of tasks and keys that memory is held for.
+        /// The largest number of tasks or keys for which one of the tables has memory allocated.
         var capacity: Int { max(machine.capacity, subjects.capacity, earlyCauses.capacity) }
     }
 }

@@ -11,7 +11,7 @@ extension TaskRegistry {
         cancelAll(isClosing: false, emitsClosed: false, cause)
     }
 
-    /// Records the cause of a task that was cancelled before its handle was there, and runs this.
+    /// Records the cause of the current task, if the task was cancelled before its handle was attached. Called by the task itself.
     func recordCauseOfCurrentTask(_ id: ID) {
         state.withLock { books in
             guard let cause = books.earlyCauses[id] else { return }
@@ -19,7 +19,7 @@ extension TaskRegistry {
         }
     }
 
-    /// Refuses later tasks. The present tasks continue.
+    /// Refuses tasks that are added later, and calls the closures of `onRefusal(_:)`. The present tasks continue.
     func refuse() {
         let (moment, handlers) = state.withLock { books in
             books.machine.close()
@@ -29,12 +29,12 @@ extension TaskRegistry {
         Diagnostics.emit(at: moment, source.event(.closed))
     }
 
-    /// Refuses later tasks, and cancels those that are there.
+    /// Refuses tasks that are added later, and cancels the present ones.
     func close() {
         cancelAll(isClosing: true, emitsClosed: true, .shutdown(name: name))
     }
 
-    /// The face is deallocated.
+    /// Closes the registry and cancels its tasks, because the owner of the registry is deallocated.
     func release() {
         cancelAll(isClosing: true, emitsClosed: false, .ownerDeallocated(name: name))
         Diagnostics.emit(source.event(.deallocated))

@@ -1,29 +1,29 @@
-/// How a registry decides about an event under the lock, and acts when that is free.
+/// Decisions of the state machine under the lock, and the actions that follow when the lock has been released.
 extension TaskRegistry {
-    /// The actions that an event entails, with the data that is known only under the lock.
+    /// The actions that follow from a decision, with data that can be read only under the lock.
     struct Outcome: ~Copyable {
-        /// Whether the live count has changed, and has ever been read.
+        /// Whether the number of tasks has changed, and must be reported because it was read before.
         var isNews = false
-        /// The priority to which the task that was attached must be raised; 0: none.
+        /// The raw priority to which the attached task must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
-        /// The consequences for other tasks; `nil` for most events.
+        /// The actions that concern other tasks; `nil` for most decisions.
         var consequences: Consequences?
     }
 
-    /// The consequences of an event for other tasks.
+    /// The actions that follow from a decision and concern other tasks.
     final class Consequences {
         let waking: [Waiter]
-        /// Owned: a task that has left the books may end.
+        /// The tasks to cancel. Their handles are retained, since a task may end as soon as it is removed from the registry.
         let cancelling: [Job]
-        /// Timers, which have no cause.
+        /// The timer tasks to cancel, for which no cause is recorded.
         let stopping: [Job]
         let interval: (id: Machine.IntervalID, time: Duration)?
-        /// The number of tasks that were cancelled.
+        /// The number of tasks that the decision has cancelled.
         let retiredCount: Int
-        /// The tasks that were cancelled; `nil` if no observer is registered.
+        /// The tasks that the decision has cancelled, for their events; `nil` if no observer is registered.
         let retired: Retired?
 
-        /// To be made under the lock.
+        /// Creates the actions from the lists of the state machine. Must be called under the lock, which keeps the timer tasks alive.
         init(
             _ lists: Machine.Effects.Lists,
             _ cancelling: [Job],
@@ -38,9 +38,14 @@ extension TaskRegistry {
         }
     }
 
+    /// Passes an event to the state machine under the lock, and collects the actions that follow.
+    ///
     /// - Parameters:
-    ///   - outcome: Receives what the caller must carry out. Not a part of the result, which would make it generic, and slow to destroy.
-    ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, and only if there may be some.
+    ///   - outcome: Receives the actions, which the caller must carry out. A parameter instead of a part of the result, which would then be generic
+    ///     and slow to destroy.
+    ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, and only if other tasks are concerned.
+    ///   - event: Calls the state machine. Runs under the lock.
+    /// - Returns: The value that `event` returns.
     @inline(__always)
     func decide<Value>(
         _ outcome: inout Outcome,
@@ -85,11 +90,10 @@ extension TaskRegistry {
         return Retired(moment: moment, tasks: tasks, cause: cause)
     }
 
-    /// Carries the effects out with the lock free: resumes, cancels, calls the watcher of the live count, which may do anything, and last the
-    /// observers.
+    /// Carries out the actions of a decision, after the lock has been released: resumes and cancels tasks, reports the number of tasks to observers
+    /// of the owner, then calls `follow`, and last emits the events of the tasks that were cancelled.
     ///
-    /// - Parameter follow: Carries out the rest of the decision. It emits the events of the decision itself, before those of the tasks that were
-    ///   cancelled.
+    /// - Parameter follow: Carries out the rest of the decision, and emits its own event.
     @inline(__always)
     func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
         carryOutFirst(outcome)
@@ -98,14 +102,14 @@ extension TaskRegistry {
         return result
     }
 
-    /// Carries out the actions that come before the rest of the decision's actions.
+    /// Carries out the first part of the actions: resumes and cancels tasks, and reports the number of tasks to observers of the owner.
     @inline(__always)
     func carryOutFirst(_ outcome: borrowing Outcome) {
         if let consequences = outcome.consequences { carryOut(consequences) }
         if outcome.isNews { onChange?() }
     }
 
-    /// Carries out the actions that come after the rest of the decision's actions.
+    /// Carries out the last part of the actions: emits the events of the tasks that were cancelled.
     @inline(__always)
     func carryOutLast(_ outcome: borrowing Outcome) {
         if let retired = outcome.consequences?.retired { emitCancelled(retired) }
@@ -119,7 +123,9 @@ extension TaskRegistry {
         if let interval = consequences.interval { startTimer(interval.id, interval.time) }
     }
 
-    /// Decides about an event, and carries the effects out.
+    /// Passes an event to the state machine under the lock, and carries out all actions that follow.
+    ///
+    /// - Returns: The value that `event` returns.
     @inline(__always)
     func change<Value>(
         cause: (Books) -> RecordedCause = { _ in .known(.unknown) },

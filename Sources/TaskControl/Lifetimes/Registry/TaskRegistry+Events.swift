@@ -1,15 +1,22 @@
 /// The events of a registry and its tasks.
 extension TaskRegistry {
-    /// The identity in events of a task that is identified by its place here.
+    /// Returns the identity in events of a task that is identified by its ID in this registry.
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
-    /// Emits an event of a task, from inside it.
+    /// Emits an event about the current task.
+    ///
+    /// - Parameter id: The ID of the current task.
     @inline(__always)
     func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID, delay: Duration? = nil) {
         Diagnostics.emit(isInside: true, source.event(kind, change, about: subject(id), delay: delay))
     }
 
-    /// Emits the end of a task, from inside it.
+    /// Emits the end of the current task.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the current task.
+    ///   - hasRun: Whether the work of the task has run; otherwise the task was skipped.
+    ///   - moment: The moment at which the task was removed from the registry.
     @inline(__always)
     func emitEnd(of id: ID, hasRun: Bool, at moment: EventMoment?) {
         Diagnostics.emit(
@@ -21,14 +28,14 @@ extension TaskRegistry {
         )
     }
 
-    /// The tasks that were cancelled by one decision, as events know them.
+    /// The tasks that were cancelled by one decision, with the data of their events.
     struct Retired {
         let moment: EventMoment
         let tasks: [(id: ID, subject: TaskEvent.Identity)]
         let cause: RecordedCause
     }
 
-    /// Emits that tasks were cancelled.
+    /// Emits a `cancelled` event for each of the tasks.
     func emitCancelled(_ retired: Retired) {
         let detail = retired.cause.eventText
         for (id, subject) in retired.tasks {

@@ -1,8 +1,8 @@
 // A task learns of the end of its owner by its cancellation, and a shutdown with a grace cancels late: work that begins again and again must know before.
 
 extension AsyncLifetime {
-    /// Calls a closure when the lifetime begins to refuse tasks because it is shut down, which is before the grace. Not called when the lifetime cancels its
-    /// tasks at once.
+    /// Registers a closure that is called when the lifetime is shut down: when it begins to refuse tasks, which is before the grace period. Not
+    /// called when the lifetime is closed, which cancels its tasks at once.
     ///
     /// - Returns: The registration, which ends when it is released.
     package func onRefusal(_ handler: @escaping @Sendable () -> Void) -> RefusalRegistration {
@@ -12,7 +12,7 @@ extension AsyncLifetime {
     }
 }
 
-/// A closure that a lifetime calls when it begins to refuse tasks, until this object is released.
+/// The registration of a closure with `onRefusal(_:)`. It ends when this object is released.
 package final class RefusalRegistration: Sendable {
     private weak let registry: TaskRegistry?
     private let number: UInt64

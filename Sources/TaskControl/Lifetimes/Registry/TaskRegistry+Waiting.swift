@@ -1,24 +1,26 @@
 extension TaskRegistry {
     // MARK: For a turn, or a quiet time
 
-    /// A task asks whether its body may run. Its own flag does not suffice: a cancellation that came while the task was being created reaches the
-    /// task only when that exists.
+    /// Returns whether the body of the current task may run now, or what it must wait for.
+    ///
+    /// The machine decides, because `Task.isCancelled` alone does not suffice: a task that was cancelled while it was being created receives the
+    /// cancellation only after it has been created.
     @inline(__always)
     func begin(_ id: ID) -> Machine.Start {
         let isCancelled = _isTaskCancelled
         return change(cause: { $0.cause(ofReplacementBy: id) }) { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
     }
 
-    /// Whether the body of a task without a key may run. Asks under the lock only if the task may have been cancelled.
+    /// Returns whether the body of the current task, which has no key, may run. Takes the lock only if the task may have been cancelled.
     @inline(__always)
     func mayBegin(_ id: ID) -> Bool {
         if !_isTaskCancelled, id.number >= suspectSerial.value { return true }
         return begin(id) == .run
     }
 
-    /// Waits until the body may run: for its turn, for its quiet time, or for the end of an interval.
+    /// Waits until the body of the current task may run: for its turn, for its quiet time, or for the end of an interval.
     ///
-    /// - Returns: Whether it may; if not, it never will.
+    /// - Returns: Whether the body may run. If not, it must be skipped.
     func waitAndBegin(_ id: ID) async -> Bool {
         while true {
             switch begin(id) {
@@ -63,14 +65,14 @@ extension TaskRegistry {
 
     // MARK: For the end of an interval
 
-    /// Creates the task that ends an interval.
+    /// Creates the timer task that ends an interval of ``TaskStoreDuplicateKeyBehavior/throttle(for:)``.
     func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
         let body = IntervalTimer(registry: self, id: id, sleep: Self.sleep(for: time, on: clock))
         let timer = spawnDetached(name: "TaskControl: waits for the end of an interval", priority: nil, body)
         change { $0.machine.attachTimer(id, .init(.plain(timer)), &$1) }
     }
 
-    /// The deadline is that of the call, whenever the timer runs.
+    /// Returns a function that sleeps until a time after this call, regardless of when the function itself is called.
     private static func sleep<C: Clock>(
         for time: Duration,
         on clock: C
@@ -95,10 +97,11 @@ extension TaskRegistry {
 
     // MARK: For the handle of another task
 
-    /// Returns a task that stands for another one, which its creator may not have attached yet, on another thread or further up on this one. It
-    /// ends when the other ends, cancels it when it is cancelled itself, and is registered nowhere.
+    /// Returns a proxy of a registered task whose handle may not be attached yet. The proxy ends when the registered task ends, and cancels the
+    /// registered task when the proxy is cancelled. It is not registered itself.
     ///
-    /// - Parameter value: Waits for the end of the other task, and returns what this one returns; for `nil`, the other has ended.
+    /// - Parameter value: Waits for the end of the registered task, and returns the value of the proxy. Receives `nil` if the registered task has
+    ///   already ended.
     func follow<Value: Sendable>(
         _ followed: ID,
         _ value: @escaping @Sendable (Job?) async -> Value
@@ -120,7 +123,7 @@ extension TaskRegistry {
         }
     }
 
-    /// The handle of a task that may still be in creation; `nil` if it has ended.
+    /// Returns the handle of a registered task, and waits for it while the task is being created; `nil` if the task has ended.
     private func job(of id: ID) async -> Job? {
         _ = await suspend { (waiter: Waiter) in
             state.withLock { $0.machine.follow(id, waiter) } ? nil : .reached
@@ -130,9 +133,10 @@ extension TaskRegistry {
 
     // MARK: For the end of all
 
-    /// Returns when nothing is registered, which includes tasks that were cancelled and still run. They are raised to the caller's priority.
+    /// Waits until the registry has no tasks, including those that were cancelled and still run. The tasks are escalated to the caller's priority.
     ///
-    /// - Parameter staysWhenCancelled: If not, a cancelled caller leaves at once with `CancellationError`. Nothing else is thrown.
+    /// - Parameter staysWhenCancelled: Whether a cancelled caller continues to wait.
+    /// - Throws: `CancellationError` if the caller is cancelled, unless `staysWhenCancelled`.
     func drain(staysWhenCancelled: Bool = false) async throws(CancellationError) {
         if !staysWhenCancelled, Task.isCancelled { throw CancellationError() }
         guard let id = state.withLock({ $0.machine.enrollDrainer() }) else { return }
@@ -143,10 +147,9 @@ extension TaskRegistry {
         }
     }
 
-    /// Returns when nothing is registered under a key, which includes tasks that were cancelled and still run. They are raised to the caller's
-    /// priority.
+    /// Waits until a key has no tasks, including those that were cancelled and still run. The tasks are escalated to the caller's priority.
     ///
-    /// A cancelled caller leaves at once with `CancellationError`. Nothing else is thrown.
+    /// - Throws: `CancellationError` if the caller is cancelled, which then stops waiting immediately.
     func drain(_ key: Key) async throws(CancellationError) {
         if Task.isCancelled { throw CancellationError() }
         guard let drainer = state.withLock({ $0.machine.enrollDrainer(of: key) }) else { return }
@@ -157,9 +160,11 @@ extension TaskRegistry {
         }
     }
 
+    /// Suspends a caller that has enrolled as a drainer until the tasks have ended.
+    ///
     /// - Parameters:
-    ///   - leave: Called under the lock, when the caller is cancelled.
-    ///   - raise: Returns the tasks to raise. Called under the lock.
+    ///   - leave: Removes the drainer from the state machine, because the caller was cancelled. Called under the lock.
+    ///   - raise: Returns the tasks to escalate to a raw priority. Called under the lock.
     private func waitForDrain(
         _ id: Machine.DrainID,
         staysWhenCancelled: Bool = false,
@@ -180,7 +185,7 @@ extension TaskRegistry {
         if outcome == .left { throw CancellationError() }
     }
 
-    /// Raises the tasks that are registered.
+    /// Escalates the tasks that are registered to a priority, where the system supports it.
     func raiseAll(to priority: TaskPriority) {
         raise(state.withLock { $0.machine.raiseAll(to: priority.rawValue).map(\.owned.handle) }, to: priority)
     }

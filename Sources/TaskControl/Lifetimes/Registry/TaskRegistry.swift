@@ -1,7 +1,7 @@
-/// The engine under every owner of tasks: locks, asks the state machine, unlocks, and only then acts.
+/// The engine of each type that owns tasks: calls a ``TaskRegistryStateMachine`` under a lock, and carries out its answers after unlocking.
 ///
-/// The faces (`AsyncLifetime`, `TaskBag`, `IdentifiableTaskBag`, `TaskStore`) add names to it, not logic. A registry outlives its face for as
-/// long as tasks of it run; the face's `deinit` shuts it.
+/// The public types (`AsyncLifetime`, `TaskBag`, `IdentifiableTaskBag`, `TaskStore`) add functions to it, but no state. The running tasks retain the
+/// registry, so it can outlive the public object, whose `deinit` closes it.
 final class TaskRegistry: Sendable {
     typealias Key = _ErasedKey
     typealias Job = RegisteredTask
@@ -10,15 +10,15 @@ final class TaskRegistry: Sendable {
     typealias ID = Machine.ID
 
     let state = Locked(Books())
-    /// The machine's `suspectSerial`, written under the lock.
+    /// A copy of the machine's `suspectSerial` that can be read without the lock. Written under the lock.
     let suspectSerial = AtomicWord(0)
-    /// Called, without the lock, after the live count has changed, if the live tasks have ever been read.
+    /// Called without the lock after the number of tasks that were not cancelled has changed, if that number or the keys have ever been read.
     let onChange: (@Sendable () -> Void)?
 
-    /// Measures quiet times.
+    /// The clock that measures quiet times and intervals.
     let clock: any Clock<Duration>
 
-    /// The owner that this is the engine of, as events know it.
+    /// The owner, such as a `TaskBag`, that emits the events of this registry.
     let source: EventSource
 
     var name: String? { source.name }
@@ -41,9 +41,9 @@ final class TaskRegistry: Sendable {
 
     // MARK: Registering
 
-    /// Registers a new task without a key, then creates it.
+    /// Registers a new task without a key, and then creates it.
     ///
-    /// - Returns: `nil` if the registry is closed.
+    /// - Returns: The task; `nil` if the registry is closed.
     @inline(__always)
     func add<Work: OwnedWork>(
         name: String?,
@@ -59,7 +59,7 @@ final class TaskRegistry: Sendable {
         return task
     }
 
-    /// Registers a new task without a key, then creates it. It inherits nothing from its creator.
+    /// Registers a new task without a key, and then creates it as a detached task. Does nothing if the registry is closed.
     func addDetached(name: String?, priority: TaskPriority?, _ work: OwnedOperation) {
         guard let id = enter(name) else { return }
         let body = FreeBody(registry: self, id: id, work: work)
@@ -69,7 +69,7 @@ final class TaskRegistry: Sendable {
 
     /// Registers a task without a key that is about to be created.
     ///
-    /// - Returns: `nil` if the registry is closed.
+    /// - Returns: The ID of the task; `nil` if the registry is closed.
     func enter(_ name: String?) -> ID? {
         let id = change { books, effects in
             let id = books.machine.add(&effects)
@@ -87,11 +87,12 @@ final class TaskRegistry: Sendable {
         )
     }
 
-    /// Registers a new task under a key, then creates it.
+    /// Registers a new task under a key, and then creates it, if its behavior and the present tasks of the key allow that.
     ///
     /// - Parameters:
-    ///   - behavior: The rule for the task and for the other tasks of its key.
-    ///   - isDetached: Whether it inherits nothing from its creator.
+    ///   - key: The key.
+    ///   - behavior: The rule for the new task and for the present tasks of the key.
+    ///   - isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
     @inline(__always)
     func add<Work: OwnedWork>(
         key: Key,
@@ -129,7 +130,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Registers a task under a key that is about to be created.
+    /// Registers a task under a key that is about to be created, if its behavior and the present tasks of the key allow that.
     private func enter(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -147,13 +148,13 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// The outcome of registering a task: the answer of the machine, with handles that are owned.
+    /// The result of registering a task: it was added, the key has a task that is preferred, or the registry is closed.
     enum Registration<Added> {
         case added(Added)
         case existing(ID, Job?)
         case refused
 
-        /// Why a task was not added.
+        /// Returns this result, which must not be `added`, as the result of registering a task of another type.
         func rejected<Other>() -> Registration<Other> {
             switch self {
             case .added: preconditionFailure("The task was not added.")
@@ -163,7 +164,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Attaches the handle of a task that has been created.
+    /// Attaches the handle of a task that has been created. Cancels or escalates the task if that was requested meanwhile.
     func attach(_ id: ID, _ job: Job) {
         var outcome = Outcome()
         decide(&outcome, cause: { $0.earlyCauses[id] ?? .known(.unknown) }) {
@@ -173,10 +174,11 @@ final class TaskRegistry: Sendable {
         carryOut(outcome) {}
     }
 
-    /// Registers a task that the caller is about to create. The caller attaches its handle, decides when it begins, and calls `finish`.
+    /// Registers a task that the caller is about to create. The caller attaches its handle, decides when it begins, and calls `finish(_:)` at its
+    /// end.
     ///
-    /// - Parameter subject: The identity of the task in events, if that is not its place here.
-    /// - Returns: `nil` if the registry is closed.
+    /// - Parameter subject: The identity of the task in events; `nil` if the task is identified by its ID in this registry.
+    /// - Returns: The ID of the task; `nil` if the registry is closed.
     func reserve(subject: TaskEvent.Identity? = nil) -> ID? {
         change { books, effects in
             guard case .added(let id) = books.machine.insert(nil, &effects) else { return nil }
@@ -185,13 +187,15 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Registers a task that has started already, and whose end its maker will report, before the task is released.
+    /// Registers a task that has already started. The caller must call `finish(_:)` at its end, before it releases the task.
     ///
     /// - Parameters:
-    ///   - subject: The identity of the task in events, if that is not its place here.
-    ///   - opens: Whether the caller emits the beginning of the task afterwards.
+    ///   - task: The task.
+    ///   - key: The key; `nil` for none.
+    ///   - subject: The identity of the task in events; `nil` if the task is identified by its ID in this registry.
+    ///   - opens: Whether the caller emits the event that begins the task afterwards: see `Diagnostics.open(_:)`.
     ///   - refuse: Called if the registry is closed.
-    /// - Returns: `nil` if the registry is closed, or another task has the key.
+    /// - Returns: The ID of the task; `nil` if the registry is closed, or if another task has the key.
     func insert(
         _ task: _TaskHandle,
         key: Key? = nil,
@@ -226,11 +230,14 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Registers a task of the user's, and watches for its end.
+    /// Registers a task that the client has created, and removes it when it ends.
     ///
     /// - Parameters:
+    ///   - task: The task.
+    ///   - key: The key; `nil` for none.
     ///   - end: Waits for the end of the task.
     ///   - refuse: Called if the registry is closed.
+    /// - Returns: Whether the task was registered: `false` if the registry is closed, or if another task has the key.
     func adopt(
         _ task: _TaskHandle,
         key: Key? = nil,
@@ -255,12 +262,12 @@ final class TaskRegistry: Sendable {
         return true
     }
 
-    /// Sets the identity in events of a task that has been inserted, if it has not finished.
+    /// Sets the identity in events of a registered task, unless it has finished.
     func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
         state.withLock { $0.setSubject(subject, of: id) }
     }
 
-    /// The task has ended, whatever its outcome. A second report, or a late one, has no effect.
+    /// Removes a task that has ended or will never run. Has no effect if the task was removed before.
     func finish(_ id: ID) {
         let key = change { $0.finish(id, &$1) }
         // Perhaps the last reference: released here, where the lock is free.
@@ -282,12 +289,12 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Whether a task is registered, and was not cancelled.
+    /// Returns whether a task is registered and was not cancelled.
     func isLive(_ id: ID) -> Bool { state.withLock { $0.machine.phase(of: id)?.isLive ?? false } }
 }
 
 extension TaskRegistry.Registration<TaskRegistry.ID> {
-    /// To be made under the lock, which keeps the task alive.
+    /// Creates the result from that of the state machine. Must be called under the lock, which keeps the task of `existing` alive.
     @inline(__always)
     init(_ registration: TaskRegistry.Machine.Registration<TaskRegistry.ID>) {
         self =

@@ -1,14 +1,16 @@
 extension TaskRegistryStateMachine {
     // MARK: Closing
 
-    /// Refuses every later task.
+    /// Refuses every task that is added later.
     mutating func close() {
         isClosed = true
     }
 
     // MARK: Draining
 
-    /// - Returns: `nil` if there is nothing to wait for.
+    /// Adds a waiter for the end of all tasks, which must then park.
+    ///
+    /// - Returns: The ID of the waiter; `nil` if there are no tasks.
     mutating func enrollDrainer() -> DrainID? {
         entries.isEmpty ? nil : drainers.enroll()
     }
@@ -23,13 +25,15 @@ extension TaskRegistryStateMachine {
 
     // MARK: Draining a key
 
-    /// A waiter for the end of the tasks of one key. It parks as the others do.
+    /// Identifies a waiter for the end of the tasks of one key. It parks with `parkDrainer(_:_:)`, as waiters for the end of all tasks do.
     struct LaneDrainID {
         let id: DrainID
         fileprivate let lane: Slot
     }
 
-    /// - Returns: `nil` if there is nothing to wait for.
+    /// Adds a waiter for the end of the tasks of a key, which must then park.
+    ///
+    /// - Returns: The ID of the waiter; `nil` if the key has no tasks.
     mutating func enrollDrainer(of key: Key) -> LaneDrainID? {
         guard let lane = lanes.index(of: key), lanes[lane].entryCount > 0 else { return nil }
         return LaneDrainID(id: drainers.enroll(in: &laneDrainers[lane, default: Chain()]), lane: lane)
@@ -43,7 +47,7 @@ extension TaskRegistryStateMachine {
         return waiter
     }
 
-    /// An entry is about to leave its lane: if it is the last one, the lane is drained.
+    /// Wakes the waiters for the end of a lane's tasks, if the entry that is about to leave the lane is the last one.
     mutating func wakeDrainers(of lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none, lanes[lane].entryCount == 1, laneDrainers[lane] != nil else { return }
         effects.wake(drainers.wakeAll(in: &laneDrainers[lane]!, with: .reached))

@@ -1,27 +1,28 @@
 extension TaskRegistryStateMachine {
-    /// The actions for the storage when the lock is free. Each event adds its effects to those that the caller passes.
+    /// The actions that the storage must carry out after it has released the lock. Each event of the machine adds its actions to the value that the
+    /// caller passes.
     ///
-    /// Not copyable, because a copy retains whatever is in it, and there is one for each event.
+    /// Not copyable, because copying it would retain its contents, and one is created for each event.
     struct Effects: ~Copyable {
-        /// The effects on other tasks, and of cancellation. An object, since most events have none: a reference that is `nil` costs next to nothing.
+        /// The actions that concern other tasks. An object, because most events have none: a reference that is `nil` costs almost nothing.
         final class Lists {
-            /// Waiters to resume.
+            /// The waiters to resume.
             fileprivate(set) var waking: [Waiter] = []
-            /// Tasks to cancel, the oldest of a lane first.
+            /// The tasks to cancel; of one lane, the oldest first.
             fileprivate(set) var cancelling: [Job] = []
-            /// Entries that were live and no longer are, without having finished.
+            /// The entries that the event has cancelled: they were live before, and have not finished.
             fileprivate(set) var retired: [ID] = []
-            /// Timers to cancel, which have no owner that could cancel them for a cause.
+            /// The timer tasks to cancel, for which no cause is recorded.
             fileprivate(set) var stopping: [Job] = []
-            /// An interval that has begun, and its length.
+            /// The interval that has begun, for which the storage must create a timer, and its length.
             fileprivate(set) var interval: (id: IntervalID, time: Duration)?
         }
 
-        /// `nil` for most events.
+        /// The actions that concern other tasks; `nil` for most events.
         private(set) var lists: Lists?
-        /// Entries added, without those retired and finished.
+        /// The change of the number of live entries: those that were added, minus those that were cancelled or have finished.
         var liveCountChange: Int32 = 0
-        /// The priority to which the task that was attached must be raised; 0: none.
+        /// The raw priority to which the attached task must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
 
         mutating func wake(_ waiters: [Waiter]) {
@@ -32,7 +33,9 @@ extension TaskRegistryStateMachine {
             if let waiter { list().waking.append(waiter) }
         }
 
-        /// - Parameter job: `nil`: the task is being created, and `attach` cancels it.
+        /// Adds a task to cancel.
+        ///
+        /// - Parameter job: The handle of the task; `nil` if the task is being created: `attach` then cancels it.
         mutating func cancel(_ job: Job?) {
             if let job { list().cancelling.append(job) }
         }
@@ -51,9 +54,9 @@ extension TaskRegistryStateMachine {
 
         var cancellingCount: Int { lists?.cancelling.count ?? 0 }
 
-        /// For a lane that was walked from its newest entry.
+        /// Reverses the order of the tasks to cancel that were added last, for a lane that was searched from its newest entry to its oldest.
         ///
-        /// - Parameter former: The number of tasks to cancel before that walk.
+        /// - Parameter former: The number of tasks to cancel that were added before, and whose order is kept.
         mutating func reverseCancelling(after former: Int) {
             lists?.cancelling[former...].reverse()
         }

@@ -1,29 +1,29 @@
 extension TaskRegistryStateMachine {
     enum Phase: UInt8 {
         case waiting, quiet
-        /// Waits for the end of the interval of its lane.
+        /// A task with the behavior `throttle` that waits for the end of the interval of its lane.
         case throttled
-        /// Waited for an interval when its own task was cancelled, which has not gone on yet.
+        /// A task that waited for an interval and whose own handle was cancelled. It has been resumed, but has not called `begin` again.
         case leaving
-        /// Free to start; its task has not asked `begin` yet.
+        /// A task that may start, and has not called `begin` yet.
         case starting
-        /// The body of a task that begins an interval may run.
+        /// A task with the behavior `throttle` that may start, and begins an interval when it calls `begin`.
         case admitted
         case running, cancelled, skipped
-        /// Skipped by the cancellation of its own task, which reports that when it is resumed.
+        /// A waiting task whose own handle was cancelled. It will never run, and reports its cancellation when it has been resumed.
         case left
 
         var isLive: Bool { rawValue <= Phase.running.rawValue }
         var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
     }
 
-    /// A registered task. Packed, because there may be a million of them.
+    /// A registered task. Packed into few words, because a registry may contain a million entries.
     struct Entry: Ticketed, Linked {
-        /// `Chain.none`: it has no key.
+        /// The slot of the lane of its key; `Chain.none` if the task has no key.
         let lane: Slot
         var links = Links()
         var job: Job?
-        /// 48 bits of serial, 8 of priority, 8 of phase.
+        /// The serial number (48 bits), the priority of `raisedTo` (8 bits), and the phase (8 bits).
         private var packed: UInt64
 
         init(serial: UInt64, lane: Slot, job: Job?, phase: Phase) {
@@ -34,7 +34,7 @@ extension TaskRegistryStateMachine {
 
         var serial: UInt64 { packed >> 16 }
 
-        /// The priority to which a waiting task has raised the entry and all that is before it in its lane. 0: none.
+        /// The raw priority to which a waiting task has escalated this entry and those before it in its lane; 0 for none.
         var raisedTo: UInt8 {
             get { UInt8(truncatingIfNeeded: packed >> 8) }
             set { packed = packed & ~0xFF00 | UInt64(newValue) << 8 }
@@ -46,13 +46,13 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// The part of an entry that few have.
+    /// The properties that only few entries have, stored apart from ``Entry``.
     struct Side {
-        /// The task itself, parked until its turn.
+        /// The continuation of the task, while the task waits for its turn.
         var parked: Waiter?
-        /// Waiters for the handle of the task, which is being created.
+        /// The waiters for the handle of the task, while the task is being created.
         var followers: [Waiter] = []
-        /// The quiet time of a task, or the interval that it begins.
+        /// The quiet time of a task with the behavior `debounce`, or the length of the interval of a task with the behavior `throttle`.
         var time: Duration?
     }
 }

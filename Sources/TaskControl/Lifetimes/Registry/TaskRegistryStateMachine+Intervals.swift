@@ -1,9 +1,9 @@
-/// Intervals: at most one throttled task of a lane begins in each.
+/// The intervals of the behavior `throttle`: in each interval, at most one task of a lane (the tasks of one key) begins.
 extension TaskRegistryStateMachine {
-    /// The serial of the task that has begun it, and the slot of its lane.
+    /// Identifies an interval by the serial number of the task that has begun it, and the slot of its lane.
     typealias IntervalID = Ticket
 
-    /// The interval of a lane. It begins when a throttled task begins; until then that task claims it.
+    /// The interval of a lane. It begins when a task with the behavior `throttle` begins; until then, that task claims it.
     struct Interval {
         enum Start {
             case claimed(by: Slot)
@@ -11,13 +11,14 @@ extension TaskRegistryStateMachine {
         }
 
         var start: Start
-        /// The only entry that waits for the end.
+        /// The slot of the entry that waits for the end of the interval; `nil` if there is none. At most one entry waits.
         var waiting: Slot?
-        /// The task that sleeps until the end; `nil` while it is being created.
+        /// The task that sleeps until the end of the interval; `nil` while it is being created.
         var timer: Job?
     }
 
-    /// A throttled task has been added: it claims the interval of its lane, or waits for the end of it.
+    /// Records a new task with the behavior `throttle`: it claims the interval of its lane if the phase is `admitted`, and otherwise waits for its
+    /// end.
     mutating func takePlace(_ slot: Slot, _ phase: Phase) {
         let lane = entries[slot].lane
         if phase == .admitted {
@@ -27,7 +28,7 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// An entry does not begin: it no longer claims an interval, or waits for one. The caller promotes.
+    /// Records that an entry will not begin, so that it neither claims an interval nor waits for one. The caller must then call `promote`.
     mutating func givePlaceUp(_ slot: Slot) {
         if intervals.isEmpty { return }
         let lane = entries[slot].lane
@@ -36,7 +37,7 @@ extension TaskRegistryStateMachine {
         if case .claimed(by: slot) = interval.start { end(lane) }
     }
 
-    /// The task that has claimed the interval of its lane begins.
+    /// Begins the interval of a lane, because the task that has claimed it begins.
     mutating func beginInterval(_ id: ID, _ effects: inout Effects) {
         let (lane, time) = (entries[id.slot].lane, sides[id.slot]?.time ?? .zero)
         if time > .zero {
@@ -49,16 +50,17 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// The timer of an interval exists. If the interval has ended, or the registry is closed and has no task that could wait for it, the timer is cancelled.
+    /// Attaches the handle of the timer of an interval. Cancels the timer if the interval has ended, or if the registry is closed and no task waits
+    /// for the interval.
     mutating func attachTimer(_ id: IntervalID, _ timer: Job, _ effects: inout Effects) {
         guard hasInterval(id) else { return effects.stop(timer) }
         intervals[id.slot]?.timer = timer
         if isClosed, liveCount == 0 { effects.stop(timer) }
     }
 
-    /// An interval has ended: the entry that waits for it may start. A second report has no effect.
+    /// Ends an interval, so that the entry that waits for it may start. Has no effect if the interval has ended before.
     ///
-    /// - Returns: A key of the user, which must be released with the lock free.
+    /// - Returns: A key that must be released after the lock has been released; `nil` if there is none.
     mutating func intervalEnded(_ id: IntervalID, _ effects: inout Effects) -> Key? {
         guard hasInterval(id) else { return nil }
         end(id.slot)
@@ -70,7 +72,7 @@ extension TaskRegistryStateMachine {
         if case .begun(id)? = intervals[id.slot]?.start { true } else { false }
     }
 
-    /// Ends the interval of a lane; the entry that waits for it stays known until `admit`.
+    /// Ends the interval of a lane. The entry that waits for it claims the next interval, but does not start before `admit` is called.
     private mutating func end(_ lane: Slot) {
         guard let waiting = intervals[lane]?.waiting else {
             intervals[lane] = nil
@@ -79,7 +81,7 @@ extension TaskRegistryStateMachine {
         intervals[lane] = Interval(start: .claimed(by: waiting), waiting: waiting)
     }
 
-    /// Lets the entry that has claimed the interval of its lane start, if it waits.
+    /// Lets the entry that has claimed the interval of a lane start, if it waits.
     mutating func admit(_ lane: Slot, _ effects: inout Effects) {
         guard case .claimed(by: let slot)? = intervals[lane]?.start, entries[slot].phase == .throttled else { return }
         intervals[lane]?.waiting = nil

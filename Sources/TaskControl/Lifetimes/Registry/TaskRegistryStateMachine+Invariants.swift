@@ -1,14 +1,14 @@
-/// For the tests.
+/// Functions for the tests of the state machine.
 extension TaskRegistryStateMachine {
-    /// The largest number of entries, keys or waiting tasks that memory is held for.
+    /// The largest number of entries, keys or waiting tasks for which one of the tables has memory allocated.
     var capacity: Int { max(entries.capacity, lanes.capacity, sides.capacity, intervals.capacity) }
 
-    /// Whether an interval of the key has begun.
+    /// Returns whether a task with the behavior `throttle` has begun an interval of a key that has not ended.
     func hasInterval(_ key: Key) -> Bool {
         if let lane = lanes.index(of: key), case .begun? = intervals[lane]?.start { true } else { false }
     }
 
-    /// Checks the invariants that the type lists.
+    /// Traps if one of the invariants in the documentation of the type does not hold.
     func checkInvariants() {
         let occupied = (0..<entries.extent).filter(entries.isOccupied)
         precondition(occupied.count { entries[$0].phase.isLive } == liveCount, "The live count is right.")

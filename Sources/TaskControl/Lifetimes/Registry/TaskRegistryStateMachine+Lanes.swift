@@ -1,10 +1,10 @@
-/// Keys: which tasks are under one, which give way to others, and whose turn comes next.
+/// The lanes: a lane contains the tasks of one key. Decides which of them are cancelled for a new task, and which may start next.
 extension TaskRegistryStateMachine {
     /// The entries of one key.
     struct Lane: Keyed {
         let key: Key
         var nextInBucket = Chain.none
-        /// The entries that are linked, oldest first.
+        /// The entries of the lane that have not been skipped, oldest first.
         var chain = Chain()
         var entryCount: Int32 = 0
         var liveCount: Int32 = 0
@@ -14,6 +14,8 @@ extension TaskRegistryStateMachine {
         lanes.index(of: key).map { lanes[$0].liveCount > 0 } ?? false
     }
 
+    /// The keys that have live tasks: tasks that have neither finished nor been cancelled.
+    ///
     /// - Complexity: O(*n*) in the number of keys.
     var liveKeys: [Key] {
         (0..<lanes.extent).compactMap { lane in
@@ -21,9 +23,9 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// The task that continues when a new task of the key prefers the present one.
+    /// Returns the present task of a key, which the behavior `preferPrevious` keeps instead of adding a new one; `nil` if there is none.
     ///
-    /// Tasks that were cancelled through their own handle do not stand for their key: they are cancelled here too.
+    /// A task that was cancelled through its own handle is not such a task: it is cancelled in the registry too.
     mutating func standing(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) -> ID? {
         while let slot = newestLive(in: lane) {
             guard let job = entries[slot].job, isCancelled(job) else { return entries.ticket(at: slot) }
@@ -33,7 +35,7 @@ extension TaskRegistryStateMachine {
         return nil
     }
 
-    /// The newest entry that runs or is about to, else the newest that waits.
+    /// Returns the newest entry that runs or may start; if there is none, the newest entry that waits; `nil` if no entry is live.
     private func newestLive(in lane: Slot) -> Slot? {
         guard lanes[lane].liveCount > 0 else { return nil }
         var newestToCome: Slot?
@@ -51,7 +53,9 @@ extension TaskRegistryStateMachine {
 
     // MARK: Cancelling
 
-    /// - Complexity: O(*n*) in the number of tasks, and of the slots left empty before the last of them.
+    /// Cancels all tasks.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks, and of vacant slots before the last of them.
     mutating func cancelAll(_ effects: inout Effects) {
         // Their tasks continue, and end them.
         if isClosed { for interval in intervals.values { effects.stop(interval.timer) } }
@@ -59,19 +63,27 @@ extension TaskRegistryStateMachine {
         for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
     }
 
+    /// Cancels the tasks of a key.
+    ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     mutating func cancel(key: Key, _ effects: inout Effects) {
         if let lane = lanes.index(of: key) { cancelLane(lane, &effects) }
     }
 
-    /// An ID whose task has finished has no effect.
+    /// Cancels a task. Has no effect if the task has finished.
     mutating func cancel(_ id: ID, _ effects: inout Effects) {
         guard entries.contains(id) else { return }
         cancel(id.slot, &effects)
         promote(entries[id.slot].lane, &effects)
     }
 
-    /// Cancels the tasks to which the behavior of a new one puts an end.
+    /// Cancels the tasks of a lane that the behavior of a new task replaces.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - behavior: The behavior of the new task.
+    ///   - isCancelled: Returns whether a task was cancelled through its own handle.
+    ///   - effects: Receives the tasks to cancel.
     mutating func makeRoom(
         in lane: Slot,
         for behavior: TaskStoreDuplicateKeyBehavior,
@@ -92,8 +104,8 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the first entries of a lane that have not begun, and were cancelled through their own handles: they will never run, so no other
-    /// task needs to wait for them.
+    /// Cancels the first entries of a lane as long as they have not begun and were cancelled through their own handles: they will never run, so no
+    /// other task needs to wait for them.
     private mutating func cancelFirst(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) {
         while case let first = lanes[lane].chain.first, first != Chain.none,
             [.starting, .quiet, .throttled, .leaving, .admitted].contains(entries[first].phase),
@@ -104,7 +116,7 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the entries that claim the interval of a lane, and were cancelled through their own handles: they will never begin it.
+    /// Cancels the entries that claim the interval of a lane and were cancelled through their own handles: they will never begin it.
     private mutating func cancelClaimants(
         of lane: Slot,
         _ isCancelled: (Job) -> Bool,
@@ -116,9 +128,13 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the live entries of a lane that are in such a phase, the oldest first.
+    /// Cancels the live entries of a lane whose phase satisfies a predicate, the oldest first.
     ///
-    /// - Parameter newest: The entry before which they are; `nil`: all of the lane.
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - newest: The entry before which entries are cancelled; `nil` for all entries of the lane.
+    ///   - effects: Receives the tasks to cancel.
+    ///   - isMeant: Returns whether entries of a phase are cancelled.
     mutating func cancelLane(
         _ lane: Slot,
         before newest: Slot? = nil,
@@ -140,14 +156,15 @@ extension TaskRegistryStateMachine {
         effects.reverseCancelling(after: former)
     }
 
-    /// Cancels an entry if it is live. The caller promotes.
+    /// Cancels an entry if it is live. The caller must then call `promote`.
     private mutating func cancel(_ slot: Slot, _ effects: inout Effects) {
         guard entries[slot].phase.isLive else { return }
         retire(slot, &effects)
         effects.cancel(entries[slot].job)
     }
 
-    /// A live entry is cancelled: a body that runs learns of it, a body that does not run yet never will, and leaves its lane. The caller promotes.
+    /// Marks a live entry as cancelled. A task that runs continues until it ends; a task that does not run yet will never run, and is removed from
+    /// the order of its lane. The caller must then call `promote`.
     mutating func retire(_ slot: Slot, _ effects: inout Effects) {
         if entries[slot].phase == .running {
             entries[slot].phase = .cancelled
@@ -163,7 +180,7 @@ extension TaskRegistryStateMachine {
 
     // MARK: Bookkeeping
 
-    /// Frees the lane's first entry to start, if it waits, and the entry that waits for an interval, if there is none.
+    /// Lets the first entry of a lane start if it waits for its turn, and the entry that waits for the interval of the lane if there is no interval.
     mutating func promote(_ lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none else { return }
         if !intervals.isEmpty { admit(lane, &effects) }
@@ -173,7 +190,7 @@ extension TaskRegistryStateMachine {
         effects.wake(takeParked(first))
     }
 
-    /// An entry becomes live, or no longer is.
+    /// Changes the number of live entries, because an entry has become live or is no longer live.
     mutating func changeLiveCount(of slot: Slot, by change: Int32, _ effects: inout Effects) {
         liveCount += Int(change)
         effects.liveCountChange += change
@@ -181,22 +198,24 @@ extension TaskRegistryStateMachine {
         if lane != Chain.none { lanes[lane].liveCount += change }
     }
 
-    /// Takes an entry out of the order of its lane.
+    /// Removes an entry from the order of its lane. The entry stays in the table.
     mutating func unlink(_ slot: Slot) {
         let lane = entries[slot].lane
         if lane != Chain.none { lanes[lane].chain.remove(slot, in: &entries) }
     }
 
-    /// An entry has been removed. The lane is removed with its last entry.
+    /// Records that an entry of a lane has been removed from the table. The lane is removed with its last entry.
     ///
-    /// - Returns: The key of a lane that is removed.
+    /// - Returns: The key of the lane, if the lane was removed.
     mutating func leaveLane(_ lane: Slot) -> Key? {
         guard lane != Chain.none else { return nil }
         lanes[lane].entryCount -= 1
         return removeIfUnused(lane)
     }
 
-    /// - Returns: The key of a lane that is removed.
+    /// Removes a lane that has neither entries nor an interval.
+    ///
+    /// - Returns: The key of the lane, if it was removed.
     mutating func removeIfUnused(_ lane: Slot) -> Key? {
         guard lanes[lane].entryCount == 0, intervals.isEmpty || intervals[lane] == nil else { return nil }
         return lanes.remove(lane).key

@@ -1,5 +1,5 @@
-/// The state of every owner of tasks: which tasks live, under which key, and whose turn it is. Pure: no lock, task or clock, and no
-/// closure except one that reads whether a task is cancelled.
+/// The state of each type that owns tasks: the registered tasks, their keys, and which of them may run. Pure: a value without a lock, task or clock,
+/// and without a closure except one that reads whether a task is cancelled.
 ///
 /// The life of an entry:
 ///
@@ -13,13 +13,13 @@
 ///     any that has not begun ──cancel──▶ skipped      its body never runs
 ///     any ──finish──▶ (gone)
 ///
-/// An entry is registered before its task is created. `attach` brings the task's handle, at any moment of that life, or after it. Each task
-/// asks `begin` before its body runs: a task that is cancelled before that never runs its body, and leaves its lane at once. A task without a key
-/// asks only if it may have been cancelled: its serial is below `suspectSerial`, or its own handle was cancelled. If it does not ask, it stays
-/// `starting` while it runs, which nothing distinguishes: it has no lane in which another task could wait for it.
+/// An entry is registered before its task is created. `attach` stores the task's handle, at any time until the task has ended, and does nothing after
+/// that. Each task calls `begin` before its body runs: a task that is cancelled before that never runs its body, and leaves its lane at once. A task
+/// without a key calls `begin` only if it may have been cancelled: if its serial number is below `suspectSerial`, or if its own handle was cancelled.
+/// Otherwise it stays `starting` while it runs, which makes no difference: it has no lane in which another task could wait for it.
 ///
-/// A *lane* links the entries of one key, oldest first, except those that are `skipped`. A `waiting` entry waits until all entries before it in
-/// its lane have left it. An entry without a key has no lane; a registry of those is a plain bag.
+/// An *entry* is a registered task. It is *live* until it has finished or was cancelled. A *lane* links the entries of one key, oldest first, except
+/// those that are `skipped`. A `waiting` entry waits until all entries before it have left the lane. An entry without a key has no lane.
 ///
 /// An `admitted` entry claims the interval of its lane, which begins when the entry begins: see `Interval`.
 ///
@@ -40,29 +40,30 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     var entries = SlotTable<Entry>()
     var lanes = KeyTable<Lane>()
     var sides: [Slot: Side] = [:]
-    /// The intervals of the lanes that have one.
+    /// The intervals of the behavior `throttle`, by the slots of their lanes.
     var intervals: [Slot: Interval] = [:]
     var drainers = WaiterTable<Waiter, WaitOutcome>()
-    /// The waiters for the end of a lane's tasks.
+    /// The waiters for the end of the tasks of a lane, by the slot of the lane.
     var laneDrainers: [Slot: Chain] = [:]
     private var nextSerial: UInt64 = 0
-    /// Greater than the serial of each entry that was cancelled without a key.
+    /// A number greater than the serial number of each task without a key that was cancelled. A task with this serial number or a higher one was not
+    /// cancelled through the registry.
     private(set) var suspectSerial: UInt64 = 0
     var isClosed = false
-    /// The number of entries that are neither finished nor cancelled.
+    /// The number of tasks that have neither finished nor been cancelled.
     var liveCount = 0
 
     // MARK: Registering
 
     enum Registration<Added> {
         case added(Added)
-        /// A task with the same key continues in place of the new one. Without a job, it is being created at this moment.
+        /// A task with the same key continues in place of the new one. The job is `nil` while that task is being created.
         case existing(ID, Job?)
-        /// The registry is closed.
+        /// The task was not added, because the registry is closed.
         case refused
     }
 
-    /// Registers a task that is about to be created. Its order among the other tasks of its key is settled here.
+    /// Registers a task that is about to be created. The order of the calls is the order of the tasks of a key.
     ///
     /// - Parameters:
     ///   - behavior: Ignored for a task without a key.
@@ -106,16 +107,20 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     /// Registers a task without a key that is about to be created.
     ///
-    /// - Returns: `nil` if the registry is closed.
+    /// - Returns: The ID of the task; `nil` if the registry is closed.
     /// - Complexity: O(1).
     mutating func add(_ effects: inout Effects) -> ID? {
         isClosed ? nil : enter(phase: .starting, &effects)
     }
 
-    /// Registers a task that does not ask `begin`: it has started already, or its maker decides when it begins. It is refused in favor of a task
-    /// that lives under its key.
+    /// Registers a task that does not call `begin`: it has already started, or the code that creates it decides when it begins. It is not added if
+    /// its key has a live task.
     ///
-    /// - Parameter job: `nil`: the task is about to be created.
+    /// - Parameters:
+    ///   - job: The handle of the task; `nil` if the task is about to be created.
+    ///   - key: The key; `nil` for none.
+    ///   - isCancelled: Returns whether a task was cancelled through its own handle. It must only read that.
+    ///   - effects: Receives the actions for the storage.
     mutating func insert(
         _ job: Job?,
         key: Key? = nil,
@@ -153,7 +158,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return id
     }
 
-    /// The task exists. It may have ended already.
+    /// Attaches the handle of a task that has been created. Does nothing if the task has already ended.
     mutating func attach(_ id: ID, job: Job, _ effects: inout Effects) {
         guard let phase = phase(of: id) else { return }
         entries[id.slot].job = job
@@ -164,16 +169,16 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         effects.wake(followers)
     }
 
-    /// A caller has received a task that is being created, and waits for its handle.
+    /// Parks a caller that waits for the handle of a task that is being created.
     ///
-    /// - Returns: Whether the waiter is parked; if not, the handle is there, or the task has ended.
+    /// - Returns: Whether the caller must wait. If not, the handle is attached, or the task has ended.
     mutating func follow(_ id: ID, _ waiter: Waiter) -> Bool {
         guard entries.contains(id), entries[id.slot].job == nil else { return false }
         sides[id.slot, default: Side()].followers.append(waiter)
         return true
     }
 
-    /// `nil`: the task is being created, or has ended.
+    /// Returns the handle of a task; `nil` if the task is being created, or has ended.
     func job(of id: ID) -> Job? {
         entries.contains(id) ? entries[id.slot].job : nil
     }
@@ -182,16 +187,22 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     enum Start: Equatable {
         case run
-        /// Park until woken, then begin again.
+        /// The task must park until it is woken, and then call `begin` again.
         case wait
-        /// Sleep for that time, then `quietTimeEnded`.
+        /// The task must sleep for the given time, and then call `quietTimeEnded`.
         case quiet(Duration)
-        /// Park until woken, then begin again: an interval has not ended yet, which has that length if it is the task's own.
+        /// The task must park until it is woken, and then call `begin` again: an interval has not ended yet. The value is the length of the task's
+        /// own interval.
         case throttle(Duration)
         case skip
     }
 
-    /// A task asks whether its body may run: at its start, and when it was woken.
+    /// Decides whether the body of a task may run. Called by the task when it starts, and when it was woken.
+    ///
+    /// - Parameters:
+    ///   - id: The task.
+    ///   - isCancelled: Whether the task was cancelled.
+    ///   - effects: Receives the actions for the storage.
     mutating func begin(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
         case .starting where !isCancelled:
@@ -215,7 +226,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .skip
     }
 
-    /// - Returns: Whether the waiter is parked; if not, it must be resumed at once.
+    /// Stores the continuation of a task that waits for its turn or for the end of an interval.
+    ///
+    /// - Returns: Whether the task must wait; if not, it must be resumed at once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         switch phase(of: id) {
         case .waiting, .throttled:
@@ -229,8 +242,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
     }
 
-    /// The task was cancelled, perhaps while it was parked. The only waiter that this wakes is its own: a waiting task is never the first of its
-    /// lane, so no other becomes the first, and a task that waits for an interval stays in its lane until it continues.
+    /// Records that a waiting task was cancelled through its own handle. Wakes no other task, so it may be called by the task's cancellation handler:
+    /// a waiting task is never the first in its lane, so no other task becomes the first, and a task that waits for an interval stays in its lane
+    /// until it continues.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         let phase = phase(of: id)
         if phase == .waiting {
@@ -245,7 +259,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         if phase == .waiting || phase == .throttled || phase == .skipped { effects.wake(takeParked(id.slot)) }
     }
 
-    /// No newer task of the kind has come: older ones are cancelled now, and this one runs.
+    /// Records that the quiet time of a task has ended, and decides whether its body may run. If it may, cancels the older tasks of its key.
     mutating func quietTimeEnded(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
         case .quiet where !isCancelled:
@@ -262,15 +276,15 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .skip
     }
 
-    /// A task that was cancelled before its body ran continues without the body.
+    /// Cancels a task that was cancelled through its own handle before its body ran. The body never runs.
     private mutating func skip(_ slot: Slot, _ effects: inout Effects) {
         retire(slot, &effects)
         promote(entries[slot].lane, &effects)
     }
 
-    /// The task has ended. A second report has no effect.
+    /// Removes a task that has ended. Has no effect if the task was removed before.
     ///
-    /// - Returns: A key of the user, which must be released with the lock free.
+    /// - Returns: A key that must be released after the lock has been released; `nil` if there is none.
     mutating func finish(_ id: ID, _ effects: inout Effects) -> Key? {
         guard let phase = phase(of: id) else { return nil }
         let lane = entries[id.slot].lane
@@ -296,17 +310,21 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return leaveLane(lane)
     }
 
-    /// An entry was cancelled. Without a key, its task must learn of that when it starts.
+    /// Raises `suspectSerial` above the serial number of a cancelled entry without a key, so that its task calls `begin` when it starts.
     mutating func suspect(_ slot: Slot) {
         if entries[slot].lane == Chain.none { suspectSerial = max(suspectSerial, entries[slot].serial + 1) }
     }
 
     // MARK: Raising
 
-    /// A task waits for its turn at this priority: the tasks before it in its lane must have that too.
+    /// Escalates the tasks before a waiting task in its lane, because the waiting task has a priority.
     ///
-    /// - Returns: The tasks that have not been raised that far yet. A task that is being created is raised by `attach`.
-    /// - Complexity: O(*n*) in their number: each is raised once to each priority.
+    /// - Parameters:
+    ///   - id: The waiting task.
+    ///   - priority: The raw priority.
+    /// - Returns: The tasks to escalate, which have not been escalated to that priority before. A task that is being created is escalated by
+    ///   `attach`.
+    /// - Complexity: O(*n*) in the number of these tasks: each is escalated once to each priority.
     mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
         guard phase(of: id) == .waiting else { return [] }
         var jobs: [Job] = []
@@ -319,8 +337,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return jobs
     }
 
-    /// A caller waits for all tasks at this priority.
+    /// Escalates all tasks, because a caller with the given raw priority waits for all of them.
     ///
+    /// - Returns: The tasks to escalate.
     /// - Complexity: O(*n*) in the number of tasks.
     mutating func raiseAll(to priority: UInt8) -> [Job] {
         var jobs: [Job] = []
@@ -331,8 +350,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return jobs
     }
 
-    /// A caller waits for all tasks of a key at this priority.
+    /// Escalates all tasks of a key, because a caller with the given raw priority waits for all of them.
     ///
+    /// - Returns: The tasks to escalate.
     /// - Complexity: O(*n*) in the number of tasks under the key.
     mutating func raiseAll(of key: Key, to priority: UInt8) -> [Job] {
         guard let lane = lanes.index(of: key) else { return [] }
@@ -350,19 +370,19 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     // MARK: Bookkeeping
 
-    /// The key of an entry that has not finished.
+    /// Returns the key of a task; `nil` if the task has no key, or has finished.
     func key(of id: ID) -> Key? {
         guard entries.contains(id), entries[id.slot].lane != Chain.none else { return nil }
         return lanes[entries[id.slot].lane].key
     }
 
-    /// `nil`: finished.
+    /// Returns the phase of a task; `nil` if the task has finished.
     @inline(__always)
     func phase(of id: ID) -> Phase? {
         entries.contains(id) ? entries[id.slot].phase : nil
     }
 
-    /// Takes the waiter of a parked task.
+    /// Removes and returns the continuation of a parked task; `nil` if the task is not parked.
     mutating func takeParked(_ slot: Slot) -> Waiter? {
         sides.isEmpty ? nil : sides[slot]?.parked.take() ?? nil
     }
