@@ -14,15 +14,15 @@ extension TaskEvent.Kind {
     public static var retrying: Self { Self("retrying") }
     /// A later attempt of a call of `retry` has succeeded, after the first had failed.
     public static var succeeded: Self { Self("succeeded") }
-    /// A call of `retry` makes no further attempt after a failure.
+    /// A call of `retry` failed, and makes no further attempt.
     public static var gaveUp: Self { Self("gaveUp") }
-    /// A time limit was exceeded.
+    /// A call exceeded its time limit.
     public static var timedOut: Self { Self("timedOut") }
     /// Work that was no longer awaited has ended, for example after a time limit.
     public static var abandonedWorkEnded: Self { Self("abandonedWorkEnded") }
-    /// Permits were acquired.
+    /// A caller acquired permits, for example those of an ``AsyncSemaphore``.
     public static var acquired: Self { Self("acquired") }
-    /// Permits were released.
+    /// A caller released permits, for example those of an ``AsyncSemaphore``.
     public static var released: Self { Self("released") }
 }
 

@@ -13,15 +13,17 @@
 /// `Task.currentDeadline` is the deadline of the running task. Code that is about to start something expensive can compare ``remaining`` with
 /// the time that it needs.
 public struct Deadline: Sendable, CustomStringConvertible {
-    /// The `continuousTime()` of a deadline of the continuous clock. Not its instant, whose layout is the runtime's: a value of that is copied with a
-    /// multiple of the instructions.
+    /// The `continuousTime()` of the deadline, if its clock is the `ContinuousClock`. Not a `ContinuousClock.Instant`, which takes several times as
+    /// many instructions to copy, because its layout is known only at run time.
     private let time: Duration
-    /// A deadline of another clock; `nil`: of the continuous one.
+    /// The instant of the deadline, if its clock is another one; `nil` if the clock is the `ContinuousClock`.
     private let other: (any InstantOfAnyClock)?
 
-    /// An instant of the continuous clock, and its `continuousTime()`. Constant, so that one instant has one time.
+    /// An instant of the `ContinuousClock` and the `continuousTime()` of the same moment, which convert instants to times. Constant, so that equal
+    /// instants have equal times.
     ///
-    /// The closest of some pairs of readings, since the thread may be suspended between two. The time is the later one: no deadline is early.
+    /// The closest of several pairs of readings, since the thread may be suspended between the two readings of a pair. The time is read after the
+    /// instant, so no deadline is early.
     private static let origin: (instant: ContinuousClock.Instant, time: Duration) = {
         let readings = (0..<8).map { _ in
             (before: continuousTime(), instant: ContinuousClock.now, after: continuousTime())
@@ -88,20 +90,20 @@ public struct Deadline: Sendable, CustomStringConvertible {
     /// The clock that measures the time.
     var clock: any Clock<Duration> { other?.clock ?? ContinuousClock() }
 
-    /// A deadline as tasks inherit it.
+    /// The deadline that is stored in the task-local value of a task.
     struct Inherited: Sendable {
-        /// The earliest that was set around the task, inside the flight that the task belongs to.
+        /// The earliest deadline that was set around the task, inside the flight that the task belongs to; `nil` if there is none.
         let fixed: Deadline?
-        /// The deadline of that flight, which may move; `nil`: there is no such flight, or it has no deadline.
+        /// The deadline of that flight, which can change when another caller joins; `nil` if there is no flight, or the flight has no deadline.
         let latest: _LatestDeadline?
 
-        /// The deadline as it is now.
+        /// The deadline that applies now; `nil` if there is none.
         var current: Deadline? {
             guard let latest = latest?.current else { return fixed }
             return fixed.map { .earlier($0, latest) } ?? latest
         }
 
-        /// Returns what an operation with a deadline inherits.
+        /// Returns the value that an operation with a deadline of its own inherits.
         func limited(by deadline: Deadline) -> Inherited {
             Inherited(fixed: fixed.map { .earlier($0, deadline) } ?? deadline, latest: latest)
         }
@@ -109,7 +111,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
 
     @TaskLocal static var local: Inherited?
 
-    /// The deadline of the current task, as it is now.
+    /// The deadline of the current task that applies now; `nil` if there is none.
     static var current: Deadline? { local?.current }
 }
 
@@ -122,7 +124,7 @@ extension Task where Success == Never, Failure == Never {
     public static var currentDeadline: Deadline? { Deadline.current }
 }
 
-/// An instant with its clock, which can tell how far away it is. A reference, so that a deadline is copied with few instructions.
+/// An instant together with its clock, which computes the remaining time. An object, so that a deadline is copied with few instructions.
 private protocol InstantOfAnyClock: AnyObject, Sendable {
     var remaining: Duration { get }
     var clock: any Clock<Duration> { get }

@@ -1,13 +1,13 @@
-/// The deadline of a flight: the latest deadline of its callers, which a later caller may move.
+/// The deadline of a flight: the latest deadline of its callers, which becomes later if a caller with a later deadline joins.
 @usableFromInline
 final class _LatestDeadline: Sendable {
     private struct State {
-        /// Whether a caller has no deadline.
+        /// Whether one of the callers has no deadline, so that the flight has none.
         var isUnlimited = false
-        /// The latest of the deadlines that do not move.
+        /// The latest of the deadlines that cannot change: those of callers that are not inside another flight.
         var fixed: Deadline?
         var version = 0
-        /// The deadlines of callers that are inside other flights.
+        /// The deadlines of callers that are inside other flights. They change with the deadlines of those flights.
         var moving: [Deadline.Inherited] = []
     }
 
@@ -15,7 +15,9 @@ final class _LatestDeadline: Sendable {
 
     private init() {}
 
-    /// Creates the deadline of a flight that the current task begins; `nil` if the task has none, since no other caller can give the flight one.
+    /// Creates the deadline of a flight that the current task begins.
+    ///
+    /// - Returns: `nil` if the current task has no deadline: the flight then has none, regardless of later callers.
     @usableFromInline
     static func ofCurrentTask() -> _LatestDeadline? {
         guard Deadline.current != nil else { return nil }
@@ -24,7 +26,7 @@ final class _LatestDeadline: Sendable {
         return deadline
     }
 
-    /// The deadline as it is now; `nil`: the flight has no deadline any more.
+    /// The deadline that applies now; `nil` if the flight has no deadline.
     var current: Deadline? {
         let (isUnlimited, fixed, moving) = state.withLock { ($0.isUnlimited, $0.fixed, $0.moving) }
         if isUnlimited { return nil }
@@ -36,7 +38,7 @@ final class _LatestDeadline: Sendable {
         return latest
     }
 
-    /// Adds the deadline of the current task, which waits for the flight too.
+    /// Adds the deadline of the current task, which joins the flight as another caller.
     @usableFromInline
     func joinCurrentTask() {
         guard let joining = Deadline.local, joining.current != nil else {
@@ -61,7 +63,7 @@ final class _LatestDeadline: Sendable {
     }
 }
 
-/// Creates the task of a flight, which has the deadline of the flight and not that of its creator.
+/// Creates the task of a flight, with the deadline of the flight instead of that of the current task.
 @usableFromInline
 func _withDeadline(of flight: _LatestDeadline?, _ spawn: () -> Task<Void, Never>) -> Task<Void, Never> {
     if let flight {

@@ -87,9 +87,9 @@ public nonisolated(nonsending) func withDeadline<Value>(
     return try await _withEarlierDeadline(deadline, operation)
 }
 
-/// Whether the deadline of the current task cancels an operation no later than its own deadline would.
+/// Returns whether the deadline of the current task cancels an operation no later than a given deadline would, so that no timer is needed.
 ///
-/// - Throws: If the operation must not begin.
+/// - Throws: `CancellationError` if the current task is cancelled; ``DeadlineExceededError`` if its deadline has passed.
 @usableFromInline
 func _isInherited(_ deadline: Deadline) throws -> Bool {
     if _isTaskCancelled { throw CancellationError() }
@@ -120,7 +120,7 @@ nonisolated(nonsending) func _withEarlierDeadline<Value>(
     return try result.get()
 }
 
-/// Opens the type of a clock.
+/// Runs an operation with a time limit. Generic over the clock, to open the type of `any Clock`.
 private nonisolated(nonsending) func limited<Value>(
     _ duration: Duration,
     clock: some Clock<Duration>,

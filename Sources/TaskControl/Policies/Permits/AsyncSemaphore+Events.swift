@@ -1,25 +1,25 @@
-/// Permits that were requested, as events know them.
+/// A request for permits of a semaphore, with the data of its events.
 @usableFromInline
 package struct _PermitHolding: Sendable {
-    /// 0: no observer was registered when they were requested.
+    /// The number of the request in events; 0 if no observer was registered when the permits were requested.
     fileprivate var number: UInt64 = 0
-    /// Whether the same call releases them.
+    /// Whether the call that requested the permits also releases them, as `withPermit(_:)` does.
     fileprivate let isScoped: Bool
-    /// The place in line; `nil`: the permits were there.
+    /// The place of the request in the line of waiting requests; `nil` if the permits were available at once.
     var id: PermitStorage.Machine.ID?
 
     @usableFromInline package static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
     @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }
 
-    /// Whether an observer was registered when they were requested.
+    /// Whether the request has events: whether an observer was registered when the permits were requested.
     var isObserved: Bool { number != 0 }
 
     fileprivate var subject: TaskEvent.Identity? { number == 0 ? nil : TaskEvent.Identity(number) }
 }
 
-/// The events of permits.
+/// The events of the permits of a semaphore.
 extension AsyncSemaphore {
-    /// Permits were requested: they are there, or the wait for them begins.
+    /// Emits the event of a request: the permits were acquired at once, or the caller begins to wait for them.
     func emitRequest(_ count: Int, _ holding: inout _PermitHolding, isAcquired: Bool, at moment: EventMoment) {
         // Permits that are acquired at once, and released by an unknown caller, have neither a beginning nor an end.
         if isAcquired, !holding.isScoped {

@@ -9,7 +9,7 @@ extension AsyncSemaphore {
     /// ```
     public struct Permit: ~Copyable, Sendable {
         private let semaphore: AsyncSemaphore
-        /// The number of permits that the value stands for.
+        /// The number of permits that this value holds and will release.
         public let count: Int
         private let holding: _PermitHolding
 

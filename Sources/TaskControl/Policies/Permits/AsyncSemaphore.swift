@@ -108,10 +108,13 @@ public final class AsyncSemaphore: Sendable {
         if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
     }
 
-    /// Takes the permits, or a place in line for them, or nothing if the caller is cancelled. Does not throw, since that takes longer than a free permit.
+    /// Takes the permits if they are available, or otherwise a place in line. Takes neither if the caller is cancelled. Does not throw, because a
+    /// throwing call takes longer than acquiring an available permit.
     ///
-    /// - Parameter holding: Receives the place, and if an observer is registered, a number.
-    /// - Returns: Whether the permits are taken; if not, the caller must continue with `_acquireInLine`.
+    /// - Parameters:
+    ///   - count: The number of permits.
+    ///   - holding: Receives the place in line, and a number for events if an observer is registered.
+    /// - Returns: Whether the permits are taken. If not, the caller must call `_acquireInLine(_:_:)`.
     @usableFromInline
     package func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) -> Bool {
         check(count)
@@ -129,9 +132,12 @@ public final class AsyncSemaphore: Sendable {
         return id == nil
     }
 
-    /// Waits for the permits that the caller has a place in line for.
+    /// Waits for the permits for which the caller has a place in line.
     ///
-    /// - Throws: `CancellationError` if the caller was cancelled, before it had a place or in line.
+    /// - Parameters:
+    ///   - count: The number of permits.
+    ///   - holding: The request, as `_acquireAtOnce(_:_:)` has left it.
+    /// - Throws: `CancellationError` if the caller was cancelled, before it had a place in line or while it waited.
     @usableFromInline
     package nonisolated(nonsending) func _acquireInLine(_ count: Int, _ holding: _PermitHolding)
         async throws(CancellationError)

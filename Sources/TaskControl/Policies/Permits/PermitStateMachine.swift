@@ -1,4 +1,4 @@
-/// The permits that are taken, and the line of callers that wait for permits. Pure: no lock, task or closure.
+/// The number of available permits of a semaphore, and the line of callers that wait for permits. Pure: a value without a lock, task or closure.
 ///
 ///     acquire ──▶ granted                                     there are enough, and no caller waits
 ///        │
@@ -24,12 +24,12 @@ package struct PermitStateMachine<Waiter> {
         var parking = Parking<Waiter, WaitOutcome>.expected
     }
 
-    /// The number of permits.
+    /// The number of permits, available or taken.
     package private(set) var size: Int
-    /// The number of available permits. Negative if more are taken than there are, after `resize`.
+    /// The number of available permits. Negative if `resize(to:)` has made the number of permits smaller than the number of taken ones.
     package private(set) var available: Int
     private var requests = SlotTable<Request>()
-    /// The requests that have neither been granted nor left, in the order of the calls.
+    /// The requests that are waiting: neither granted nor cancelled. In the order of the calls.
     private var line = Chain()
     /// The number of waiting requests.
     package private(set) var waiterCount = 0
@@ -40,16 +40,19 @@ package struct PermitStateMachine<Waiter> {
         available = size
     }
 
-    /// The permits were lent to callers that take and return them without the machine. Only while no caller waits.
+    /// Sets the number of available permits, after callers have taken and returned permits through ``PermitStorage`` without this machine. Must be
+    /// called only while no caller waits.
     ///
-    /// - Parameter available: The number of permits that are left.
+    /// - Parameter available: The number of permits that are available now.
     mutating func takeBack(_ available: Int) {
         precondition(line.isEmpty, "The permits are lent only while no caller waits.")
         self.available = available
     }
 
-    /// Takes permits if they are available, and no caller is in line for them.
+    /// Takes permits if they are available and no caller waits.
     ///
+    /// - Parameter weight: The number of permits.
+    /// - Returns: Whether the permits are taken.
     /// - Complexity: O(1).
     @inline(__always)
     package mutating func tryAcquire(_ weight: Int) -> Bool {
@@ -58,7 +61,10 @@ package struct PermitStateMachine<Waiter> {
         return true
     }
 
-    /// - Returns: `nil`: the permits are taken. Otherwise the caller must park.
+    /// Takes permits if they are available and no caller waits, and otherwise appends a request to the line.
+    ///
+    /// - Parameter weight: The number of permits.
+    /// - Returns: The ID of the request, which must then park; `nil` if the permits are taken.
     /// - Complexity: O(1).
     @inline(__always)
     package mutating func acquire(_ weight: Int) -> ID? {
@@ -73,21 +79,24 @@ package struct PermitStateMachine<Waiter> {
         return ID(ticket: requests.ticket(at: slot))
     }
 
-    /// - Returns: The result with which the waiter must be resumed at once.
+    /// Stores the continuation of a waiting request.
+    ///
+    /// - Returns: The outcome with which it must be resumed at once; `nil` if it must wait.
     package mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         requests.park(id.ticket, waiter)
     }
 
     package enum ReleaseAction {
         case done
-        /// Callers in line have their permits now.
+        /// The permits were released, and the given waiting callers now have permits. The storage must resume them.
         case granted([Waiter])
-        /// More permits are released than were taken.
+        /// The permits were not released, because more are released than were taken.
         case refuse
     }
 
-    /// Releases permits.
+    /// Releases permits, and grants them to waiting callers.
     ///
+    /// - Parameter weight: The number of permits.
     /// - Complexity: O(*n*) in the number of callers that receive permits.
     @inline(__always)
     package mutating func release(_ weight: Int) -> ReleaseAction {
@@ -97,13 +106,13 @@ package struct PermitStateMachine<Waiter> {
     }
 
     package struct Leaving {
-        /// The waiter that has left, if it was parked.
+        /// The caller that has left the line, if it had parked; it must be resumed.
         package var waiter: Waiter?
-        /// The callers that waited only behind the one that left, and now have their permits.
+        /// The callers that waited only behind the one that has left, and now have their permits; they must be resumed.
         package var granted: [Waiter] = []
     }
 
-    /// Leaves the line; has no effect for a request that has been granted.
+    /// Removes a waiting request from the line, because its caller was cancelled. Has no effect for a request that has been granted.
     ///
     /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits.
     package mutating func leave(_ id: ID) -> Leaving {
@@ -111,10 +120,10 @@ package struct PermitStateMachine<Waiter> {
         return Leaving(waiter: settle(id.ticket.slot, with: .left), granted: grant())
     }
 
-    /// Changes the number of permits. If more are taken, callers receive permits when enough of them are released.
+    /// Changes the number of permits. If more permits are taken than there are now, no caller receives permits until enough of them are released.
     ///
-    /// - Returns: The waiters that have their permits now.
-    /// - Complexity: O(*n*) in the number of these waiters.
+    /// - Returns: The waiting callers that now have their permits, which must be resumed.
+    /// - Complexity: O(*n*) in the number of these callers.
     package mutating func resize(to size: Int) -> [Waiter] {
         available += size - self.size
         self.size = size

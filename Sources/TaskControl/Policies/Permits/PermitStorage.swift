@@ -1,9 +1,10 @@
-/// The permits of a semaphore: a word while no caller waits for them, so that a free permit costs one exchange, and the state machine otherwise.
+/// The permits of a semaphore: an atomic integer while no caller waits, so that an available permit costs one atomic exchange, and otherwise a
+/// ``PermitStateMachine`` under a lock.
 ///
 ///     lent ──withMachine──▶ held ──no caller waits──▶ lent
 ///
-/// While the permits are lent, the word counts the available ones. A caller that needs the machine takes the lock and takes them back. The word then
-/// refuses every access until the lock is free and no caller waits.
+/// In the state *lent*, the integer is the number of available permits. A caller that needs the machine takes the lock, and moves this number to the
+/// machine. The integer is then `held`, and refuses every access without the lock, until the lock is released and no caller waits.
 struct PermitStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = PermitStateMachine<Waiter>
@@ -11,7 +12,7 @@ struct PermitStorage: Sendable {
     private let state: Locked<Machine>
     private let size: Int
     private let lent: AtomicWord
-    /// In place of a number of permits: the machine has them.
+    /// The value of the integer while the machine has the permits.
     private static var held: Int64 { -1 }
 
     init(size: Int) {
@@ -22,13 +23,18 @@ struct PermitStorage: Sendable {
 
     func deallocate() { lent.deallocate() }
 
-    /// - Returns: Whether the permits were available, and no caller waits. If not, the machine decides.
+    /// Takes permits without the lock.
+    ///
+    /// - Returns: Whether the permits are taken. `false` if too few are available or a caller waits: the machine must then decide.
     @inline(__always)
     func take(_ count: Int) -> Bool {
         lent.replace { $0 >= count ? $0 - Int64(count) : nil }
     }
 
-    /// - Returns: Whether no caller waits, and not more is returned than was taken. If not, the machine decides.
+    /// Returns permits without the lock.
+    ///
+    /// - Returns: Whether the permits are returned. `false` if a caller waits, or if more permits are returned than were taken: the machine must then
+    ///   decide.
     @inline(__always)
     func putBack(_ count: Int) -> Bool {
         lent.replace { $0 != Self.held && count <= size - Int($0) ? $0 + Int64(count) : nil }

@@ -171,7 +171,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     )
 }
 
-/// Retries an operation whose caller knows the hint that an error does not carry. Otherwise the same as the public forms.
+/// Calls an operation again when it fails, after a delay, with hints that the caller reads from errors. Otherwise the same as the public forms of
+/// `retry`.
 ///
 /// - Parameter hint: Returns how long to wait before the next attempt, in place of ``RetryAfterProviding/retryAfter``. Called once per
 ///   failure that `shouldRetry` accepts, right after it.

@@ -28,7 +28,7 @@ public struct RetryBackoff: Sendable {
     private(set) var cap = Duration.longestWait
     private(set) var jitter: Jitter?
 
-    /// The longest hint that is waited for.
+    /// The longest hint of an error for which a retry waits: the cap, or one minute if there is no cap.
     var longestHint: Duration { cap < .longestWait ? cap : .seconds(60) }
 
     private init(_ shape: Shape) {

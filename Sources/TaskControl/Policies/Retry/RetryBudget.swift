@@ -29,7 +29,8 @@ public final class RetryBudget: Sendable {
     private let cost: Int
     private let throttledCost: Int
     private let tokens: AtomicWord
-    /// Returns whether any retry is paid for. May call a clock of the client, so never called while holding a lock.
+    /// Returns whether the budget pays for retries at present; `nil` if it always does. May call a clock of the client, so it is never called while a
+    /// lock is held.
     private let isOpen: (@Sendable () -> Bool)?
 
     /// Creates a full budget.
@@ -43,7 +44,7 @@ public final class RetryBudget: Sendable {
         self.init(capacity: capacity, cost: cost, throttledCost: throttledCost, isOpen: nil)
     }
 
-    /// Creates a full bucket that pays only under a condition.
+    /// Creates a full budget that pays for retries only under a condition.
     ///
     /// - Parameter isOpen: Whether a retry is paid for if there are enough tokens. Must not retain the budget.
     package init(capacity: Int, cost: Int, throttledCost: Int, isOpen: (@Sendable () -> Bool)?) {
@@ -68,14 +69,17 @@ public final class RetryBudget: Sendable {
     /// The number of tokens that are left. It may have changed by the time the caller uses it.
     public var available: Int { Int(tokens.value) }
 
-    /// Takes the cost of a retry and returns it. `nil`: there is not enough, and nothing is taken.
+    /// Takes the cost of a retry from the budget.
+    ///
+    /// - Parameter isThrottled: Whether the error of the failed attempt has a hint: see ``RetryAfterProviding``.
+    /// - Returns: The number of tokens that were taken; `nil` if the budget has too few tokens or its condition does not hold: then nothing is taken.
     package func take(isThrottled: Bool) -> Int? {
         if let isOpen, !isOpen() { return nil }
         let cost = isThrottled ? throttledCost : cost
         return tokens.replace { $0 >= cost ? $0 - Int64(cost) : nil } ? cost : nil
     }
 
-    /// Adds tokens, as many as there is room for.
+    /// Returns tokens to the budget, up to its capacity.
     @usableFromInline
     package func _give(_ count: Int) {
         let capacity = Int64(capacity)

@@ -14,6 +14,7 @@ public struct RetryEvent: Sendable {
     /// The error of the attempt.
     public let error: any Error
 
-    /// The length of the delay that now begins, with jitter and hint.
+    /// The time until the next attempt: the delay of the backoff with its jitter, extended by the hint of the error if there is one (see
+    /// ``RetryAfterProviding``).
     public let delay: Duration
 }

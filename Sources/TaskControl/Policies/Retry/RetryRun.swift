@@ -1,7 +1,7 @@
 /// The implementation of all forms of `retry`.
 ///
-/// The first attempt is made here, inlined, so that success at once costs next to nothing: nothing is copied, allocated or called that
-/// only a failure needs. The cost of a failure does not matter beside its delay: ``_RetryRun`` has that part.
+/// The first attempt is made here, inlined, so that a call that succeeds at once costs almost nothing: it copies, allocates and calls nothing that
+/// only a failure needs. ``_RetryRun`` handles failures, whose cost is small compared with the delay that follows.
 @inlinable
 @inline(__always)
 nonisolated(nonsending) func retrying<Value, C: Clock>(
@@ -38,9 +38,14 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     )
 }
 
-/// Continues with a policy whose first attempt has failed.
+/// Makes the attempts that follow a failed first attempt, as a policy sets.
 ///
-/// - Parameter budget: Pays in place of the budget of the policy.
+/// - Parameters:
+///   - policy: The policy. Its `budget` and `maxElapsed` are ignored.
+///   - failure: The error of the first attempt.
+///   - budget: The budget in place of that of the policy; `nil` for no limit.
+///   - clock: Measures the delays.
+///   - operation: The operation.
 @usableFromInline
 package nonisolated(nonsending) func _retry<Value>(
     _ policy: RetryPolicy,
@@ -64,11 +69,11 @@ package nonisolated(nonsending) func _retry<Value>(
     ) { _ in try await operation() }
 }
 
-/// Returns the hint that an error carries itself.
+/// Returns the hint of an error that conforms to ``RetryAfterProviding``; `nil` if there is none.
 @usableFromInline
 func _retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterProviding)?.retryAfter }
 
-/// The state of one `retry` between its attempts, and the decision after a failure.
+/// The state of one call of `retry` between its attempts. Decides whether a failed attempt is followed by another one.
 @usableFromInline
 struct _RetryRun<C: Clock> where C.Duration == Duration {
     /// The number of the attempt that runs or comes next, counted from 1.
@@ -76,13 +81,14 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     private let attempts: Int
     private var schedule: RetrySchedule
     private let budget: RetryBudget?
-    /// The number of tokens that the last retry took from the budget.
+    /// The number of tokens that the last retry has taken from the budget; `nil` before the first retry, or without a budget.
     private var cost: Int?
     private let maxElapsed: Duration?
     private let clock: C
-    /// The time of the call, read only if there is a limit.
+    /// The time at which the call began; `nil` if the call has no `maxElapsed`.
     private let start: C.Instant?
-    /// Its events, from the first failure on, if an observer is registered then: a call that succeeds at once is no retry.
+    /// The events of the call, from its first failure on; `nil` before that, or if no observer was registered then. A call that succeeds at once has
+    /// no events.
     private var events: CallEvents?
 
     @usableFromInline
@@ -95,9 +101,9 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         start = maxElapsed == nil ? nil : clock.now
     }
 
-    /// Makes the attempts that are left.
+    /// Makes the remaining attempts.
     ///
-    /// - Parameter failure: The error of the first attempt, if that has been made.
+    /// - Parameter failure: The error of the first attempt; `nil` if the first attempt has not been made.
     @usableFromInline
     nonisolated(nonsending) mutating func run<Value>(
         after failure: (any Error)?,
@@ -129,9 +135,9 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         }
     }
 
-    /// Decides whether an attempt that failed is followed by another, and waits until it is time for it.
+    /// Decides whether a failed attempt is followed by another one, and if so, waits for the delay.
     ///
-    /// - Throws: The error that the caller of `retry` receives, if there is no other attempt.
+    /// - Throws: The error that the caller of `retry` receives, if there is no further attempt.
     private nonisolated(nonsending) mutating func prepareRetry(
         after error: any Error,
         shouldRetry: (any Error) -> Bool,
@@ -172,7 +178,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         }
     }
 
-    /// Whether an attempt after a delay would begin by the limit of this call, and by the deadline of the task.
+    /// Returns whether a delay would end by `maxElapsed` and before the deadline of the current task.
     private func isInTime(_ delay: Duration) -> Bool {
         if let deadline = Deadline.current, deadline.remaining <= delay { return false }
         guard let start, let maxElapsed else { return true }
@@ -186,7 +192,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     }
 }
 
-/// Stops a program whose `retry` would never call its operation.
+/// Traps because `attempts` is less than 1, so that `retry` would never call its operation.
 @usableFromInline
 func _trapWithoutAttempts(_ attempts: Int) {
     insist(attempts >= 1, "retry(attempts: \(attempts)): the operation would never run. Allow 1 or more.")

@@ -1,9 +1,8 @@
-/// The delays of one `retry`, one after the other: pure arithmetic. Time and cancellation are ``_RetryRun``'s; random numbers come out of
-/// the backoff's own generator, of which this has a copy.
+/// Computes the delays of one call of `retry`. Reads no clock; its random numbers come from a copy of the generator of the backoff.
 package struct RetrySchedule {
     private let backoff: RetryBackoff
     private var random: RetryBackoff.Jitter?
-    /// The last delay of the backoff itself. Without a hint: that is a server's wish of one moment.
+    /// The last delay that the backoff has computed, without the extension by a hint; `nil` before the first one.
     private var last: Duration?
 
     package init(_ backoff: RetryBackoff) {
@@ -11,9 +10,13 @@ package struct RetrySchedule {
         random = backoff.jitter
     }
 
-    /// The delay after an attempt, counted from 1, that failed. `nil`: there must be no other attempt.
+    /// Returns the delay after a failed attempt.
     ///
-    /// - Parameter hint: The delay that the error asks for.
+    /// - Parameters:
+    ///   - attempt: The number of the failed attempt, counted from 1.
+    ///   - error: The error of the attempt.
+    ///   - hint: The delay that the error requests; `nil` for none.
+    /// - Returns: `nil` if there must be no further attempt.
     package mutating func delay(afterAttempt attempt: Int, error: any Error, hint: Duration?) -> Duration? {
         guard let plain = backoff.shape.delay(afterAttempt: attempt, error: error) else { return nil }
         let own = jittered(min(plain, backoff.cap))
@@ -37,7 +40,7 @@ package struct RetrySchedule {
         }
     }
 
-    /// Uniform, both ends included.
+    /// Returns a random duration from a range, both ends included, with uniform distribution.
     private mutating func draw(_ low: Duration, _ high: Duration) -> Duration {
         // 53 random bits, as many as a Double holds. Not `Double.random`: what that makes of a seed may change with the standard library.
         guard let bits = random?.generator.next() else { return high }
@@ -47,7 +50,7 @@ package struct RetrySchedule {
 }
 
 extension RetryBackoff.Shape {
-    /// The delay before cap and jitter, and 100 years at most.
+    /// Returns the delay before the cap and the jitter are applied, at most 100 years; `nil` if there must be no further attempt.
     fileprivate func delay(afterAttempt attempt: Int, error: any Error) -> Duration? {
         switch self {
         case .fixed(let delay):
@@ -60,14 +63,16 @@ extension RetryBackoff.Shape {
         }
     }
 
-    /// Where decorrelated delays begin, if not at the delay of the moment.
+    /// The base of an exponential backoff, with which decorrelated jitter begins; `nil` for other backoffs, where it begins with the delay of the
+    /// failed attempt.
     fileprivate var base: Duration? {
         if case .exponential(let base, _) = self { base } else { nil }
     }
 }
 
 extension Double {
-    /// By squaring; the standard library has no powers. Infinite when it is too much for a Double.
+    /// Returns the number raised to a power, computed by squaring, since the standard library has no such function. Infinity if the result is too
+    /// large.
     fileprivate func raised(to power: Int) -> Double {
         var (result, square, rest) = (1.0, self, power)
         while rest > 0 {

@@ -2,7 +2,7 @@
 ///
 /// A time limit is never a cancellation: code that catches `CancellationError` does not catch it.
 public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The time limit that was exceeded. With nested limits, it shows which of them.
+    /// The time limit that was exceeded. If several limits are nested, it shows which of them it was.
     public let duration: Duration
 
     /// Creates the error, for tests and for code that has a time limit of its own.

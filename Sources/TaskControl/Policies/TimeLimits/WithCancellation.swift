@@ -1,6 +1,6 @@
-/// Runs an operation, and cancels it with a cause when a signal comes before its end. Whatever happens, the operation has ended when this returns.
+/// Runs an operation, and cancels it with a cause if a signal comes before the operation has ended. The operation has always ended when this returns.
 ///
-/// This is the race of ``withTimeout(_:clock:operation:)`` with a signal in place of the clock, for limits that are not a time, such as a lease.
+/// Works like ``withTimeout(_:clock:operation:)`` with a signal in place of the clock: for limits that are not a time, such as the loss of a lease.
 ///
 /// ## Cancellation
 /// A caller that is cancelled cancels the operation, and waits for its end.

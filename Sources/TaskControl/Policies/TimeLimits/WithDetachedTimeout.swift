@@ -53,6 +53,6 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 }
 
 extension _TimeLimit {
-    /// The operations of this process that may be abandoned at their limit.
+    /// The flights of the operations of this process that continue after their limit if they ignore their cancellation.
     @usableFromInline static let abandonable = _FlightTable(origin: .withDetachedTimeout, unheard: .endIsReported)
 }

@@ -68,7 +68,7 @@ enum _TimeLimit {
         }
     }
 
-    /// Checks the limit before the operation begins.
+    /// Throws if an operation must not begin: if the caller is cancelled, or if its limit is zero or negative.
     @usableFromInline
     static func check(_ duration: Duration) throws {
         try Task.checkCancellation()
@@ -80,17 +80,17 @@ enum _TimeLimit {
 
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
 
-    /// An operation and its limit: the first wins.
+    /// An operation and its limit, run by two child tasks: the first that ends determines the result.
     ///
-    /// Sendable: the result is written by one child task, the error of the clock by the other, and both are read when the group has
-    /// awaited them.
+    /// It is Sendable because the result is written by one child task and the error of the clock by the other, and both are read after the group has
+    /// awaited the tasks.
     @usableFromInline
     final class Race<Value>: @unchecked Sendable {
         @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
 
         @usableFromInline let operation: Operation
         @usableFromInline var result: Result<Value, any Error>?
-        /// The error of the clock while the operation ran.
+        /// The error with which the clock failed while the operation ran.
         @usableFromInline var failure: (any Error)?
         @usableFromInline let phase: _RacePhase
 
@@ -100,7 +100,7 @@ enum _TimeLimit {
             phase = _RacePhase(limit: limit)
         }
 
-        /// Creates the race of an operation whose limit is not a time.
+        /// Creates a race for an operation whose limit is not a time, but a signal: see `withCancellation(because:when:operation:)`.
         init(_ operation: @escaping Operation) {
             self.operation = operation
             phase = _RacePhase()
@@ -158,13 +158,13 @@ enum _TimeLimit {
 
         private struct State {
             var phase = Phase.running
-            /// The task that runs the operation, from its beginning to its end.
+            /// The task that runs the operation; `nil` before the operation begins and after it has ended.
             var task: TaskAddress?
         }
 
         private let state = Locked(State())
         private let caller = TaskAddress.running
-        /// Its events, if an observer was registered when it began.
+        /// The events of the call; `nil` if no observer was registered when the call began.
         private let events: CallEvents?
 
         @usableFromInline
@@ -172,17 +172,17 @@ enum _TimeLimit {
             events = CallEvents.begin(.withTimeout, .started, .waiting, delay: limit)
         }
 
-        /// Creates the phase of an operation whose limit is not a time, without events.
+        /// Creates the phase of an operation whose limit is not a time, but a signal. It emits no events.
         init() { events = nil }
 
-        /// Begins the operation, in the running task.
+        /// Records that the current task begins the operation of `withTimeout`, and emits the event.
         @usableFromInline
         func run() {
             begin(limit: .deadline)
             events?.emit(.running, .entered(.running))
         }
 
-        /// Begins the operation, in the running task.
+        /// Records that the current task begins the operation.
         ///
         /// - Parameter cause: The cause of the cancellation at the limit.
         @inline(__always)
@@ -206,20 +206,22 @@ enum _TimeLimit {
             }
         }
 
-        /// Ends the operation, in the running task.
+        /// Records that the current task has ended the operation.
         @usableFromInline
         func end() {
             _ = move(to: .ended)
             CancellationCauses.forget(.running)
         }
 
-        /// The caller cancels the operation after this.
+        /// Records that the limit has passed, with the cause ``CancellationCause/deadline``. The caller then cancels the operation.
         @usableFromInline func expire() { expire(.deadline) }
 
-        /// The caller cancels the operation after this, for a cause.
+        /// Records that the limit has passed, with a cause. The caller then cancels the operation.
         @inline(__always)
         func expire(_ cause: @autoclosure () -> CancellationCause) { _ = move(to: .expired, cause()) }
 
+        /// Records that the clock has failed.
+        ///
         /// - Returns: Whether the operation was still running.
         @usableFromInline func fail() -> Bool { move(to: .failed) }
 
