@@ -75,7 +75,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         insist(isFirst, "\(label) has adopted an actor already. Make a queue for each actor.")
     }
 
-    /// The queue that has adopted the actor.
+    /// The queue itself.
     @inlinable public var _queue: ActorQueue { self }
 
     /// Takes the last place in the queue for a task that is about to be created.
@@ -83,6 +83,11 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// - Returns: `nil` if the actor has been deallocated.
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }
 
+    /// Takes the last place in the queue for a task that is about to be created.
+    ///
+    /// - Parameters:
+    ///   - level: The raw priority of the task; 0 for that of the caller.
+    ///   - group: The registry of the ``CancellableQueue`` through which the task is sent; `nil` for none.
     /// - Returns: `nil` if the actor has been deallocated.
     func turn(level: UInt8, group: TaskRegistry?) -> (turn: _Turn, actor: ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
@@ -94,7 +99,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         return (_Turn(in: _turns, level: level, group: group), actor)
     }
 
-    /// The actor was deallocated before a task was sent that cannot throw.
+    /// Traps because the actor was deallocated before a task was sent that cannot throw.
     @usableFromInline
     func _trapWithoutActor() -> Never {
         fatalError(

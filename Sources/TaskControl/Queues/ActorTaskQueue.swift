@@ -5,7 +5,7 @@ public protocol ActorTaskQueue<ActorType>: Sendable {
     /// The type of the actor that the operations run on.
     associatedtype ActorType: Actor
 
-    /// The queue that has adopted the actor.
+    /// The ``ActorQueue`` that runs the operations on its actor.
     var _queue: ActorQueue<ActorType> { get }
 
     /// Takes the last place in the queue for a task that is about to be created.

@@ -24,9 +24,9 @@
 /// task throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with
 /// `Task.isCancelled` true.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, RegistryOwner {
-    /// The tasks that were sent through this queue. Has the name of the underlying queue.
+    /// The registry of the tasks that were sent through this queue. It has the name of the underlying queue.
     ///
-    /// The first property, so that generic code reads it without asking for the size of the underlying queue.
+    /// The first stored property, so that generic code can read it without the size of the underlying queue.
     let registry: TaskRegistry
     @usableFromInline let _underlyingQueue: UnderlyingQueue
 
@@ -59,7 +59,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
 }
 
 extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
-    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
+    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their caller.
     @inlinable public var _level: UInt8 { _underlyingQueue._level }
 
     /// Takes the last place in the queue for a task that is about to be created.
@@ -71,7 +71,7 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     /// The type of the actor that the operations run on.
     public typealias ActorType = UnderlyingQueue.ActorType
 
-    /// The queue that has adopted the actor.
+    /// The ``ActorQueue`` that runs the operations on its actor.
     @inlinable public var _queue: ActorQueue<ActorType> { _underlyingQueue._queue }
 
     /// Takes the last place in the queue for a task that is about to be created.
@@ -82,7 +82,7 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
 }
 
 extension CancellableQueue {
-    /// Adds a place in the underlying queue to this group.
+    /// Adds a place in the underlying queue to the tasks that this queue cancels.
     @usableFromInline
     func _grouped(_ turn: _Turn) -> _Turn { turn.joining(registry) }
 

@@ -45,7 +45,7 @@ public final class FIFOQueue: TaskQueue {
     public let name: String?
 
     @usableFromInline let _turns: _TurnStorage
-    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
+    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their caller.
     public let _level: UInt8
 
     /// Creates a queue without tasks.

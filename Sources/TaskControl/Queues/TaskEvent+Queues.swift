@@ -10,6 +10,6 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A task or a caller took its place in the queue.
+    /// A task, or a caller of `run(_:)`, took its place in a queue.
     public static var enqueued: Self { Self("enqueued") }
 }

@@ -3,7 +3,7 @@
 ///
 /// Use the protocol for functions that accept any of these queues. Do not call its requirements: only the queues of this library can conform.
 public protocol TaskQueue: Sendable {
-    /// The raw priority of the tasks that are added without one; 0 for that of their caller.
+    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their caller.
     var _level: UInt8 { get }
 
     /// Takes the last place in the queue for a task that is about to be created.
@@ -13,7 +13,7 @@ public protocol TaskQueue: Sendable {
 }
 
 extension TaskQueue {
-    /// The raw priority of a task that is added with a priority, or without one.
+    /// Returns the raw priority of a task that is added with a priority, or with that of the queue if `priority` is `nil`; 0 for that of the caller.
     @inlinable
     @inline(__always)
     func _level(of priority: TaskPriority?) -> UInt8 { priority?.rawValue ?? _level }
