@@ -1,5 +1,5 @@
-/// Runs operations that their callers may abandon: each in a task of its own, which is cancelled when its caller leaves, and whose end is reported
-/// then.
+/// Runs operations that are cancelled, and no longer awaited, when their caller is cancelled. Each operation runs in a task of its own, whose end is
+/// then reported to diagnostics.
 package struct AbandonableWork: Sendable {
     private let flights: _FlightTable
 
@@ -7,10 +7,10 @@ package struct AbandonableWork: Sendable {
         flights = _FlightTable(origin: origin, unheard: .endIsReported)
     }
 
-    /// Runs an operation, and waits for it.
+    /// Runs an operation in a task of its own, and waits for its result.
     ///
     /// - Parameter name: The name of the task. `nil` for that of the caller's task.
-    /// - Throws: The error of the operation; `CancellationError` if the caller is cancelled, which leaves at once.
+    /// - Throws: The error of the operation; `CancellationError` immediately if the caller is cancelled.
     package nonisolated(nonsending) func run<Value: Sendable>(
         name: String?,
         _ operation: @escaping @Sendable @isolated(any) () async throws -> Value

@@ -1,7 +1,7 @@
 /// The rule for the work of a ``SingleFlight`` when its last caller has left.
 @nonexhaustive
 public enum AbandonedFlightBehavior: Hashable, Sendable {
-    /// The work is cancelled.
+    /// The work is cancelled when its last caller has stopped waiting.
     case cancel
 
     /// The work continues to its end, and later callers join it. Use it for work whose result is useful without a caller, such as filling a cache. If

@@ -49,7 +49,7 @@ public final class SingleFlightRegistry: Sendable {
     public func inFlightCount() -> Int { _flights.count }
 }
 
-/// A key, and the type of what it leads to.
+/// The key of a flight of ``withSingleFlight(key:operation:)``: the client's key, and the type of the flight's value.
 @usableFromInline
 struct _SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable, CustomStringConvertible {
     @usableFromInline let key: Key
