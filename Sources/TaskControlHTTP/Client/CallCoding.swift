@@ -1,6 +1,6 @@
-/// The decoder and the encoder of a call.
+/// The JSON decoder and encoder of a call, in a task-local value.
 ///
-/// The requirements of ``Endpoint`` have no parameter for them. A client binds them around each of its synchronous
+/// The functions of an ``Endpoint`` have no parameter for them. A client binds the value around each of its synchronous
 /// calls to an endpoint, so the binding ends with the call.
 struct CallCoding: Sendable {
     @TaskLocal private static var current: CallCoding?
@@ -8,13 +8,13 @@ struct CallCoding: Sendable {
     var decoder: JSONDecoder
     var encoder: JSONEncoder
 
-    /// The decoder of the running call, or a new one outside a call.
+    /// The decoder of the current call; a new decoder outside a call.
     static var decoder: JSONDecoder { current?.decoder ?? JSONDecoder() }
 
-    /// The encoder of the running call, or a new one outside a call.
+    /// The encoder of the current call; a new encoder outside a call.
     static var encoder: JSONEncoder { current?.encoder ?? JSONEncoder() }
 
-    /// Runs a synchronous call to an endpoint with this decoder and encoder.
+    /// Calls a function of an endpoint with this decoder and encoder as those of the current call.
     func bind<Value>(_ body: () throws -> Value) rethrows -> Value {
         try Self.$current.withValue(self, operation: body)
     }

@@ -42,7 +42,11 @@ extension Client {
 }
 
 extension Progress {
-    /// Shows bytes.
+    /// Sets the unit counts to numbers of bytes, unless the progress is finished.
+    ///
+    /// - Parameters:
+    ///   - done: The number of bytes that were sent or received.
+    ///   - all: The total number of bytes; `nil` if it is not known.
     fileprivate func show(_ done: Int64, of all: Int64?) {
         guard !isFinished else { return }
         // An unknown total is −1, which is how a progress says that it does not know.

@@ -27,7 +27,7 @@ extension EndpointClient {
 
     /// Uploads a body, and passes the response to a closure as it arrives.
     ///
-    /// The response arrives after the upload: no transport of this module returns a response while it still sends.
+    /// The closure is called after the upload: no transport of this module returns a response while it is still sending.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint. It validates the response; its `content(from:with:)` is not called.

@@ -1,4 +1,4 @@
-/// The endpoint of a request that has no type of its own.
+/// The endpoint behind the functions of a client that take a URL or a `URLRequest`, such as `get(_:queryItems:headers:as:)`.
 struct RequestEndpoint<Content: Sendable>: Endpoint {
     let acceptedStatuses: AcceptedStatuses
     private let request: @Sendable () throws -> URLRequest
@@ -20,7 +20,9 @@ struct RequestEndpoint<Content: Sendable>: Endpoint {
 }
 
 extension RequestEndpoint where Content: Decodable {
-    /// An endpoint whose content is `Data` or text unchanged, or any other type decoded, like that of endpoints with a type.
+    /// Creates an endpoint whose content is the body (`Data`), its text (`String`), or a value that is decoded from JSON.
+    ///
+    /// - Parameter request: Creates the request.
     init(_ request: @escaping @Sendable () throws -> URLRequest) {
         self.init(request) { endpoint, _, body in
             if let content = body as? Content { return content }

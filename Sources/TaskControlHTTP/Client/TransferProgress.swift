@@ -1,15 +1,15 @@
-/// The progress of an exchange, in bytes of the bodies.
+/// The progress of a request and its response, in bytes of their bodies.
 public struct TransferProgress: Sendable, Hashable {
     /// The number of bytes of the request's body that have been sent.
     public var sent: Int64
 
-    /// The length of the request's body, if it is known.
+    /// The length of the request's body in bytes; `nil` if it is not known.
     public var expectedToSend: Int64?
 
     /// The number of bytes of the response's body that have arrived, counted after the content encoding is removed.
     public var received: Int64
 
-    /// The length of the response's body, if the server sent it, and did not compress the body.
+    /// The length of the response's body in bytes; `nil` if the server did not send it, or compressed the body.
     public var expectedToReceive: Int64?
 
     /// Creates a progress. By default, nothing is sent or received.
@@ -31,10 +31,12 @@ public struct TransferProgress: Sendable, Hashable {
         self.expectedToReceive = expectedToReceive
     }
 
-    /// The fraction of the request's body that has been sent, between 0 and 1, if the length of the body is known.
+    /// The fraction of the request's body that has been sent, between 0 and 1; `nil` if the length of the body is not
+    /// known.
     public var fractionSent: Double? { TransferProgress.fraction(sent, of: expectedToSend) }
 
-    /// The fraction of the response's body that has arrived, between 0 and 1, if the length of the body is known.
+    /// The fraction of the response's body that has arrived, between 0 and 1; `nil` if the length of the body is not
+    /// known.
     public var fractionReceived: Double? { TransferProgress.fraction(received, of: expectedToReceive) }
 
     private static func fraction(_ done: Int64, of all: Int64?) -> Double? {

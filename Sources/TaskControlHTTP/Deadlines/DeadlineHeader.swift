@@ -79,7 +79,7 @@ public struct DeadlineHeader: Sendable, Hashable {
         ("H", .seconds(3_600)),
     ]
 
-    /// Not `Int(_:)` alone, which accepts a sign. A number that is too large for the type is a long time, and no mistake.
+    /// Reads a number that consists of digits only, without a sign. A number that is too large for `Int64` counts as the largest `Int64`.
     private static func number(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
@@ -93,7 +93,8 @@ public struct DeadlineHeader: Sendable, Hashable {
 }
 
 extension Duration {
-    /// How many times another duration fits into this one. Neither is more than 100 years, so that nanoseconds fit.
+    /// Returns the whole number of times that a unit fits into this duration. Both must be at most 100 years, so that their nanoseconds fit into 64
+    /// bits.
     fileprivate func quotient(by unit: Duration) -> Int64 { nanoseconds / unit.nanoseconds }
 
     private var nanoseconds: Int64 {

@@ -1,11 +1,12 @@
-/// The range of a 206 (RFC 9110, 14.4): `bytes 5-9/10`.
+/// The value of a `Content-Range` header, such as `bytes 5-9/10` (RFC 9110, 14.4).
 struct ContentRange: Hashable {
     let first: Int64
     let last: Int64
-    /// The length of the whole representation; `nil` if the server does not know it.
+    /// The length of the whole representation in bytes; `nil` if the server does not know it.
     let total: Int64?
 
-    /// Reads the value of `Content-Range`; `nil` if it is none of bytes, or contradicts itself.
+    /// Reads the value of a `Content-Range` header; `nil` if the unit is not bytes, or the numbers contradict each
+    /// other.
     init?(_ text: String) {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -19,7 +20,8 @@ struct ContentRange: Hashable {
         (self.first, self.last, self.total) = (first, last, total)
     }
 
-    /// Digits only: `Int64` itself also reads a sign. `nil` beyond its range.
+    /// Reads a number that consists of digits only, without a sign; `nil` if the text is not such a number, or if it is
+    /// too large for `Int64`.
     static func number(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

@@ -1,17 +1,19 @@
 internal import TaskControlSupport
 
-/// The file of a download, over all attempts of its call. For one caller.
+/// The output file of a download, for all attempts of one call.
 final class Download {
     private var machine = DownloadStateMachine()
     private let target: URL
     private let resumption: DownloadResumption?
-    /// The draft, or the target itself if that is no regular file. `nil` before the first response with content.
+    /// The file that the body is written to: a temporary file, or the target itself if the target is not a regular
+    /// file. `nil` before the first body is written or an earlier part is opened.
     private var output: OutputFile?
-    /// The fingerprint of the URL of the first attempt.
+    /// The fingerprint of the URL of the first attempt; `nil` before that attempt.
     private var url: String?
-    /// Whether the endpoint asks for a range of its own, or sends something: then the whole response is the content.
+    /// Whether the download never requests a range: the endpoint's request is not a GET, or has a `Range` or `If-Range`
+    /// header of its own. The body of the response is then the content of the file.
     private var isWhole = false
-    /// Whether the file has been changed.
+    /// Whether this call has changed the file.
     private var hasBegun = false
 
     init(to target: URL, _ resumption: DownloadResumption?) {
@@ -19,10 +21,11 @@ final class Download {
         self.resumption = resumption
     }
 
-    /// Whether another attempt may write to the file again: not to a device or a pipe.
+    /// Whether another attempt may write to the output again. `false` for a device or a pipe.
     var canBeSentAgain: Bool { output?.hasDraft ?? true }
 
-    /// Makes the request of an attempt continue where the one before has broken off.
+    /// Adds the headers with which the request of an attempt asks for the part of the body that has not been received
+    /// yet.
     func prepare(_ request: inout URLRequest) throws {
         if url == nil { try open(request) }
         if isWhole { return }
@@ -36,7 +39,7 @@ final class Download {
         }
     }
 
-    /// Opens the part that an earlier call has left.
+    /// Opens the received part of an earlier call, if there is one and it belongs to the same URL.
     private func open(_ request: URLRequest) throws {
         let fingerprint = DownloadResumption.fingerprint(of: request.url)
         url = fingerprint
@@ -65,20 +68,22 @@ final class Download {
         return made
     }
 
-    /// Returns the action for a response.
+    /// Returns the action for the head of a response: write the body, send the request again, or write nothing.
     func answer(_ response: HTTPURLResponse) -> DownloadStateMachine.Answer {
         if isWhole { return (200..<300).contains(response.statusCode) ? .write(from: 0) : .refuse }
         return machine.answer(DownloadStateMachine.Head(response))
     }
 
-    /// Returns the head that the endpoint validates. The endpoint has not asked for a range: for the rest that the
-    /// download has asked for, this is the head of the whole representation.
+    /// Returns the head that the endpoint validates. For a 206 that the download has requested, and not the endpoint,
+    /// this is the head of a 200 with the whole representation.
     func head(toValidate head: HTTPURLResponse, _ answer: DownloadStateMachine.Answer) -> HTTPURLResponse {
         guard !isWhole, head.statusCode == 206, case .write = answer else { return head }
         return head.ofWholeRepresentation
     }
 
-    /// Begins to write a body.
+    /// Begins to write a body to the file.
+    ///
+    /// - Parameter position: The position of the first byte, in bytes.
     func begin(at position: Int64) throws {
         let output = try makeOutput()
         hasBegun = true
@@ -104,10 +109,10 @@ final class Download {
         }
     }
 
-    /// Whether the body is complete. A later attempt continues an incomplete body.
+    /// Whether the body is complete. If it is not, a later attempt can continue it.
     var isComplete: Bool { isWhole || machine.ending() == .complete }
 
-    /// Puts the file in its place.
+    /// Moves the complete file to the target of the download.
     func finish() throws {
         guard let output = output.take() else { return }
         guard !isWhole, let resumption else {
@@ -126,7 +131,8 @@ final class Download {
         }
     }
 
-    /// The call has failed. Keeps the part that a later call can continue, and a part that this call has not changed.
+    /// Closes the file after the call has failed. Keeps the received part if a later call can continue it, or if this
+    /// call has not changed it.
     func fail() {
         guard let output = output.take() else { return }
         if resumption != nil, !isWhole, machine.canContinue || !hasBegun { return output.keep() }
@@ -143,7 +149,8 @@ final class Download {
     }
 }
 
-/// The server cannot continue a download: another request asks for everything.
+/// An error with which an attempt ends if the server cannot continue the download: the next request asks for the whole
+/// body.
 struct DownloadRestart: Error {}
 
 extension DownloadStateMachine.Head {
@@ -165,7 +172,7 @@ extension DownloadStateMachine.Head {
 }
 
 extension HTTPURLResponse {
-    /// The head of the 200 that would have had the whole representation of this 206.
+    /// The head of the 200 response that would have had the whole representation of this 206 response.
     fileprivate var ofWholeRepresentation: HTTPURLResponse {
         var headers: [String: String] = [:]
         for (name, value) in allHeaderFields {
@@ -181,7 +188,7 @@ extension HTTPURLResponse {
 }
 
 extension OutputFile.SystemError {
-    /// The error in the form of Foundation's own functions.
+    /// Returns the error that Foundation's own functions throw for this error of the system.
     fileprivate func ofFoundation(_ file: URL) -> CocoaError {
         let reason = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
         let cocoaCode: CocoaError.Code =

@@ -54,26 +54,26 @@ public struct DownloadResumption: Sendable, Hashable {
 }
 
 extension DownloadResumption {
-    /// The description of the received part.
+    /// The content of the file beside the received part: the representation that the part belongs to, and the URL.
     struct Record: Codable, Hashable {
         var entity: DownloadStateMachine.Entity
-        /// The fingerprint of the URL. Not the URL itself, which may have a credential.
+        /// The fingerprint of the URL. The URL itself is not stored, since it may contain a credential.
         var url: String
     }
 
     private var recordFile: URL { partialFile.appendingPathExtension("resume") }
 
-    /// The record; `nil` if there is none, or if it cannot be read.
+    /// The stored record; `nil` if there is none, or if it cannot be read.
     var record: Record? {
         (try? Data(contentsOf: recordFile)).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
     }
 
-    /// Writes the record in one step, before the first byte of its representation is written.
+    /// Stores a record, in one step. Called before the first byte of the representation is written to the part.
     func store(_ record: Record) throws {
         try JSONEncoder().encode(record).write(to: recordFile, options: .atomic)
     }
 
-    /// Removes the record, before the file is changed to something that it does not describe.
+    /// Removes the record. Called before the part is changed to bytes that the record does not describe.
     func removeRecord() throws {
         try Self.remove(recordFile)
     }
@@ -86,7 +86,7 @@ extension DownloadResumption {
         }
     }
 
-    /// A fingerprint that is the same in each process (FNV-1a), unlike `Hasher`'s.
+    /// Returns the fingerprint of a URL (FNV-1a), which is the same in each process, unlike the hash of `Hasher`.
     static func fingerprint(of url: URL?) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in (url?.absoluteString ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

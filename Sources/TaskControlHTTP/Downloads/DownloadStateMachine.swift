@@ -1,17 +1,19 @@
-/// The received part of a download, and the position at which the next request continues.
+/// The state of a download: the received part of the representation, and the position at which the next request
+/// continues.
 ///
-/// The file is changed as the machine answers: a body is written from the position of ``Answer/write(from:)`` on, after
-/// ``begin()``. Until then the machine describes the file as it is: a response may still be rejected.
+/// The storage writes the body of a response from the position of ``Answer/write(from:)`` on, and calls ``begin()``
+/// before its first byte. Until then the state describes the unchanged file, since the response may still be rejected.
 struct DownloadStateMachine: Hashable {
-    /// The representation that the received part belongs to.
+    /// The representation that the received part belongs to, as the server has described it.
     struct Entity: Hashable, Codable {
-        /// The strong validator: a server that has another representation sends that one as a whole.
+        /// The strong validator, for `If-Range`: if the server has another representation by now, it sends that one as
+        /// a whole.
         var validator: String
         /// The length of the representation, if it is known.
         var length: Int64?
     }
 
-    /// The part of a response's head that a download reads.
+    /// The headers and the status of a response that a download reads.
     struct Head: Hashable {
         var status: Int
         var contentRange: String?
@@ -19,63 +21,71 @@ struct DownloadStateMachine: Hashable {
         var entityTag: String?
         var lastModified: String?
         var date: String?
-        /// Whether the body has a content coding, which the transport decodes: ranges would be of the coded bytes.
+        /// Whether the body has a content coding. The transport decodes it, while a range would count the encoded
+        /// bytes.
         var isEncoded = false
-        /// Whether the server says that it does not serve ranges.
+        /// Whether the server states that it does not serve ranges (`Accept-Ranges: none`).
         var refusesRanges = false
     }
 
-    /// The action for a response.
+    /// The action after the head of a response has arrived.
     enum Answer: Hashable {
-        /// Write the body at this position, and remove the bytes behind it.
+        /// Writes the body from this position on, and removes the bytes behind it.
         case write(from: Int64)
-        /// The server cannot continue. Send the request again: no later request of this call has a range, until a body
-        /// is written.
+        /// Sends the request again without a range, because the server cannot continue the download. Later requests of
+        /// the call have no range either, until a body is written.
         case restart
-        /// The response has no content for the file.
+        /// Writes nothing, because the body is not content of the file.
         case refuse
     }
 
-    /// A body that may be written: the file as ``begin()`` leaves it.
+    /// The representation and the positions of a body that may be written. ``begin()`` makes them the state of the
+    /// file.
     private struct Body: Hashable {
         var entity: Entity?
         var position: Int64 = 0
-        /// The position behind the last byte of the body, if it is known.
+        /// The position after the last byte of the body; `nil` if it is not known.
         var end: Int64?
     }
 
     enum Ending: Hashable {
         case complete
-        /// The body ended before the length that was announced.
+        /// The body ended before the announced length.
         case cutShort
     }
 
-    /// `nil`: the received part cannot be continued.
+    /// The representation of the received part; `nil` if the part cannot be continued.
     private(set) var entity: Entity?
     /// The number of bytes in the file.
     private(set) var received: Int64
-    /// The position that the running request asks for.
+    /// The position from which the current request asks for the body; `nil` if it asks for the whole body.
     private var requested: Int64?
-    /// The position behind the last byte of the running body, if it is known.
+    /// The position after the last byte of the body that is being received; `nil` if it is not known.
     private var end: Int64?
-    /// The body of the last response, until it is written or another request begins.
+    /// The body of the last response; `nil` once it is being written, or when another request begins.
     private var answered: Body?
-    /// Whether the server could not continue the received part.
+    /// Whether the server could not continue the received part, so that requests ask for the whole body.
     private var asksForEverything = false
 
-    /// Creates a download of which a part may have been received.
+    /// Creates the state of a download.
+    ///
+    /// - Parameters:
+    ///   - entity: The representation of a part that was received before; `nil` if there is none.
+    ///   - received: The number of bytes of that part.
     init(_ entity: Entity? = nil, received: Int64 = 0) {
         self.entity = entity
         self.received = max(0, received)
     }
 
-    /// Whether a later request can continue.
+    /// Whether a later request can continue the received part.
     var canContinue: Bool { entity != nil && received > 0 }
 
-    /// Begins a request. Returns the position at which it continues, and the validator; `nil`: it asks for everything.
+    /// Begins a request.
     ///
-    /// Of a part that is complete, the last byte is asked for once more: a range behind the end could not be satisfied,
-    /// and whether the representation is still the same would stay unknown.
+    /// If the part is already complete, the request asks for its last byte again: a range after the end could not be
+    /// satisfied, and the answer would not show whether the representation has changed.
+    ///
+    /// - Returns: The position at which the request continues, and the validator; `nil` if it asks for the whole body.
     mutating func request() -> (position: Int64, validator: String)? {
         end = nil
         answered = nil
@@ -90,6 +100,8 @@ struct DownloadStateMachine: Hashable {
     }
 
     /// Decides about a response when its head has arrived.
+    ///
+    /// - Returns: The action for the body.
     mutating func answer(_ head: Head) -> Answer {
         let requested = requested.take()
         switch (head.status, requested) {
@@ -115,7 +127,7 @@ struct DownloadStateMachine: Hashable {
         }
     }
 
-    /// Whether a 206 continues the received part.
+    /// Returns whether a 206 response continues the received part.
     private func continues(_ range: ContentRange, at position: Int64, _ head: Head) -> Bool {
         guard let entity, !head.isEncoded, range.first == position, let total = range.total else { return false }
         guard entity.length == nil || entity.length == total else { return false }
@@ -127,7 +139,7 @@ struct DownloadStateMachine: Hashable {
         return head.lastModified == nil || head.lastModified == entity.validator
     }
 
-    /// Returns the body of a whole representation.
+    /// Returns the body of a response with the whole representation.
     private func body(_ head: Head) -> Body {
         guard head.status == 200, !head.isEncoded else { return Body() }
         let length = head.contentLength.flatMap { ContentRange.number($0) }
@@ -136,28 +148,31 @@ struct DownloadStateMachine: Hashable {
         return Body(entity: Entity(validator: validator, length: length), end: length)
     }
 
-    /// Begins to write the body of the response that was answered with ``Answer/write(from:)``: from here on the file is
-    /// changed.
+    /// Records that the storage begins to write the body of the last response, whose action was
+    /// ``Answer/write(from:)``, and changes the file from now on.
     mutating func begin() {
         guard let body = answered.take() else { return }
         (entity, received, end, asksForEverything) = (body.entity, body.position, body.end, false)
     }
 
-    /// A part of the body has arrived. Returns whether it belongs to the body: a range has no more than it announces.
+    /// Records that bytes of the body have arrived.
+    ///
+    /// - Parameter count: The number of bytes.
+    /// - Returns: Whether the bytes belong to the body; `false` if the body is longer than announced.
     mutating func receive(_ count: Int64) -> Bool {
         if let end, received + count > end { return false }
         received += count
         return true
     }
 
-    /// The body has ended.
+    /// Returns whether the body that has ended is complete.
     func ending() -> Ending {
         // A server may send less than was asked for.
         guard let last = entity?.length ?? end else { return .complete }
         return received < last ? .cutShort : .complete
     }
 
-    /// Drops the received part.
+    /// Discards the received part.
     mutating func forget() {
         self = DownloadStateMachine()
     }

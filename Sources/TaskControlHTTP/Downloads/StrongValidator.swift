@@ -1,7 +1,9 @@
-/// A text by which a server recognizes a representation byte by byte, for `If-Range` (RFC 9110, 13.1.5).
+/// Functions for strong validators: texts with which a server identifies the exact bytes of a representation, for
+/// `If-Range` (RFC 9110, 13.1.5).
 enum StrongValidator {
-    /// How much older than the response a modification must be (RFC 9110, 8.8.2.2): then the representation can't have
-    /// changed twice within the second that a date names, also if two clocks of the server differ.
+    /// The time in seconds by which a modification must be older than the response, so that its date is a strong
+    /// validator (RFC 9110, 8.8.2.2). The representation then cannot have changed twice within the second of that date,
+    /// even if two clocks of the server differ.
     static let leastAge: TimeInterval = 60
 
     /// Returns the entity tag, if it is strong. Without any tag, returns the date of the last modification, if it is a

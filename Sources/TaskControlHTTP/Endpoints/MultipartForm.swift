@@ -16,7 +16,7 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         fileprivate let fileName: String?
         fileprivate let contentType: String?
 
-        /// Returns a part for a field of text.
+        /// Returns a part for a text field with a name and a value.
         public static func field(_ name: String, _ value: String) -> Part {
             Part(name: name, data: Data(value.utf8), fileName: nil, contentType: nil)
         }
@@ -47,9 +47,9 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Creates a form of parts.
     public init(arrayLiteral parts: Part...) { self.parts = parts }
 
-    /// The bytes of the form.
+    /// Returns the bytes of the form.
     ///
-    /// - Parameter boundary: Occurs in no part.
+    /// - Parameter boundary: The text that separates the parts. It must not occur in a part.
     func encoded(boundary: String) -> Data {
         var body = Data()
         for part in parts {
@@ -82,7 +82,7 @@ extension HTTPBody {
 }
 
 extension String {
-    /// The text of a name, escaped as browsers do (WHATWG HTML, multipart/form-data).
+    /// The name of a field or a file, escaped as browsers do (WHATWG HTML, multipart/form-data).
     fileprivate var partEscaped: String {
         // By scalars: CR LF is one character.
         unicodeScalars.reduce(into: "") { escaped, scalar in

@@ -1,6 +1,6 @@
-/// A stream that can be read once, handed to the first who asks.
+/// A stream that can be read once: the first call of `take()` returns it, and later calls throw.
 ///
-/// Sendable: the stream is reached under the lock alone, and is its taker's from then on.
+/// It is Sendable because the stream is accessed only under the lock, until one caller has taken it.
 final class OneTimeStream: @unchecked Sendable {
     private let lock = NSLock()
     private var stream: InputStream?

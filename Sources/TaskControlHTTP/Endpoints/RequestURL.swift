@@ -62,8 +62,8 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
 }
 
 extension String {
-    /// The text with `%XX` for the characters that no URL contains (RFC 3986, 2), and for each `%` that begins no such
-    /// code.
+    /// The text with percent-encoding for characters that no URL can contain (RFC 3986, 2), and for each `%` that does not begin a percent-encoded
+    /// byte.
     fileprivate var urlEscaped: String {
         let bytes = Array(utf8)
         var escaped: [UInt8] = []

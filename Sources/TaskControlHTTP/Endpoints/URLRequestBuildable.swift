@@ -112,9 +112,11 @@ extension URLRequestBuildable {
 }
 
 extension URLRequest {
-    /// A request of any method.
+    /// Creates a request with a method, a URL, query items, headers and a body.
     ///
-    /// - Parameter url: `nil`: the request has no URL, and the client fails the call.
+    /// - Parameters:
+    ///   - url: The URL; `nil` if the text of the endpoint is not a URL: the client then fails the call.
+    ///   - body: The body; `nil` for none.
     init(
         _ method: String,
         _ url: URL?,

@@ -9,7 +9,7 @@ public enum UploadEndpointBody: Sendable {
     /// ``stream(length:open:)``.
     case file(URL)
 
-    /// A stream, created by one of the two functions of that name: for transports.
+    /// A stream, which is read while it is sent. To create this case, call ``stream(length:open:)`` or `stream(_:)`; a transport reads its value.
     case stream(UploadStream)
 
     /// Returns a body that is a stream, which is read while it is sent.
@@ -33,7 +33,7 @@ public enum UploadEndpointBody: Sendable {
         return .stream(UploadStream(length: nil, canBeSentAgain: false) { try once.take() })
     }
 
-    /// Whether there is more of it when it has been sent.
+    /// Whether the body can be sent more than once. `false` for a stream that can be read only once.
     var canBeSentAgain: Bool {
         if case .stream(let stream) = self { stream.canBeSentAgain } else { true }
     }

@@ -13,6 +13,6 @@ extension Redaction {
 }
 
 extension URLRequest {
-    /// The method; `nil` if it is not a token: then it may contain a secret.
+    /// The method of the request, for events; `nil` if it is not a valid method, since it may then contain a secret.
     var shownMethod: String? { httpMethod.flatMap { HeaderField.isToken($0) ? $0 : nil } }
 }

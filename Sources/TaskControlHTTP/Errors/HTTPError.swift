@@ -25,7 +25,7 @@ public struct HTTPError: Error, Sendable {
         case transport
         /// The endpoint does not accept the status of the response.
         case status
-        /// The credential was rejected, and its replacement was rejected too, or was not sent because the body can be sent only once.
+        /// The server rejected the credential, and then its replacement, or the replacement was not sent because the body can be sent only once.
         case unauthorized
         /// The body could not be decoded. ``HTTPError/underlyingError`` is the error of the decoder.
         case content
@@ -42,10 +42,10 @@ public struct HTTPError: Error, Sendable {
     /// The error of the layer below, such as the transport or the decoder; `nil` if there is none.
     public let underlyingError: (any Error)?
 
-    /// The request. Kept as it is: most errors are never shown, and the text of an error takes time to create.
+    /// The request with which the call failed, unredacted: the texts without secrets are created only when the error is shown, which seldom happens.
     private var asked: Asked?
 
-    /// The first bytes of the response's body.
+    /// The first bytes of the response's body, unredacted; `nil` if there are none, or if the status is 2xx.
     private var body: Redaction.Excerpt?
 
     /// The method of the request; `nil` if there is no request.
@@ -61,7 +61,7 @@ public struct HTTPError: Error, Sendable {
     /// bytes. `nil` if nothing has arrived, or if the status is 2xx.
     public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
 
-    /// The headers that the authenticator attached, by name: they must not be shown if the body echoes them.
+    /// The headers that the authenticator attached, by name. Their values are removed from the text of the body, in which the server may repeat them.
     private var credentials: [String: String] = [:]
 
     /// The time that the server asks to wait before the next attempt: its `Retry-After`, if there is one, counted from the response. `retry` honors
@@ -108,9 +108,13 @@ extension HTTPError {
         }
     }
 
-    /// Returns the same error, completed with the data that it does not have yet.
+    /// Returns the error with the request and the response, where it has none yet.
     ///
-    /// - Parameter credentials: The headers that the request had beyond those of `request`.
+    /// - Parameters:
+    ///   - request: The request, without the headers that the authenticator attached.
+    ///   - response: The head of the response; `nil` if none has arrived.
+    ///   - data: The part of the body that has arrived.
+    ///   - credentials: The headers that the authenticator attached, by name.
     func completed(
         request: URLRequest?,
         response: HTTPURLResponse?,

@@ -1,9 +1,9 @@
 // Credentials in text of any notation: JSON, XML, HTML, forms, YAML, headers, prose. The text may be cut off.
 
 extension Redaction {
-    /// The text without parts that look like a credential, by their name or by their shape.
+    /// Returns a text without the parts that look like a credential, by their name or by their form.
     ///
-    /// A long text is cut off: a server may have written it, and looking for names costs more than its length.
+    /// A text of more than 2 kB is cut off: a server may have sent it, and the time of the search grows faster than the length of the text.
     static func withoutCredentials(in text: String) -> String {
         let text = text.utf8.count > 2_048 ? String(text.prefix(1_024)) + mark : text
         return withoutCredentials(inShort: text)
@@ -19,30 +19,30 @@ extension Redaction {
 
     // MARK: Shapes
 
-    /// A block of PEM. Its end may be cut off.
+    /// A block of PEM, of which the end may be missing.
     private static var pem: Regex<Substring> { /-----BEGIN [\s\S]*?(?:-----END [^\-]*-----|$)/ }
 
-    /// The value that HTTP sends as `Authorization`.
+    /// The value of an `Authorization` header: a scheme such as `Bearer`, and a credential.
     private static var scheme: Regex<(Substring, Substring)> {
         /(?i)\b(bearer|basic|digest|negotiate)\s+(?!…)[^\s"'<>,;\\]+/
     }
 
-    /// A JSON Web Token, or the beginning of one: `eyJ` is `{"` in Base64.
+    /// A JSON Web Token, or the beginning of one. `eyJ` is `{"` in Base64.
     private static var jwt: Regex<Substring> { /eyJ[A-Za-z0-9_\-+\/=]{8,}(?:\.[A-Za-z0-9_\-+\/=]*)*/ }
 
     // MARK: Names and values
 
-    /// A name and the separator behind it, in any notation: `"name":`, `\"name\":`, `'name':`, `name=`, `name: `, `name => `.
+    /// A name and the separator after it, in any notation: `"name":`, `\"name\":`, `'name':`, `name=`, `name: `, `name => `.
     private static var name: Regex<(Substring, Substring?, Substring?, Substring)> {
         /(?:["']([^"'\n]{1,80})["']|([\w.\-\\\[\]%]{1,80}))(\s*(?::=|=>|[:=])\s*)/
     }
 
-    /// Names that announce a name: `{"name": "token", "value": "…"}`, `<input name="token" value="…">`.
+    /// Names whose value is the name of another field: `{"name": "token", "value": "…"}`, `<input name="token" value="…">`.
     private static let announcements: Set = [
         "name", "key", "field", "header", "param", "parameter", "property", "id", "k", "n",
     ]
 
-    /// Names of what belongs to a name that was announced.
+    /// Names of the value that belongs to such a field: `{"name": "token", "value": "…"}`.
     private static let announced: Set = ["value", "values", "val", "content", "text", "data", "default", "v"]
 
     private static func withoutValues(ofSecretsIn text: String) -> String {
@@ -69,22 +69,22 @@ extension Redaction {
         return shown + rest
     }
 
-    /// A name, and the text from its value on.
+    /// A name, and the text that begins with its value.
     private struct Pair {
         let name: String
         let isQuoted: Bool
         let separator: Substring
         let value: Substring
 
-        /// The value, if it is in quotes, without them. Its end may be cut off.
+        /// The value without its quotes, if it is in quotes; otherwise `nil`. The end of the text may be missing.
         var string: Substring? {
             value.prefixMatch(of: /\\*(["'])((?:[^"'\\\n]|\\[^"']|(?!\1)["'])*)/).map(\.2)
         }
 
-        /// The value, if it is not in quotes.
+        /// The value, if it is not in quotes: the text up to a space or a separator.
         var bare: Substring { value.prefix { !$0.isWhitespace && !"&;,<>\"')]}".contains($0) } }
 
-        /// The parts of the text that must not be shown.
+        /// The part of the text that must not be shown.
         var hidden: Substring {
             // Of what is nested, where it ends is not looked for; nor of a block of YAML.
             if let first = value.first, "[{|>".contains(first) { return value }
@@ -100,7 +100,7 @@ extension Redaction {
         }
     }
 
-    /// A name as it is meant: JSON may write any character of it as `\u` and four digits.
+    /// Returns a name without escapes: JSON may write any character of it as `\u` and four digits.
     private static func unescaped(_ name: Substring) -> String {
         String(name).replacing(/\\u([0-9a-fA-F]{4})/) { match in
             UInt32(match.1, radix: 16).flatMap(Unicode.Scalar.init).map(String.init) ?? ""
@@ -110,7 +110,8 @@ extension Redaction {
 
     // MARK: Elements
 
-    /// The content of an element, up to its end tag; of nested elements, or without an end tag, all that follows.
+    /// Returns the content of an XML or HTML element, up to its end tag. If elements are nested, or the end tag is missing, returns the rest of the
+    /// text.
     private static func content(atStartOf text: Substring) -> Substring {
         var rest = text
         while let bracket = rest.firstIndex(of: "<") {

@@ -1,10 +1,12 @@
-/// Removes secrets from texts: from a URL, a body, or an error.
+/// Functions that remove secrets from a URL, a body, or the text of an error.
 enum Redaction {
     static let mark = "…"
 
-    /// The secrets of the headers, the longest first: they are also removed from texts in which a server may repeat them.
+    /// Returns the secrets in headers, the longest first. They are also removed from texts in which a server may repeat them.
     ///
-    /// - Parameter credentials: Headers that are secret whatever their names are.
+    /// - Parameters:
+    ///   - headers: Headers, of which those with the name of a credential are secret.
+    ///   - credentials: Headers that are secret regardless of their names.
     static func secrets(in headers: [String: String], _ credentials: [String: String]) -> [String] {
         (headers.filter { isSecret($0.key) }.map(\.value) + credentials.values)
             .flatMap { $0.split(whereSeparator: { " ;,=".contains($0) }).map(String.init) + [$0] }
@@ -12,29 +14,30 @@ enum Redaction {
             .sorted { $0.count > $1.count }
     }
 
-    /// Whether a header, a field or a member with this name carries a credential.
+    /// Returns whether a header, a field or a member of this name contains a credential.
     ///
-    /// Rather one name too many: a value that is hidden wrongly costs a look at the server's log, a secret that is shown wrongly costs a new key.
+    /// In doubt it returns `true`: a value that is hidden by mistake can be found in the log of the server, but a secret that is shown by mistake
+    /// must be replaced.
     static func isSecret(_ name: some StringProtocol) -> Bool {
         let lowercased = name.lowercased()
         return secretParts.contains { lowercased.contains($0) } || words(of: name).contains(where: secretWords.contains)
     }
 
-    /// Anywhere in a name.
+    /// Texts that make a name secret wherever they occur in it.
     private static let secretParts = [
         "authorization", "authentication", "bearer", "cookie", "credential", "csrf", "hmac", "jwt", "passcode",
         "passphrase", "passw",
         "secret", "session", "signature", "token", "xsrf", "apikey",
     ]
 
-    /// As a word of a name: `auth` is not in "author", and `key` not in "monkey".
+    /// Words that make a name secret if they are one of its words: `auth` is not a word of "author", and `key` is not a word of "monkey".
     private static let secretWords: Set = [
         "access", "assertion", "auth", "key", "keys", "mfa", "nonce", "otp", "pass", "pin", "private", "pwd", "refresh",
         "saml", "sid", "sig",
         "totp",
     ]
 
-    /// The words of a name, in lower case: of `X-Auth-Key`, `private_key`, `accessCode` and `APIKey`.
+    /// Returns the words of a name such as `X-Auth-Key`, `private_key` or `accessCode`, in lower case.
     private static func words(of name: some StringProtocol) -> [String] {
         var words: [String] = []
         var word = ""
@@ -51,7 +54,7 @@ enum Redaction {
         return words + [word]
     }
 
-    /// The URL without user, password and fragment, and without the values of its query items.
+    /// Returns the text of a URL without user, password and fragment, and without the values of its query items.
     static func text(of url: URL) -> String {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return mark }
         components.user = nil
@@ -67,15 +70,15 @@ enum Redaction {
         return text + "?" + items.joined(separator: "&")
     }
 
-    /// The first bytes of a body, as they are.
+    /// The first bytes of a body, unredacted.
     struct Excerpt: Sendable {
         private static let limit = 512
 
         private let bytes: Data
-        /// Of the whole body.
+        /// The number of bytes of the whole body.
         private let count: Int
 
-        /// `nil`: there are none.
+        /// Creates the excerpt of a body; `nil` if the body is empty.
         init?(_ body: Data) {
             guard !body.isEmpty else { return nil }
             // A copy: a part of the body would keep the whole.
@@ -83,7 +86,9 @@ enum Redaction {
             count = body.count
         }
 
-        /// The text of the errors, in one line.
+        /// Returns the excerpt as one line of text without credentials, for the text of an error.
+        ///
+        /// - Parameter secrets: Texts that are removed in any case.
         func text(without secrets: [String]) -> String {
             // A character that is cut at the limit, of up to four bytes, is left out.
             let cuts = count > bytes.count ? 0...3 : 0...0
@@ -99,7 +104,8 @@ enum Redaction {
         }
     }
 
-    /// How much of a secret the limit has left at the end of a text: of what is cut off, the whole is not found.
+    /// Returns how many characters at the end of a text are the beginning of a secret, whose rest is missing because the text was cut off; `nil` if
+    /// none are.
     private static func beginning(ofAny secrets: [String], atEndOf text: String) -> Int? {
         for secret in secrets {
             let longest = min(secret.count - 1, text.count)
@@ -109,7 +115,7 @@ enum Redaction {
         return nil
     }
 
-    /// The text of an error, without the other data that it keeps: a `URLError` keeps its URL.
+    /// Returns the text of an error without other data that the error contains, such as the URL of a `URLError`.
     static func text(of error: any Error) -> String {
         if let error = error as? URLError { return "URLError \(error.errorCode): \(error.localizedDescription)" }
         if let error = error as? DecodingError { return error.inWords }

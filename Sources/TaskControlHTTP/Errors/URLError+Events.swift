@@ -2,11 +2,11 @@
 // of an error of Foundation.
 
 extension URLError: EventDescribable {
-    /// Such as `URLError(networkConnectionLost)`; the number for a code that has no name. Never the URL, which the
-    /// error keeps beside its code.
+    /// The text of the error in events, such as `URLError(networkConnectionLost)`; the number for a code that has no
+    /// name. Does not contain the URL, which the error stores beside its code.
     package var eventText: String { "URLError(\(Self.names[errorCode] ?? String(errorCode)))" }
 
-    /// The codes of Foundation by their numbers: Apple's platforms have some that Linux lacks.
+    /// The names of Foundation's codes by their numbers, including those that only Apple's platforms have.
     private static let names = [
         -1: "unknown", -995: "backgroundSessionRequiresSharedContainer",
         -996: "backgroundSessionInUseByAnotherProcess", -997: "backgroundSessionWasDisconnected",

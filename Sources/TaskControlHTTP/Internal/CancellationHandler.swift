@@ -1,7 +1,9 @@
-/// `withTaskCancellationHandler`, with an operation that runs in the caller's isolation. The standard library's own (Swift 6.3) takes one
-/// that leaves it, and whatever the caller's closures touch with it.
+/// Runs an operation in the caller's isolation, with a handler for the cancellation of the task. The standard library's `withTaskCancellationHandler`
+/// (Swift 6.3) runs its operation outside that isolation.
 ///
-/// - Parameter onCancel: Called soon after the cancellation, outside the runtime's handler: it may resume another task than the caller.
+/// - Parameters:
+///   - operation: The operation.
+///   - onCancel: Called soon after the cancellation, outside the runtime's handler, so that it may resume other tasks than the caller.
 func withCancellationHandler<Value>(
     isolation: isolated (any Actor)? = #isolation,
     operation: nonisolated(nonsending) () async throws -> Value,

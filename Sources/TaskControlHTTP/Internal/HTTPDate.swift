@@ -1,6 +1,6 @@
-/// Dates in the formats of HTTP.
+/// Functions that read dates in the formats of HTTP.
 enum HTTPDate {
-    /// Reads any of the three forms that RFC 9110 (5.6.7) knows; `nil` if it is none.
+    /// Reads a date in any of the three formats of RFC 9110 (5.6.7); `nil` if it has none of them.
     static func parse(_ text: String) -> Date? {
         for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
             let formatter = DateFormatter()

@@ -1,8 +1,9 @@
 extension HTTPURLResponse {
-    /// The time that the server asks to wait; `nil` if it does not ask, or in an unknown form. Never negative.
+    /// Returns the time that the server asks to wait in its `Retry-After` header; `nil` if there is no such header, or
+    /// if it cannot be read. Never negative.
     ///
-    /// - Parameter now: For a date, if the response does not say when it was made: in the server's own time, the clocks
-    ///   need not agree.
+    /// - Parameter now: The current time, from which a `Retry-After` that is a date is counted if the response has no
+    ///   `Date` header. With a `Date`, both are times of the server's clock.
     func retryAfter(now: Date = Date()) -> Duration? {
         guard let value = value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces) else {
             return nil

@@ -1,19 +1,19 @@
-/// The syntax of a request's head (RFC 9110, 5.5 and 5.6.2).
+/// Checks of a request's method and headers (RFC 9110, 5.5 and 5.6.2).
 ///
 /// Checked before a transport sees the request: Foundation drops some of what is invalid without an error, and sends the rest as it is, so
 /// that a name or a method with a line break adds headers of its own.
 enum HeaderField {
-    /// Whether a text is a token: a method, or the name of a header.
+    /// Returns whether a text is a token, which is the syntax of a method and of the name of a header.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenCharacter)
     }
 
-    /// Whether a text has no control character but the tabulator.
+    /// Returns whether the value of a header contains no control character except the tabulator.
     static func isValid(value: String) -> Bool {
         value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }
 
-    /// Names the header, and never shows its value.
+    /// Returns the error for an invalid value of a header. Its text names the header, and does not contain the value.
     static func invalidValue(of name: String) -> HTTPError {
         HTTPError(
             .request,
@@ -23,7 +23,8 @@ enum HeaderField {
         )
     }
 
-    /// Shows the characters before the first invalid one: what follows may be a value.
+    /// Returns the error for an invalid name of a header. Its text contains only the characters before the first invalid one, since the rest may be a
+    /// value.
     static func invalidName(_ name: String) -> HTTPError {
         HTTPError(
             .request,

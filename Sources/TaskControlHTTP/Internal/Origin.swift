@@ -1,10 +1,10 @@
-/// Scheme, host and port of a URL: the server that receives a request to the URL.
+/// The scheme, host and port of a URL, which identify the server that receives a request to the URL.
 struct Origin: Hashable, Sendable {
     let scheme: String
     let host: String
     let port: Int
 
-    /// `nil`: the URL has no scheme or no host.
+    /// Creates the origin of a URL; `nil` if the URL has no scheme or no host.
     init?(_ parts: URLComponents) {
         guard let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty else {
             return nil
@@ -14,7 +14,7 @@ struct Origin: Hashable, Sendable {
         port = parts.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : 0)
     }
 
-    /// `nil`: the URL has no scheme or no host.
+    /// Creates the origin of a URL; `nil` if the URL has no scheme or no host.
     init?(_ url: URL) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         self.init(parts)

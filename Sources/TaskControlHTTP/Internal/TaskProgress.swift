@@ -1,6 +1,8 @@
 #if canImport(Darwin)
 extension Progress {
-    /// A progress with a task, which is cancelled when the progress is.
+    /// Returns a progress that cancels a task when the progress is cancelled.
+    ///
+    /// - Parameter start: Creates the task.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = Progress(parent: nil)
         // Before the start: the task may be over before the next line.
@@ -13,7 +15,9 @@ extension Progress {
 }
 #else
 extension Progress {
-    /// A progress with a task, which is cancelled when the progress is.
+    /// Returns a progress that cancels a task when the progress is cancelled.
+    ///
+    /// - Parameter start: Creates the task.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = TaskProgress(parent: nil)
         // Before the start: the task may be over before the next line.
@@ -23,13 +27,13 @@ extension Progress {
     }
 }
 
-/// Foundation's progress takes no lock outside Apple's platforms, and calls its cancellation handler some time after
-/// `cancel()` has returned. This progress can be used by a task and by its observers at once, and has cancelled the
-/// task when `cancel()` returns.
+/// A progress for platforms other than Apple's, where Foundation's `Progress` takes no lock, and calls its cancellation
+/// handler some time after `cancel()` has returned. A `TaskProgress` can be used by several threads at the same time,
+/// and has cancelled its task when `cancel()` returns.
 ///
 /// `fractionCompleted` can't be overridden: it reads values that other threads may be writing, and may be a moment behind.
 ///
-/// Sendable, like its superclass: the members that can be overridden are protected by a lock.
+/// It is Sendable, like its superclass: a lock protects the members that can be overridden.
 private final class TaskProgress: Progress, @unchecked Sendable {
     // Recursive: the superclass's methods call each other.
     private let lock = NSRecursiveLock()
@@ -49,13 +53,13 @@ private final class TaskProgress: Progress, @unchecked Sendable {
         }
     }
 
-    /// The tasks of the progresses that this thread is cancelling.
+    /// The tasks to cancel, collected while this thread cancels a progress and its children.
     private final class Cancelled {
         var tasks: [Task<Void, Never>?] = []
     }
 
-    /// Cancels tasks when no lock is held anymore (never call out while holding a lock): a progress cancels its
-    /// children under its own.
+    /// Runs a function that cancels a progress, and then cancels the tasks that it has collected. So no task is
+    /// cancelled while a lock is held: a progress cancels its children under its own lock.
     private static func cancellingAfterwards(_ body: (Cancelled) -> Void) {
         let (key, thread) = ("TaskControlHTTP.TaskProgress", Thread.current)
         if let outer = thread.threadDictionary[key] as? Cancelled { return body(outer) }

@@ -1,5 +1,5 @@
 extension URL {
-    /// The URL with query items behind those that it has.
+    /// Returns the URL with query items appended to those that it has.
     ///
     /// Only letters, digits and `-._~` of names and values are sent as they are: a bare `+` would be read as a space.
     func appending(_ items: [URLQueryItem]) -> URL {
@@ -16,7 +16,8 @@ extension URL {
 }
 
 extension String {
-    /// Everything but letters, digits and `-._~` of ASCII as `%XX` (RFC 3986, 2.3).
+    /// The text in which all characters except the letters, digits and `-._~` of ASCII are percent-encoded (RFC 3986,
+    /// 2.3).
     var percentEncoded: String {
         var unreserved = CharacterSet(charactersIn: "-._~")
         unreserved.insert(charactersIn: "a"..."z")

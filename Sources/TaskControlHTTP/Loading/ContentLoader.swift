@@ -33,9 +33,9 @@ public final class ContentLoader<Content: Sendable> {
 
     private var machine: LoadingStateMachine<Content>
     private var work: @Sendable () async throws -> Content
-    /// The running load. `nil` once its result has arrived.
+    /// The task of the current load; `nil` once the result has arrived, or if none runs.
     private var running: Task<Void, Never>?
-    /// The tasks of the loads, of which all but one are cancelled, or call handlers.
+    /// The owner of the tasks of all loads, of which all but the newest are cancelled.
     private nonisolated let slot: TaskSlot
     private nonisolated let handlers = LoaderHandlers()
     private nonisolated let registrar = Registrar()
@@ -180,7 +180,7 @@ public final class ContentLoader<Content: Sendable> {
         }
     }
 
-    /// Runs the work outside the main actor.
+    /// Runs the work outside the main actor, and returns its result or error.
     @concurrent
     private nonisolated static func result(
         of work: @Sendable () async throws -> Content
@@ -192,7 +192,10 @@ public final class ContentLoader<Content: Sendable> {
         }
     }
 
-    /// Returns whether the state is that of the result.
+    /// Ends a load with its result.
+    ///
+    /// - Parameter number: The number of the load.
+    /// - Returns: Whether the state is now that of the result: `false` if the load was replaced or cancelled.
     private func end(_ number: Int, with result: Result<Content, any Error>) -> Bool {
         // The task of this load calls the observers and handlers, which may begin another load or cancel: that must not
         // cancel this task.
@@ -200,10 +203,10 @@ public final class ContentLoader<Content: Sendable> {
         return change { $0.end(number, with: result) }
     }
 
-    /// Changes the state, and notifies observers.
+    /// Changes the state, and notifies its observers and handlers.
     ///
-    /// Observers of the registrar are notified before the change, and may call the loader: then the change is applied to
-    /// the state that they leave.
+    /// Observers of the `ObservationRegistrar` are notified before the change. If they call the loader and change the
+    /// state, this change is applied to the changed state.
     ///
     /// - Parameters:
     ///   - body: Changes the machine, and returns whether its state is another one. Called twice if so: first with a
@@ -238,7 +241,7 @@ public final class ContentLoader<Content: Sendable> {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension ContentLoader: Observable {}
 
-/// The registrar of a loader, where the platform has one.
+/// The `ObservationRegistrar` of a loader, where the platform has one.
 private struct Registrar: Sendable {
     private let registrar: (any Sendable)?
 

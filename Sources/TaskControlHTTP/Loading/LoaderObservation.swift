@@ -22,7 +22,7 @@ public final class LoaderObservation: Sendable {
     }
 }
 
-/// The handlers of a ``ContentLoader``. An object of its own, so that an observation does not retain the loader.
+/// The handlers of a ``ContentLoader``, in an object of their own, so that an observation does not retain the loader.
 final class LoaderHandlers: Sendable {
     private struct State {
         var handlers: [Int: @MainActor () -> Void] = [:]
@@ -44,7 +44,7 @@ final class LoaderHandlers: Sendable {
         _ = state.withLock { $0.handlers.removeValue(forKey: number) }
     }
 
-    /// Calls each handler, in the order of the registrations, except those that are removed or added meanwhile.
+    /// Calls each handler, in the order of the registrations, except those that are added or removed during this call.
     @MainActor func call() {
         for number in state.withLock({ $0.handlers.keys.sorted() }) {
             state.withLock { $0.handlers[number] }?()

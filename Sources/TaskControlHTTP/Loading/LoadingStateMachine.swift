@@ -1,8 +1,8 @@
-/// The loads of a ``ContentLoader``, of which the newest alone may change the state.
+/// The state of a ``ContentLoader`` and its loads. Only the newest load may change the state.
 struct LoadingStateMachine<Content> {
-    /// The state without the running load.
+    /// The state before the current load, to which a cancellation returns.
     private var settled: LoadingState<Content>
-    /// The number of the running load.
+    /// The number of the current load; `nil` if no load runs.
     private(set) var running: Int?
     private var last = 0
 
@@ -14,14 +14,18 @@ struct LoadingStateMachine<Content> {
 
     var isLoading: Bool { running != nil }
 
-    /// Begins a load, in place of the running one. Returns its number.
+    /// Begins a load, which replaces the current one.
+    ///
+    /// - Returns: The number of the load.
     mutating func begin() -> Int {
         last += 1
         running = last
         return last
     }
 
-    /// Ends a load. Returns whether that changes the state: a load that was replaced or cancelled does not.
+    /// Ends a load with its result.
+    ///
+    /// - Returns: Whether this changes the state: `false` for a load that was replaced or cancelled.
     mutating func end(_ load: Int, with result: Result<Content, any Error>) -> Bool {
         guard load == running else { return false }
         running = nil
@@ -32,12 +36,14 @@ struct LoadingStateMachine<Content> {
         return true
     }
 
-    /// Cancels the running load, and returns to the state before it. Returns whether there is one.
+    /// Cancels the current load, and returns to the state before it.
+    ///
+    /// - Returns: Whether there was a load.
     mutating func cancel() -> Bool {
         running.take() != nil
     }
 
-    /// Sets the content. The running load is cancelled: its result is older than this content.
+    /// Sets the content. Cancels the current load, whose result is older than this content.
     mutating func replace(with content: Content) {
         running = nil
         settled = .success(content: content)

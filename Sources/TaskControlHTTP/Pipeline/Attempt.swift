@@ -1,40 +1,39 @@
 /// One attempt of a call: the request, and the part of its response that has arrived.
 struct Attempt: Sendable {
     enum Stage {
-        /// Nothing has been sent.
+        /// Nothing has been sent, for example because the credential is being obtained.
         case preparation
-        /// The request is with the transport.
+        /// The transport sends the request and receives the response.
         case exchange
-        /// The endpoint or the reader of the body has the response, and may have used it: errors are theirs from here
-        /// on.
+        /// The endpoint, or the reader of the body, receives the response. Errors in this stage are those of the endpoint or the reader, which may
+        /// already have used the response.
         case reading
     }
 
     let policies: CallPolicies
     var stage = Stage.preparation
-    /// The request; `nil` if the endpoint could not make one.
+    /// The request; `nil` if the endpoint could not create one.
     var request: PreparedRequest?
     var response = ReceivedResponse()
-    /// The key of the exchange that other calls may have joined.
+    /// The key of the exchange that this attempt shares with other calls; `nil` if it is not shared.
     var sharingKey: ExchangeKey?
-    /// Whether the server could not continue a download, set when the attempt has failed: the request is sent again,
-    /// and asks for everything.
+    /// Whether the attempt has failed because the server could not continue a download. The request is then sent again for the whole body.
     private(set) var restarts = false
-    /// The credential that the server rejected, set when the attempt has failed.
+    /// The serial number of the credential that the server rejected; `nil` if it has not rejected one.
     private(set) var rejectedCredential: CredentialSerial?
 
     init(_ policies: CallPolicies = CallPolicies()) {
         self.policies = policies
     }
 
-    /// Whether the server does not accept the credential. A server of another origin, where a redirect led, has not
-    /// seen it.
+    /// Whether the server rejected the credential: it has answered with the status 401, and no redirect has led to another origin, which does not
+    /// receive the credential.
     var isRejection: Bool {
         guard let head = response.head, head.statusCode == 401 else { return false }
         return head.url.flatMap(Origin.init) == request?.request.url.flatMap(Origin.init)
     }
 
-    /// Returns whether another attempt may succeed.
+    /// Returns whether another attempt may succeed after an error, according to the retry policy and the policy of the host.
     func isRetryable(after error: any Error, _ policy: HTTPRetryPolicy) -> Bool {
         guard request?.body?.canBeSentAgain != false, policies.isWorthRetrying(error) else { return false }
         return switch stage {
@@ -44,8 +43,8 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Ends the attempt, and returns the error for the caller: errors of the transport and of the client contain the request
-    /// and the response, all others stay unchanged, and a cancelled caller receives `CancellationError`.
+    /// Ends the attempt with an error, and returns the error for the caller: an ``HTTPError`` with the request and the response for errors of the
+    /// transport and of the client, `CancellationError` for a cancelled caller, and otherwise the error unchanged.
     mutating func fail(with error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if error is DownloadRestart {

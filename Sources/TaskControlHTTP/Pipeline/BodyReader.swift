@@ -1,4 +1,4 @@
-/// A body whose first bytes can be read twice.
+/// A reader of a response's body that can return the first bytes a second time.
 final class BodyReader {
     private var iterator: HTTPResponseBody.AsyncIterator
     private var peeked: [Data] = []
@@ -9,16 +9,16 @@ final class BodyReader {
         self.progress = progress
     }
 
-    /// Returns the next part; `nil` after the last one.
+    /// Returns the next part of the body; `nil` after the last one.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/transport`` if the body breaks off: receivers mostly
-    ///   throw it on. A `CancellationError` stays as it is.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/transport`` if the body breaks off, since most readers
+    ///   pass the error on to their caller. A `CancellationError` is thrown unchanged.
     func next() async throws -> Data? {
         if !peeked.isEmpty { return peeked.removeFirst() }
         return try await read()
     }
 
-    /// Returns the first bytes, at most the given number, after waiting for them. They can be read again.
+    /// Waits for the first bytes of the body, at most the given number, and returns them. `next()` returns them again.
     func peek(_ limit: Int) async throws -> Data {
         var data = Data()
         while data.count < limit, let chunk = try await read() {

@@ -6,19 +6,20 @@ internal import TaskControlResilience
 /// other policies, from the outside in: the resilience of the host, retries, the authenticator, the time limit of an
 /// attempt, the exchange.
 struct Call {
-    /// Sends a request and reads the response. Records in the attempt what arrives, and when reading begins.
+    /// A function that sends a request and reads the response. It records in the attempt what has arrived, and when
+    /// reading begins.
     typealias Exchange<Value> = (PreparedRequest, inout Attempt) async throws -> Value
 
     private let pipeline: RequestPipeline
     private let request: URLRequest
     private let body: UploadEndpointBody?
-    /// Changes the request of each attempt.
+    /// Changes the request of each attempt, before the credential is attached.
     private let prepare: (inout URLRequest) throws -> Void
-    /// The policies of the attempts, set when the policy of the host is known.
+    /// The policies of the attempts, set when the resilience policy of the host is known.
     private var callPolicies = CallPolicies()
     /// The number of attempts that have begun. A request that is sent again with a new credential is another attempt.
     private var attempts = 0
-    /// The last attempt.
+    /// The last attempt, or the current one.
     private var attempt = Attempt()
 
     /// Creates a call that has sent nothing.
@@ -38,7 +39,7 @@ struct Call {
 
     private var policies: ClientPolicies { pipeline.policies }
 
-    /// Sends the request, when the policy of its host admits the call.
+    /// Sends the request after the resilience policy of its host has admitted the call.
     ///
     /// - Parameters:
     ///   - verdict: Reports the outcome of the call. If the call is cancelled while it runs, its caller ends the verdict.
@@ -69,7 +70,7 @@ struct Call {
         }
     }
 
-    /// Sends the request until an attempt succeeds, or the policies allow no other attempt.
+    /// Makes attempts until one succeeds, or until the retry policy allows no other attempt.
     private mutating func repeated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         guard let policy = callPolicies.retry else { return try await authenticated(exchange) }
         // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
@@ -85,7 +86,7 @@ struct Call {
         )
     }
 
-    /// Sends the request once, or twice if the server rejects the credential of the first attempt.
+    /// Makes an attempt, and a second one with a new credential if the server rejects that of the first.
     private mutating func authenticated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         do {
             return try await sendOrRestart(exchange)
@@ -100,7 +101,8 @@ struct Call {
         return try await sendOrRestart(exchange)
     }
 
-    /// Sends the request once, or twice if the server cannot continue where the first attempt asked it to.
+    /// Makes an attempt of a download, and a second one for the whole body if the server cannot continue the received
+    /// part.
     private mutating func sendOrRestart<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         do {
             return try await sendOnce(exchange)
@@ -110,7 +112,7 @@ struct Call {
         return try await sendOnce(exchange)
     }
 
-    /// Makes one attempt, and notifies the observer of its outcome.
+    /// Makes one attempt, and notifies the response observer of its outcome.
     private mutating func sendOnce<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         attempts += 1
         attempt = Attempt(callPolicies)
@@ -134,9 +136,11 @@ struct Call {
         }
     }
 
-    /// Adds the time that is left, which a shared request cannot say for all of its callers.
+    /// Adds the header with the time until the deadline of the task, if the policies have such a header and the request
+    /// is not shared: the callers of a shared request have different deadlines.
     ///
-    /// - Returns: The header; `nil`: none was added.
+    /// - Returns: The header; `nil` if none was added.
+    /// - Throws: `DeadlineExceededError` if the deadline has passed.
     private func sendDeadline(in request: inout URLRequest) throws -> DeadlineHeader? {
         guard let remaining = Task.currentDeadline?.remaining else { return nil }
         if remaining <= .zero { throw DeadlineExceededError() }
@@ -146,7 +150,7 @@ struct Call {
         return header
     }
 
-    /// Attaches the credential, checks the request, and sends it.
+    /// Attaches the credential to the request, checks the request, and sends it.
     private mutating func send<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         var request = request
         try prepare(&request)

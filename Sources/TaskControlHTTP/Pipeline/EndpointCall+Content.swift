@@ -1,5 +1,5 @@
 extension EndpointCall {
-    /// Sends the request of an endpoint, collects the response, and makes its content.
+    /// Sends the request of an endpoint, collects the response, and decodes its content.
     func content(onProgress: (@Sendable (TransferProgress) -> Void)?) async throws -> Content {
         let reporter = onProgress.map(ProgressReporter.init)
         return try await pipeline.run(isCollected: true) {

@@ -1,6 +1,6 @@
 extension EndpointCall {
-    /// Sends the request of an endpoint, and writes the body of the response to a file. An attempt continues where the
-    /// one before has broken off, if the server can.
+    /// Sends the request of an endpoint, and writes the body of the response to a file. If an attempt breaks off, the
+    /// next one requests the rest of the body, if the server supports that.
     func download(
         _ download: Download,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -50,7 +50,8 @@ extension EndpointCall {
         try download.finish()
     }
 
-    /// Returns the next part of the body. Errors of the network are those of the exchange: another attempt may succeed.
+    /// Returns the next part of the body; `nil` at its end. An error of the network ends the attempt like an error
+    /// before the body, so that another attempt may follow.
     private func next(_ reader: BodyReader, _ download: Download, _ attempt: inout Attempt) async throws -> Data? {
         if download.canBeSentAgain { attempt.stage = .exchange }
         let chunk = try await reader.next()

@@ -1,8 +1,9 @@
 extension EndpointCall {
-    /// The number of bytes of a response without a 2xx status that are read for the endpoint's `validate` and for errors.
+    /// The number of bytes of a body that are read for the endpoint's `validate` and for errors, if the status is not
+    /// 2xx.
     static var excerpt: Int { 65_536 }
 
-    /// Sends the request of an endpoint, and hands over the response as it arrives.
+    /// Sends the request of an endpoint, and passes the response to a closure as it arrives.
     func withResponse<Value>(
         onProgress: (@Sendable (TransferProgress) -> Void)?,
         _ receive: (HTTPTransportResponse) async throws -> Value

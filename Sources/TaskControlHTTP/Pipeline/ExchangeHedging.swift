@@ -1,6 +1,6 @@
 internal import TaskControlResilience
 
-/// Begins a second exchange when the first one takes unusually long.
+/// The hedging of an exchange: sends a request a second time if its response takes unusually long.
 struct ExchangeHedging: Sendable {
     private let hedging: ResiliencePolicy.Hedging
     private let clock: any Clock<Duration>
@@ -10,11 +10,14 @@ struct ExchangeHedging: Sendable {
         self.clock = clock
     }
 
-    /// Sends a request, and again if the response takes long. When this returns all exchanges are over.
+    /// Sends a request, and sends it again if the response takes long. All exchanges have ended when this returns.
     ///
     /// - Parameters:
-    ///   - response: Receives the head and the body of the exchange that counts, also if that fails.
-    ///   - limit: The largest body, in bytes.
+    ///   - request: The request.
+    ///   - transport: Sends the request.
+    ///   - response: Receives the head and the body of the exchange whose result is used, also if that exchange fails.
+    ///   - limit: The largest body, in bytes; `nil` for no limit.
+    /// - Throws: The error of the exchange whose result is used.
     func collect(
         _ request: PreparedRequest,
         over transport: any HTTPTransport,
@@ -37,7 +40,10 @@ struct ExchangeHedging: Sendable {
         }
     }
 
-    /// Sends a request, and collects a response that says that the host works.
+    /// Sends a request and collects its response.
+    ///
+    /// - Throws: `UnsuccessfulExchange` if the exchange fails, or if the status of the response means that the host has
+    ///   failed.
     private static func answer(
         to request: PreparedRequest,
         over transport: any HTTPTransport,

@@ -1,20 +1,21 @@
-/// The identity of an exchange that calls may share: the URL, the headers, and the user on whose behalf the request is
-/// sent. Only a request without a body that changes nothing has one.
+/// Identifies an exchange that several calls may share: the URL, the headers, and the user on whose behalf the request
+/// is sent. Only a GET request without a body has such a key.
 struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let url: URL
     private let headers: [String: String]
     private let handlesCookies: Bool
     private let cachePolicy: URLRequest.CachePolicy
     private let timeoutInterval: TimeInterval
-    /// Changes with `Authenticator.forget()`, also where the headers do not.
+    /// The serial number of the credential, which `Authenticator.forget()` changes even if the headers stay the same.
     private let credential: CredentialSerial?
-    /// Endpoints may have their own.
+    /// The authenticator, since endpoints may have another one than the client.
     private let authenticator: ObjectIdentifier?
-    /// The exchange ends at its limit.
+    /// The largest body, at which the exchange ends.
     private let bodyLimit: Int?
-    /// The cookies that the transport adds below the client.
+    /// The cookies that the transport adds to the request; `nil` if there are none.
     let cookies: String?
-    /// The number of requests that may have changed something and had ended.
+    /// The number of requests of this client that have ended and may have changed something on the server. Exchanges
+    /// from before such a request are not joined after it.
     private let writes: Int
 
     /// Creates the key of a request; `nil` if its exchange must not be shared.
@@ -36,6 +37,6 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
         self.writes = writes
     }
 
-    /// The text for events, without headers.
+    /// The method and the URL without secrets, for events.
     var description: String { "GET " + Redaction.text(of: url) }
 }

@@ -1,8 +1,8 @@
-/// Exchanges that several calls share.
+/// The exchanges of a client that several calls can share.
 ///
 /// A call may join an exchange if its own request, sent at some moment between its start and its return, would have
-/// been the same. Its URL and headers are known. Cookies are not, since the transport reads them from a jar that others
-/// change:
+/// been the same. The URL and the headers of the request are known. Its cookies are not, since the transport reads them
+/// from a cookie jar that other code can change:
 ///
 /// - The key contains the cookies at the moment of the call. After the user has changed, callers have another key.
 /// - The jar is read again right before the request is sent, in a task that may have had to wait for its start. If the
@@ -25,6 +25,15 @@ final class ExchangeSharing: Sendable {
     }
 
     /// Joins the exchange with this key, or begins it, and waits for the response.
+    ///
+    /// - Parameters:
+    ///   - request: The request, which is sent if the exchange is a new one.
+    ///   - key: The key of the exchange.
+    ///   - transport: Sends the request.
+    ///   - response: Receives the head and the body.
+    ///   - limit: The largest body, in bytes; `nil` for no limit.
+    ///   - hedging: Sends the request a second time if the response takes long; `nil` for no hedging.
+    ///   - progress: Reports the progress at the end of the exchange; `nil` for no reports.
     func collect(
         _ request: PreparedRequest,
         _ key: ExchangeKey,
@@ -57,8 +66,8 @@ final class ExchangeSharing: Sendable {
     /// Lets the next call with this key begin an exchange of its own.
     func forget(_ key: ExchangeKey) { flights.forget(key) }
 
-    /// Notes that a request has ended. If it may have changed something, later calls do not join exchanges that began
-    /// before.
+    /// Records that a request has ended. If it may have changed something on the server, later calls do not join
+    /// exchanges that began before.
     func didEnd(_ request: URLRequest) {
         if !request.isSafe { writes.withLock { $0 += 1 } }
     }

@@ -1,5 +1,6 @@
 extension HTTPTransport {
-    /// Sends a request and collects the response, perhaps with a second exchange. Then progress is known at the end only.
+    /// Sends a request and collects the response. With `hedging`, the request is sent a second time if the response
+    /// takes long, and progress is reported only at the end.
     func collect(
         _ request: PreparedRequest,
         into response: inout ReceivedResponse,
@@ -15,8 +16,12 @@ extension HTTPTransport {
     /// Sends a request and collects the response.
     ///
     /// - Parameters:
-    ///   - response: Receives the head and the body as they arrive, so that it is also there if the exchange fails.
+    ///   - request: The request.
+    ///   - response: Receives the head and the body as they arrive, so that they are available even if the exchange
+    ///     fails.
     ///   - limit: The largest body, in bytes. A larger one ends the exchange with ``HTTPError/Reason/bodyTooLarge``.
+    ///     `nil`: no limit.
+    ///   - progress: Reports the progress; `nil` for no reports.
     func collect(
         _ request: PreparedRequest,
         into response: inout ReceivedResponse,

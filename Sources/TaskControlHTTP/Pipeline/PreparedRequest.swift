@@ -1,15 +1,15 @@
-/// A request as an attempt sends it: with its credential.
+/// The request of one attempt, with its credential and its body.
 struct PreparedRequest: Sendable {
     /// The request with its credential.
     var request: URLRequest
-    /// The request that endpoints and observers see.
+    /// The request without the credential, which endpoints and the response observer receive.
     let requestWithoutCredentials: URLRequest
     let body: UploadEndpointBody?
-    /// The serial of the authenticator's credential in ``request``; `nil` if there is none.
+    /// The serial number of the authenticator's credential in ``request``; `nil` if there is none.
     var credential: CredentialSerial?
-    /// The header of ``request`` with the time until the deadline; `nil`: there is none.
+    /// The header of ``request`` that contains the time until the deadline; `nil` if there is none.
     var deadlineHeader: DeadlineHeader?
-    /// Called by the transport before it follows a redirect.
+    /// Called by the transport before it follows a redirect; `nil` for no call.
     var willFollowRedirect: (@Sendable () -> Void)?
 
     /// Creates a request without a credential.
@@ -19,20 +19,22 @@ struct PreparedRequest: Sendable {
         self.body = body
     }
 
-    /// The headers that the authenticator attached.
+    /// The headers that the authenticator attached, by name.
     var credentials: [String: String] {
         guard credential != nil else { return [:] }
         let without = requestWithoutCredentials.allHTTPHeaderFields ?? [:]
         return (request.allHTTPHeaderFields ?? [:]).filter { without[$0.key] != $0.value }
     }
 
-    /// Sets the header with the time until the deadline, if the request has one.
+    /// Sets the header with the time until the deadline to the time that is left now, if the request has such a header.
     mutating func updateDeadline() {
         guard let deadlineHeader, let remaining = Task.currentDeadline?.remaining else { return }
         request.setValue(deadlineHeader.value(for: remaining), forHTTPHeaderField: deadlineHeader.name)
     }
 
-    /// Returns the request for a transport.
+    /// Returns the request in the form that a transport receives.
+    ///
+    /// - Parameter progress: Reports the bytes that are sent; `nil` for no reports.
     func transportRequest(_ progress: ProgressReporter.Transfer?) -> HTTPTransportRequest {
         var transportRequest = HTTPTransportRequest(
             request,

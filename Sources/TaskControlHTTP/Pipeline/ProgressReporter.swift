@@ -1,11 +1,11 @@
-/// Reports the progress of a call: one report after another, although several threads update it.
+/// Calls the progress closure of a call: one call after another, although several threads update the progress.
 ///
 /// While one thread reports, the others only record their updates: the reporting thread reports once more, with the
 /// newest values. Late updates of an attempt that has ended are not reported.
 final class ProgressReporter: Sendable {
     private struct State {
         var progress = TransferProgress()
-        /// The number of the attempt that is reported.
+        /// The number of the attempt whose progress is reported.
         var attempt = 0
         var isReported = true
         var isReporting = false
@@ -18,7 +18,7 @@ final class ProgressReporter: Sendable {
         self.report = report
     }
 
-    /// Begins an attempt; ends the one before.
+    /// Begins the reports of an attempt, and ends those of the attempt before.
     func begin() -> Transfer {
         let number = state.withLock { state in
             state.attempt += 1
@@ -28,7 +28,7 @@ final class ProgressReporter: Sendable {
         return Transfer(reporter: self, number: number)
     }
 
-    /// Ends the reports of an attempt. A report that is being made is finished.
+    /// Ends the reports of an attempt. A report that another thread is making now is completed.
     private func end(_ number: Int) {
         state.withLock { state in
             guard state.attempt == number else { return }
@@ -51,9 +51,11 @@ final class ProgressReporter: Sendable {
             }
         }
 
-        /// Notes the length of the body, if the head of the response gives it.
+        /// Records the length of the body, if the head of the response contains it.
         ///
-        /// - Parameter position: The number of bytes that an earlier attempt or call has received.
+        /// - Parameters:
+        ///   - response: The head of the response.
+        ///   - position: The number of bytes that an earlier attempt or call has received.
         func expect(_ response: HTTPURLResponse, from position: Int64 = 0) {
             let length = response.expectedContentLength
             let isEncoded =
@@ -69,7 +71,7 @@ final class ProgressReporter: Sendable {
             reporter.update(number) { $0.received += Int64(count) }
         }
 
-        /// Notes a response of which all has arrived.
+        /// Records the progress of a response whose body is complete.
         func show(_ response: ReceivedResponse) {
             if let head = response.head { expect(head) }
             didReceive(response.body?.count ?? 0)

@@ -1,8 +1,8 @@
-/// The part of a response that has arrived.
+/// The part of a response that has arrived so far.
 struct ReceivedResponse: Sendable {
-    /// The status and the headers.
+    /// The status and the headers; `nil` before they have arrived.
     var head: HTTPURLResponse?
-    /// The body as far as it has been collected; `nil` before the transport has handed it over.
+    /// The part of the body that has been collected; `nil` before the transport has delivered any.
     var body: Data?
 
     /// Adds a part to the body.

@@ -3,7 +3,8 @@ internal import TaskControlResilience
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of
 /// its endpoint, the adapter. ``Call`` takes the inner steps.
 ///
-/// A value: a call has a copy, with the policies and the coding of its endpoint. Calls share only the references.
+/// Each call has a copy with the policies, the decoder and the encoder of its endpoint. The copies share the objects
+/// that they refer to.
 struct RequestPipeline: Sendable {
     let transport: any HTTPTransport
     private(set) var policies: ClientPolicies
@@ -12,7 +13,7 @@ struct RequestPipeline: Sendable {
     private let adapter: any RequestAdapter
     private let observer: ResponseObserver?
     private let budgets = HostTable<RetryBudget>(\.hostUse)
-    /// The resilience policies of the hosts.
+    /// The resilience policies of the hosts, for ``HTTPResilience/perHost(_:)``.
     let hostPolicies = HostTable<ResiliencePolicy>(\.hostUse)
     /// The identity of the client in events.
     private let identity = TaskEvent.Identity(Diagnostics.nextNumber())
@@ -35,7 +36,7 @@ struct RequestPipeline: Sendable {
         self.observer = observer
     }
 
-    /// Returns the pipeline of a call to an endpoint.
+    /// Returns the pipeline for a call to an endpoint, with the policies, the decoder and the encoder of that endpoint.
     func call(
         _ adjust: (inout ClientPolicies) -> Void,
         _ decoder: JSONDecoder?,
@@ -48,11 +49,13 @@ struct RequestPipeline: Sendable {
         return pipeline
     }
 
-    /// Makes a request, and sends it as the policies say.
+    /// Creates the request of an endpoint, and sends it according to the policies.
     ///
     /// - Parameters:
-    ///   - isCollected: Whether the response is collected before its endpoint makes something of it.
+    ///   - isCollected: Whether the whole response is collected before the endpoint decodes it.
+    ///   - make: Creates the request and the body.
     ///   - prepare: Changes the request of each attempt.
+    ///   - exchange: Sends the request of an attempt and reads the response.
     func run<Value>(
         isCollected: Bool = false,
         make: () throws -> (URLRequest, UploadEndpointBody?),
@@ -72,7 +75,7 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Makes a request and creates its call. Notifies the observer if that fails.
+    /// Creates the request of an endpoint, and the call that sends it. If that fails, notifies the response observer.
     private func call(
         _ make: () throws -> (URLRequest, UploadEndpointBody?),
         _ prepare: @escaping (inout URLRequest) throws -> Void
@@ -96,9 +99,11 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Throws for a response that the endpoint or the policies take for a failure.
+    /// Throws if the endpoint, the authenticator or the retry policy treats a response as a failure.
     ///
-    /// - Parameter validate: The endpoint's validation, which comes first.
+    /// - Parameters:
+    ///   - attempt: The attempt with the response.
+    ///   - validate: The validation of the endpoint, which comes first.
     func check(_ attempt: Attempt, _ validate: () throws -> Void) throws {
         let isRejection = policies.authenticator != nil && attempt.isRejection
         do {
@@ -114,7 +119,7 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Sends a request and collects the response, in an exchange with other calls if the policies say so.
+    /// Sends a request and collects the response. The exchange is shared with other calls if the policies allow that.
     func collect(
         _ request: PreparedRequest,
         into attempt: inout Attempt,
@@ -142,7 +147,8 @@ struct RequestPipeline: Sendable {
         )
     }
 
-    /// Returns the policies of the attempts of a call.
+    /// Returns the policies for the attempts of a call: those of the client and the endpoint, combined with those of
+    /// the host.
     func policies(
         of request: URLRequest,
         _ resilience: ResiliencePolicy?,
@@ -154,7 +160,9 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Calls the observer with an attempt that has ended, and its error if it failed.
+    /// Calls the response observer for an attempt that has ended.
+    ///
+    /// - Parameter error: The error of the attempt; `nil` if it succeeded.
     func notifyObserver(of attempt: Attempt, _ error: (any Error)?) {
         observer?(attempt.request?.requestWithoutCredentials, attempt.response.head, attempt.response.body, error)
     }
@@ -189,12 +197,13 @@ struct RequestPipeline: Sendable {
 }
 
 extension URLRequest {
-    /// The key of the host in tables: names of hosts are the same in any case.
+    /// The host of the request in lower case, as the key of tables, since host names are not case-sensitive; `nil` if
+    /// there is none.
     var host: String? { url?.host?.lowercased() }
 }
 
 extension ClientPolicies {
-    /// Runs an operation, with a time limit if there is one.
+    /// Runs an operation, with a time limit if `limit` is not `nil`.
     func limited<Value>(to limit: Duration?, _ operation: () async throws -> Value) async throws -> Value {
         guard let limit else { return try await operation() }
         // `self`: without it, the compiler (Swift 6.3) does not open the existential.

@@ -2,7 +2,7 @@
 struct UnsuccessfulExchange: EventDescribable, RetryAfterProviding {
     let error: any Error
     let response: ReceivedResponse
-    /// Whether all of the response has arrived: it is an answer for the endpoint.
+    /// Whether the whole response has arrived, so that it is passed to the endpoint although its status is a failure.
     var isComplete = false
 
     var eventText: String { Redaction.eventText(of: error) }

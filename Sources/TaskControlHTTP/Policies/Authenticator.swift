@@ -90,12 +90,14 @@ public final class Authenticator: Sendable {
         source.forget()
     }
 
-    /// Puts the current credential into a request, after getting one if there is none, and returns which it was.
+    /// Attaches the current credential to a request, after obtaining one if there is none.
+    ///
+    /// - Returns: The serial number of the attached credential.
     func attach(to request: inout URLRequest) async throws -> CredentialSerial {
         try await source.attach(to: &request)
     }
 
-    /// Notes that the server rejected a credential.
+    /// Records that the server rejected a credential, so that the next request obtains a new one.
     func reject(_ serial: CredentialSerial) {
         source.reject(serial)
     }

@@ -2,21 +2,21 @@ internal import TaskControlResilience
 
 /// The policies of the attempts of one call: those of the client and the endpoint, combined with those of the host.
 struct CallPolicies: Sendable {
-    /// When the request is sent again; `nil`: it is not.
+    /// The rule for when the request is sent again; `nil` if it is not.
     private(set) var retry: HTTPRetryPolicy?
-    /// Pays for retries; `nil`: they are not limited.
+    /// The budget that limits the retries; `nil` for no limit.
     private(set) var budget: RetryBudget?
     private(set) var attemptTimeLimit: Duration?
-    /// When another exchange begins; `nil`: none does.
+    /// The rule for when the request is sent a second time because the response takes long; `nil` if it is not.
     private(set) var hedging: ExchangeHedging?
-    /// Receives the outcome of the call; `nil`: the host has no policy.
+    /// The object that reports the outcome of the call to the policy of its host; `nil` if the host has none.
     let verdict: CallVerdict?
     private var shouldRetry: (@Sendable (any Error) -> Bool)?
 
-    /// Creates the policies of a call that sends nothing.
+    /// Creates the policies of a call that fails before it sends anything.
     init() { verdict = nil }
 
-    /// Creates the policies of a call.
+    /// Combines the policies of a client and of a host for one call.
     ///
     /// - Parameters:
     ///   - isTransfer: Whether the duration of the call depends on the length of a body.
@@ -40,6 +40,6 @@ struct CallPolicies: Sendable {
         self.hedging = ExchangeHedging(hedging, policies.clock)
     }
 
-    /// Returns whether a policy of the host lets an attempt follow after an error.
+    /// Returns whether the policy of the host allows another attempt after an error.
     func isWorthRetrying(_ error: any Error) -> Bool { shouldRetry?(error) ?? true }
 }

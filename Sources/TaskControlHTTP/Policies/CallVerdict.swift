@@ -4,16 +4,18 @@ internal import TaskControlResilience
 final class CallVerdict: Sendable {
     private let admission = Locked<_CallAdmission?>(nil)
 
-    /// The call is admitted.
+    /// Records that the policy of the host has admitted the call.
     func begin(_ admission: _CallAdmission) {
         self.admission.withLock { $0 = admission }
     }
 
     private func take() -> _CallAdmission? { admission.withLock { $0.take() } }
 
-    /// Reports the outcome of an attempt that has ended, or whose response is there.
+    /// Reports the outcome of an attempt that has ended, or whose response has arrived.
     ///
-    /// - Parameter error: The error of the attempt; `nil`: it has none.
+    /// - Parameters:
+    ///   - attempt: The attempt.
+    ///   - error: The error of the attempt; `nil` if it has none.
     func report(_ attempt: Attempt, _ error: (any Error)?) {
         switch attempt.judgement(error) {
         case .healthy: take()?._succeeded()
@@ -22,7 +24,7 @@ final class CallVerdict: Sendable {
         }
     }
 
-    /// Ends a call whose outcome was not reported, since the call was cancelled or refused.
+    /// Ends a call whose outcome was not reported, because the call was cancelled or refused.
     ///
     /// - Parameter error: The error that the caller of the client receives.
     func end(_ error: any Error) {
@@ -32,14 +34,15 @@ final class CallVerdict: Sendable {
 }
 
 extension Attempt {
-    /// The verdict of an attempt on the host.
+    /// The outcome of an attempt, as the throttle and the breaker of the host count it.
     enum Judgement {
         case healthy
         case failed(any Error)
         case unknown
     }
 
-    /// Judges the host by the status, and without a response by the error.
+    /// Returns the outcome of the attempt for its host: by the status of the response, or by the error if there is no
+    /// response.
     func judgement(_ error: (any Error)?) -> Judgement {
         if let head = response.head, head.isFailureOfHost { return .failed(failure(head, error)) }
         guard let error else { return .healthy }
@@ -48,7 +51,8 @@ extension Attempt {
         return response.head == nil ? .unknown : .healthy
     }
 
-    /// The error of a status, also where the endpoint has accepted it or has thrown its own.
+    /// Returns the error that stands for a status of failure, even if the endpoint has accepted the status or has
+    /// thrown an error of its own.
     private func failure(_ head: HTTPURLResponse, _ error: (any Error)?) -> any Error {
         if let error = error as? HTTPError { return error }
         return HTTPError(.status).completed(
@@ -59,11 +63,11 @@ extension Attempt {
         )
     }
 
-    /// Reports the outcome of the call when its head is there, and the endpoint has accepted it.
+    /// Reports the outcome of the call when the head of its response has arrived and the endpoint has accepted it.
     func reportHead() { policies.verdict?.report(self, nil) }
 }
 
 extension HTTPURLResponse {
-    /// Whether the status says that the host has failed, or has too much to do.
+    /// Whether the status means that the host has failed or is overloaded: 5xx or 429.
     var isFailureOfHost: Bool { statusCode >= 500 || statusCode == 429 }
 }

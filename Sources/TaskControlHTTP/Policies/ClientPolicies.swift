@@ -4,14 +4,14 @@
 /// ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the ``authenticator``, ``coalescesGETRequests``,
 /// the hedging of ``resilience``, the exchange. Except for the hedging, this is the order of the standard HTTP pipeline of .NET.
 public struct ClientPolicies: Sendable {
-    /// The authenticator that attaches credentials.
+    /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: Authenticator?
 
-    /// The rule for when a request is sent again.
+    /// The rule for when a request is sent again; `nil`: requests are not sent again.
     public var retry: HTTPRetryPolicy?
 
-    /// The protection of the hosts: limits, throttle, breaker and hedging, per host or shared. If ``retry`` or ``attemptTimeLimit`` is set, it
-    /// replaces the retries or the time limit of this policy; see ``HTTPResilience``. `nil`: none.
+    /// The protection of the hosts: limits, throttle, breaker and hedging, with one policy per host or one for all of them; `nil` for none. If
+    /// ``retry`` or ``attemptTimeLimit`` is set, it replaces the retries or the time limit of this policy; see ``HTTPResilience``.
     public var resilience: HTTPResilience?
 
     /// The longest time that a call may take, with all of its attempts and delays, and with the reading of a response that is

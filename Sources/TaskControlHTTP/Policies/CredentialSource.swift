@@ -1,4 +1,4 @@
-/// The credentials of an ``Authenticator``, whatever their type.
+/// The credential of an ``Authenticator``, regardless of its type.
 protocol CredentialSource: Sendable {
     func attach(to request: inout URLRequest) async throws -> CredentialSerial
     func reject(_ serial: CredentialSerial)

@@ -1,7 +1,7 @@
-/// Which credential something was sent with: one number for each that there has been.
+/// The serial number of a credential. Each credential of an ``Authenticator`` has another one.
 typealias CredentialSerial = Int
 
-/// Which credential is the current one, and whether it is still good.
+/// The current credential of an ``Authenticator``, and whether the server has rejected it. Pure: a value without a lock, task or closure.
 ///
 /// ```
 ///            use: attach               use: refresh
@@ -11,8 +11,8 @@ typealias CredentialSerial = Int
 ///             forget                refreshed(current)
 /// ```
 ///
-/// A good credential may have a validity. From its renewal time on it is renewed before it is used; until its end it is
-/// still attached if that fails.
+/// A *good* credential, which was not rejected, may have a validity. From its renewal time on it is renewed before it is used. If that fails, it is
+/// still attached until its end.
 ///
 /// Events about a credential that is no longer the current one change nothing.
 struct CredentialStateMachine<Credential> {
@@ -21,8 +21,13 @@ struct CredentialStateMachine<Credential> {
         let renewal: Date
         let end: Date
 
-        /// The validity of a credential that is obtained now. A credential that lives less than twice the margin is
-        /// renewed after half of its life: otherwise each request would renew it.
+        /// Creates the validity of a credential that is obtained now. A credential that is valid for less than twice the margin is renewed in the
+        /// middle of that time: otherwise each request would renew it.
+        ///
+        /// - Parameters:
+        ///   - end: The time at which the credential expires.
+        ///   - now: The current time.
+        ///   - margin: The time in seconds before the expiration at which the credential is renewed.
         init(until end: Date, from now: Date, margin: TimeInterval) {
             self.end = end
             renewal = end - max(0, min(margin, end.timeIntervalSince(now) / 2))
@@ -31,7 +36,7 @@ struct CredentialStateMachine<Credential> {
 
     private var credential: Credential?
     private var isGood: Bool
-    /// `nil`: the credential does not expire, as far as is known.
+    /// The validity of the credential; `nil` if it is not known to expire.
     private var validity: Validity?
     private(set) var serial: CredentialSerial = 0
 
@@ -43,12 +48,12 @@ struct CredentialStateMachine<Credential> {
 
     enum Use {
         case attach(Credential, CredentialSerial)
-        /// Refresh; if that fails and the credential has not expired, attach it.
+        /// Renew the credential first; if that fails and the credential has not expired, attach it.
         case renew(Credential, CredentialSerial, isExpired: Bool)
         case refresh(CredentialSerial)
     }
 
-    /// A request needs a credential.
+    /// Decides what a request must do to have a credential.
     func use(at now: Date = .distantPast) -> Use {
         guard isGood, let credential else { return .refresh(serial) }
         guard let validity, now >= validity.renewal else { return .attach(credential, serial) }
@@ -60,13 +65,21 @@ struct CredentialStateMachine<Credential> {
         case done
     }
 
-    /// A refresh of this credential begins.
+    /// Decides whether a refresh must begin.
+    ///
+    /// - Parameters:
+    ///   - serial: The credential that must be replaced.
+    ///   - now: The current time.
+    /// - Returns: `done` if the credential has been replaced in the meantime.
     func begin(_ serial: CredentialSerial, at now: Date = .distantPast) -> Begin {
         let isDue = validity.map { now >= $0.renewal } ?? false
         return serial == self.serial && (!isGood || isDue) ? .refresh(rejected: credential) : .done
     }
 
-    /// A refresh that began because of this one has succeeded. Returns the objects to release outside the lock.
+    /// Records a credential that a refresh has obtained, unless the credential that it replaces is no longer the current one.
+    ///
+    /// - Parameter serial: The credential for which the refresh began.
+    /// - Returns: A credential that must be released after the lock has been released.
     mutating func refreshed(
         _ serial: CredentialSerial,
         _ new: Credential,
@@ -80,12 +93,14 @@ struct CredentialStateMachine<Credential> {
         return credential
     }
 
-    /// The server has rejected a request with this credential.
+    /// Records that the server has rejected a request with this credential.
     mutating func reject(_ serial: CredentialSerial) {
         if serial == self.serial { isGood = false }
     }
 
-    /// The credential must not be used any more, and neither must one that is being fetched. Returns the objects to release outside the lock.
+    /// Discards the current credential, and the result of a refresh that is running.
+    ///
+    /// - Returns: A credential that must be released after the lock has been released.
     mutating func forget() -> Credential? {
         defer { credential = nil }
         isGood = false

@@ -67,7 +67,8 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
         }
     }
 
-    /// Silence here would be a request without a credential, a 401, and a refresh that changes nothing.
+    /// The error for an `attach` closure that leaves the request unchanged. Without the error, the request would be
+    /// sent without a credential, and each 401 would cause a refresh that changes nothing.
     private static var attachedNothing: HTTPError {
         HTTPError(
             .request,
@@ -107,15 +108,16 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
 }
 
 extension URLRequest {
-    /// Whether what is sent is the same. Equality of requests is not that: Foundation on Linux does not look at the
-    /// headers.
+    /// Returns whether two requests are the same as far as they are sent. Unlike `==`, which ignores headers in
+    /// Foundation on Linux.
     fileprivate func isSent(like other: URLRequest) -> Bool {
         url == other.url && allHTTPHeaderFields == other.allHTTPHeaderFields && httpMethod == other.httpMethod
             && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
     }
 }
 
-/// A private type, so that a flight of the user's refresh closure cannot have the same key.
+/// The key of the flight that obtains a credential. A private type, so that a flight in the client's refresh closure
+/// cannot have the same key.
 private struct RefreshKey: Hashable, Sendable, CustomStringConvertible {
     let serial: CredentialSerial
 

@@ -71,9 +71,12 @@ public struct HTTPResilience: Sendable {
     /// Returns a protection with one policy for all hosts, which other clients and calls of `withPolicy` may share.
     public static func shared(_ policy: ResiliencePolicy) -> HTTPResilience { HTTPResilience(kind: .shared(policy)) }
 
-    /// Calls an operation with the policy of a host, which is kept at least until the operation has ended.
+    /// Calls an operation with the policy of a host. The table keeps the policy at least until the operation has ended.
     ///
-    /// - Parameter host: `nil`: the request has none, and will not be sent.
+    /// - Parameters:
+    ///   - host: The host; `nil` if the request has none, and will not be sent.
+    ///   - policies: The table of the policies.
+    ///   - operation: The operation.
     func withPolicy<Value>(
         for host: String?,
         in policies: HostTable<ResiliencePolicy>,

@@ -75,7 +75,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// The methods that are idempotent by RFC 9110 (9.2.2).
     static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
-    /// Creates a policy with the default rules of HTTP, and the numbers of a policy that has no such rules.
+    /// Creates a policy with the default methods and statuses of HTTP, and the attempts, delays and budget of a `RetryPolicy`.
     init(_ policy: RetryPolicy) {
         self.init(
             attempts: policy.attempts,

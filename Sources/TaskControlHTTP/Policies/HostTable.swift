@@ -1,20 +1,20 @@
 internal import TaskControlResilience
 
-/// The values of the hosts that a client talks to: retry budgets, resilience policies.
+/// A table with one value for each host that a client talks to, such as a retry budget or a resilience policy.
 ///
-/// More than 64 hosts are those of a crawler. Then values that are not needed are evicted, unused ones first, and are created again on demand.
+/// If there are more than 64 hosts, values that are not needed are evicted, unused ones first. An evicted value is created again on demand.
 final class HostTable<Value: Sendable>: Sendable {
     private let machine = Locked(HostTableStateMachine<Value>(comfortable: 64))
     private let judge: @Sendable (Value) -> HostValueUse
 
     /// Creates an empty table.
     ///
-    /// - Parameter judge: Returns how much would be lost with a value. Never called while holding a lock.
+    /// - Parameter judge: Returns how important it is to keep a value. Never called while holding a lock.
     init(_ judge: @escaping @Sendable (Value) -> HostValueUse) {
         self.judge = judge
     }
 
-    /// Returns the value of a host, which is made if there is none.
+    /// Returns the value of a host, and creates it if there is none.
     func value(of host: String, make: @Sendable (String) -> Value) -> Value {
         value(of: host, isBorrowed: false, make: make)
     }
@@ -41,30 +41,30 @@ final class HostTable<Value: Sendable>: Sendable {
         return value
     }
 
-    /// The entries that can be evicted, the unused ones first.
+    /// Returns the entries that can be evicted, the unused ones first.
     private func removable() -> [HostTableStateMachine<Value>.Candidate] {
         let candidates = machine.withLock { $0.candidates() }.map { (candidate: $0, use: judge($0.value)) }
         return [.unused, .used].flatMap { use in candidates.filter { $0.use == use }.map(\.candidate) }
     }
 }
 
-/// The loss that the eviction of a host's value would be.
+/// The importance of keeping the value of a host, which decides about its eviction.
 enum HostValueUse: Hashable, Sendable {
-    /// Nothing: a new value is the same.
+    /// Evicting the value has no effect, since a new value would be the same.
     case unused
-    /// The traces of earlier calls.
+    /// The value contains the history of earlier calls, which would be lost.
     case used
-    /// The protection of a host that fails.
+    /// The value protects a host that fails, and must not be evicted.
     case needed
 }
 
 extension RetryBudget {
-    /// The loss that the eviction of a host's budget would be: the retries that were taken.
+    /// The importance of keeping the budget of a host: `used` if retries have taken tokens that were not returned.
     var hostUse: HostValueUse { available < capacity ? .used : .unused }
 }
 
 extension ResiliencePolicy {
-    /// The loss that the eviction of a host's policy would be. Limits are not considered: a policy with running calls is borrowed.
+    /// The importance of keeping the policy of a host. The limits need not be considered, because a policy is not evicted while a call uses it.
     var hostUse: HostValueUse {
         switch breaker?.state {
         case .open(let retryAfter) where retryAfter > .zero: .needed

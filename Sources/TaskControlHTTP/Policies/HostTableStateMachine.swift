@@ -1,4 +1,4 @@
-/// The values of hosts, and which of them are evicted. Pure: no lock, task or closure.
+/// The values of a ``HostTable``, and which of them are evicted. Pure: a value without a lock, task or closure.
 ///
 /// Each entry has a stamp, which changes with each use. A caller that has judged the entries outside the lock removes only those that were not used
 /// meanwhile.
@@ -7,7 +7,7 @@
 /// 1. An entry that is borrowed is not removed.
 /// 2. The stamps of the entries differ.
 struct HostTableStateMachine<Value: Sendable>: Sendable {
-    /// An entry without borrowers.
+    /// An entry that no caller is using, and that may be evicted.
     struct Candidate: Sendable {
         let host: String
         let value: Value
@@ -20,7 +20,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         var stamp: UInt64
     }
 
-    /// The number of entries above which some are evicted.
+    /// The number of entries from which on entries are evicted before another one is added.
     private let comfortable: Int
     private var entries: [String: Entry] = [:]
     private var lastStamp: UInt64 = 0
@@ -34,9 +34,12 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         return lastStamp
     }
 
-    /// Returns the value of a host; `nil`: there is none.
+    /// Returns the value of a host, and marks it as used now.
     ///
-    /// - Parameter isBorrowed: Whether the value stays until it is returned.
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - isBorrowed: Whether the entry must not be evicted until `giveBack(_:)` is called.
+    /// - Returns: `nil` if the host has no value.
     mutating func use(_ host: String, isBorrowed: Bool) -> Value? {
         guard entries[host] != nil else { return nil }
         let stamp = makeStamp()
@@ -45,7 +48,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         return entries[host]?.value
     }
 
-    /// Adds the value of a host, unless there is one by now.
+    /// Adds the value of a host, unless the host has a value in the meantime.
     ///
     /// - Returns: The value of the host.
     mutating func add(_ value: Value, _ host: String, isBorrowed: Bool) -> Value {
@@ -54,7 +57,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Ends the use of a value that was borrowed.
+    /// Ends the use of a value that was borrowed with `isBorrowed`.
     mutating func giveBack(_ host: String) {
         guard let borrowers = entries[host]?.borrowers, borrowers > 0 else {
             preconditionFailure("only a borrowed value is returned")
@@ -64,7 +67,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         entries[host]?.stamp = stamp
     }
 
-    /// The entries that may be removed before another one is added, those that were not used for the longest time first; empty while there is room.
+    /// Returns the entries that may be evicted before another one is added, the least recently used ones first. Empty while the table has room.
     ///
     /// - Complexity: O(*n* log *n*) in the number of entries.
     func candidates() -> [Candidate] {
@@ -74,10 +77,10 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
             .sorted { $0.stamp < $1.stamp }
     }
 
-    /// Removes entries until there is room for another one.
+    /// Removes entries until the table has room for another one.
     ///
-    /// - Parameter candidates: The entries that may go, the first ones first.
-    /// - Returns: The values, which the caller releases outside the lock.
+    /// - Parameter candidates: The entries that may be removed, in the order of their removal. Those that were used in the meantime are kept.
+    /// - Returns: The values, which the caller must release after the lock has been released.
     mutating func remove(_ candidates: [Candidate]) -> [Value] {
         var removed: [Value] = []
         for candidate in candidates where entries.count >= comfortable {

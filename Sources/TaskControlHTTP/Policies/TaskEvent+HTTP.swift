@@ -1,18 +1,18 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// A client of `TaskControlHTTP`, or its authenticator.
+    /// Identifies events of a client of `TaskControlHTTP`, or of its ``Authenticator``.
     public static var http: Self { Self("HTTP", [.call]) }
 }
 
 extension TaskEvent.Kind {
-    /// The server rejected the credential.
+    /// A server rejected the credential of an ``Authenticator``.
     public static var rejected: Self { Self("rejected") }
     /// The value of a header for deadlines does not have the expected format, and was ignored.
     public static var unreadableDeadline: Self { Self("unreadableDeadline") }
-    /// A new credential is being obtained.
+    /// An ``Authenticator`` begins to obtain a new credential.
     public static var refreshing: Self { Self("refreshing") }
-    /// A new credential was obtained.
+    /// An ``Authenticator`` has obtained a new credential.
     public static var refreshed: Self { Self("refreshed") }
 }
 

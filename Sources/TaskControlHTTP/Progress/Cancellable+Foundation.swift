@@ -2,9 +2,14 @@
 
 extension Progress: Cancellable {}
 
-/// On Linux, Foundation cancels by a `sync` to the session's own work queue: a task must not be cancelled there.
+/// Lets `withCancellableContinuation` cancel a task of a `URLSession`.
+///
+/// On Linux, do not call `cancel()` on the session's own work queue, such as in a method of its delegate: Foundation
+/// then waits for that queue by `sync`.
 extension URLSessionTask: Cancellable {}
 
-/// Work that has begun continues when it is cancelled: it has to check `isCancelled` itself. Work that never begins
-/// never calls back; its continuation is dropped with its block.
+/// Lets `withCancellableContinuation` cancel a work item.
+///
+/// A work item that has begun continues when it is cancelled, unless it checks `isCancelled` itself. A work item that
+/// never begins calls nothing back: the caller then receives `ContinuationDroppedError` when the item is released.
 extension DispatchWorkItem: Cancellable {}

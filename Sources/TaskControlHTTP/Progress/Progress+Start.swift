@@ -73,7 +73,8 @@ extension Progress {
         }
     }
 
-    /// The same for work that begins in any case, and answers for its errors.
+    /// Starts work in a task of its own, and returns its progress. The work begins even if the progress is cancelled before, and handles its errors
+    /// itself.
     private static func begin(totalUnitCount: Int64, _ work: @escaping @Sendable (Progress) async -> Void) -> Progress {
         Progress.cancelling(totalUnitCount: totalUnitCount) { progress in
             spawn {
@@ -83,7 +84,7 @@ extension Progress {
         }
     }
 
-    /// Finishes the progress: no more units will come.
+    /// Marks the progress as finished, because no more units will be completed.
     fileprivate func finish() {
         guard !isFinished else { return }
         if totalUnitCount <= 0 { totalUnitCount = max(1, completedUnitCount) }

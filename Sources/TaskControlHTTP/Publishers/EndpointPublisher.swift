@@ -59,7 +59,8 @@ extension Client {
 
 /// The request of one subscriber.
 private final class EndpointSubscription<Output: Sendable>: Subscription, Sendable {
-    /// The subscriber, without its type, of which `@Sendable` closures would capture the metatype.
+    /// The subscriber as two closures, without its type: a `@Sendable` closure that used the type would capture its
+    /// metatype.
     private struct Receiver {
         let value: (Output) -> Void
         let completion: (Subscribers.Completion<any Error>) -> Void
@@ -67,12 +68,14 @@ private final class EndpointSubscription<Output: Sendable>: Subscription, Sendab
 
     private struct State {
         var machine = PublicationStateMachine()
-        /// `nil` once it has received its completion, or has cancelled.
+        /// The subscriber; `nil` once it has received its completion, or has cancelled.
         var receiver: Receiver?
-        /// Cancels the request. `nil` before it has been sent, and afterwards.
+        /// The progress with which the request is cancelled; `nil` before the request has been sent and after it has
+        /// ended.
         var request: Progress?
 
-        /// Removes the subscriber and the request, for a caller that releases them after it has unlocked.
+        /// Removes and returns the subscriber and the request. The caller must release them after the lock has been
+        /// released.
         mutating func release() -> (Receiver?, Progress?) { (receiver.take(), request.take()) }
     }
 

@@ -1,44 +1,50 @@
-/// The subscription of one subscriber: a request that starts at the first demand, and whose outcome is delivered once.
+/// The state of one subscription: its request starts at the first demand of the subscriber, and the outcome is
+/// delivered once.
 struct PublicationStateMachine {
     private enum Phase {
-        /// Nothing has been demanded.
+        /// The subscriber has not demanded a value.
         case idle
-        /// The request runs.
+        /// The request of the subscriber runs.
         case running
-        /// The subscriber receives the value; the completion follows.
+        /// The subscriber is receiving the value; its completion follows.
         case delivering
-        /// The subscriber has its completion, or has cancelled.
+        /// The subscriber has received its completion, or has cancelled.
         case ended
     }
 
     private var phase = Phase.idle
 
-    /// Whether the subscriber is released, and the request of no use.
+    /// Whether the subscription has ended, so that the subscriber is released and the request is no longer needed.
     var isEnded: Bool { phase == .ended }
 
-    /// The subscriber demands values. Returns whether the request starts.
+    /// Records that the subscriber demands values.
+    ///
+    /// - Returns: Whether the request must start.
     mutating func demand() -> Bool {
         guard phase == .idle else { return false }
         phase = .running
         return true
     }
 
-    /// The request has ended. Returns whether its outcome is delivered.
+    /// Records that the request has ended.
+    ///
+    /// - Returns: Whether the outcome must be delivered: `false` if the subscriber has cancelled.
     mutating func finish() -> Bool {
         guard phase == .running else { return false }
         phase = .delivering
         return true
     }
 
-    /// The subscriber has received the value, if there is one. Returns whether it receives the completion: it may have
-    /// cancelled meanwhile.
+    /// Records that the subscriber has received the value, if there is one.
+    ///
+    /// - Returns: Whether the completion must be delivered: `false` if the subscriber has cancelled in the meantime.
     mutating func complete() -> Bool {
         guard phase == .delivering else { return false }
         phase = .ended
         return true
     }
 
-    /// The subscriber cancels.
+    /// Records that the subscriber cancels the subscription.
     mutating func cancel() {
         phase = .ended
     }

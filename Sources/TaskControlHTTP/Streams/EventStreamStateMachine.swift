@@ -1,24 +1,27 @@
-/// Interprets the lines of an event stream (WHATWG HTML, 9.2.6).
+/// Creates server-sent events from the lines of an event stream (WHATWG HTML, 9.2.6).
 struct EventStreamStateMachine {
-    /// The data of an event is longer than the limit.
+    /// The error for an event whose data is longer than the limit.
     struct EventTooLong: Error, Hashable {}
 
     private var data: [UInt8] = []
     private var type = ""
-    /// Persists: an event without an ID has that of the last one.
+    /// The last ID that the stream contained. It is also the ID of later events that have none.
     private var id = ""
     private var retry: Duration?
     private var isAtBeginning = true
     private let limit: Int
 
-    /// Creates a machine that has received nothing.
+    /// Creates the state for the beginning of a stream.
     ///
     /// - Parameter limit: The longest data of an event, in bytes; `nil`: no limit.
     init(limit: Int?) {
         self.limit = limit ?? .max
     }
 
-    /// Receives a line, without its end, and returns the event that it completes.
+    /// Reads a line of the stream.
+    ///
+    /// - Parameter line: The line, without its line break.
+    /// - Returns: The event that the line completes; `nil` if it completes none.
     mutating func receive(_ line: [UInt8]) throws(EventTooLong) -> ServerSentEvent? {
         var line = line[...]
         if isAtBeginning, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }

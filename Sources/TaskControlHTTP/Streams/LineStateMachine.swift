@@ -1,21 +1,23 @@
-/// Splits bytes into lines. A line ends in LF, CR or CRLF, also where these are in two chunks.
+/// Splits bytes into lines. A line ends with LF, CR or CRLF, even if CR and LF are in different chunks.
 struct LineStateMachine {
-    /// A line is longer than the limit.
+    /// The error for a line that is longer than the limit.
     struct LineTooLong: Error, Hashable {}
 
     private var line: [UInt8] = []
-    /// Whether the last byte was CR: an LF after it belongs to the same end.
+    /// Whether the last byte was CR: an LF that follows belongs to the same line break.
     private var endsInCR = false
     private let limit: Int
 
-    /// Creates a machine that has received nothing.
+    /// Creates the state for the beginning of a text.
     ///
-    /// - Parameter limit: The longest line, in bytes without its end; `nil`: no limit.
+    /// - Parameter limit: The longest line, in bytes without its line break; `nil`: no limit.
     init(limit: Int?) {
         self.limit = limit ?? .max
     }
 
-    /// Receives bytes, and returns the lines that they complete, without their ends.
+    /// Reads bytes.
+    ///
+    /// - Returns: The lines that the bytes complete, without their line breaks.
     mutating func receive(_ bytes: some Sequence<UInt8>) throws(LineTooLong) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for byte in bytes {
@@ -34,7 +36,9 @@ struct LineStateMachine {
         return lines
     }
 
-    /// Receives the end, and returns the last line if it has no end of its own.
+    /// Ends the text.
+    ///
+    /// - Returns: The last line, if it has no line break; otherwise `nil`.
     mutating func finish() -> [UInt8]? {
         defer { line = [] }
         return line.isEmpty ? nil : line

@@ -30,7 +30,7 @@ public struct ResponseEvents: AsyncSequence {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var lines: ByteLines
         fileprivate var machine: EventStreamStateMachine
-        /// `nil`: it has been checked, or the response does not name it.
+        /// The `Content-Type` of the response, which is checked before the first event; `nil` if it has been checked or if the response has none.
         fileprivate var contentType: String?
         fileprivate let limit: Int?
         private var isAtEnd = false

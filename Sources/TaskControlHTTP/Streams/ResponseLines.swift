@@ -33,7 +33,7 @@ public struct ResponseLines: AsyncSequence {
     }
 }
 
-/// The lines of a body as bytes, without their ends.
+/// The iterator over the lines of a body as bytes, without their line breaks.
 struct ByteLines {
     private var body: HTTPResponseBody.AsyncIterator
     private var machine: LineStateMachine

@@ -1,5 +1,5 @@
 extension HTTPTransportRequest {
-    /// Checks what the layers below do not: that the URL has one of the given schemes, a host, and a port that exists.
+    /// Throws unless the URL of the request has one of the given schemes, a host, and a valid port. The network libraries do not check all of this.
     ///
     /// - Throws: `URLError` with the code `unsupportedURL` or `badURL`.
     func checkURL(schemes: Set<String> = ["http", "https"]) throws {
@@ -18,7 +18,7 @@ extension HTTPTransportRequest {
 extension URL {
     static let unusablePort = "The port of the URL is not in 1...65535."
 
-    /// Whether the port is in 1...65535, or left to the scheme.
+    /// Whether the URL has a port in 1...65535, or none.
     ///
     /// A larger port ends the process within SwiftNIO (2.100) if the host is an IP address, and loses its upper bits if the host is a name.
     var hasUsablePort: Bool {

@@ -13,7 +13,7 @@
 /// Redirects are not followed, and nothing of a real transport is simulated except the exchange: for connections that
 /// break off and servers that are slow, use a real transport and a local server.
 public final class MockTransport: HTTPTransport {
-    /// A response with headers, or with a body that arrives in parts.
+    /// The response with which a ``MockTransport`` answers a request: a status, headers, and a body in one part or in several.
     public struct Response: Sendable {
         /// The status of the response.
         public var status: Int

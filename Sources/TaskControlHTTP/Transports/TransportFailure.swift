@@ -1,11 +1,10 @@
-/// An error of a transport that knows whether another attempt may succeed. All other errors of transports are
-/// retryable.
+/// An error of a transport that states whether another attempt may succeed. After any other error of a transport, another attempt may succeed.
 protocol TransportFailure: Error {
-    /// Whether the request may succeed when it is sent again.
+    /// Whether the request may succeed if it is sent again.
     var isRetryable: Bool { get }
 }
 
-/// Returns whether the request may succeed when it is sent again, after an error of a transport.
+/// Returns whether a request may succeed if it is sent again after an error of a transport.
 func isRetryable(_ error: any Error) -> Bool {
     // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
     if let error = error as? URLError { return error.isRetryable }
@@ -27,7 +26,7 @@ extension URLError: TransportFailure {
     }
 }
 
-/// The file of an upload cannot be read.
+/// An error of Foundation's file system, such as that the file of an upload cannot be read. Another attempt does not change it.
 extension CocoaError: TransportFailure {
     var isRetryable: Bool { false }
 }
@@ -36,12 +35,12 @@ extension UploadStreamConsumed: TransportFailure {
     var isRetryable: Bool { false }
 }
 
-/// The caller gave a wrong length.
+/// The error of an upload whose length is not the given one. Another attempt does not change it.
 extension UploadReader.Mismatch: TransportFailure {
     var isRetryable: Bool { false }
 }
 
-/// The client's own errors: a request that cannot be sent and a body over the limit are the same the next time.
+/// The errors that the client itself creates: another attempt does not change an invalid request or a body over the limit.
 extension HTTPError: TransportFailure {
     var isRetryable: Bool {
         switch reason {
@@ -61,7 +60,7 @@ package func isRefusedConnection(_ error: any Error) -> Bool {
     return (error as? any RefusedConnection)?.isRefusedConnection ?? false
 }
 
-/// An error of a transport that knows whether there was no connection.
+/// An error of a transport that states whether no connection could be made.
 protocol RefusedConnection: Error {
     var isRefusedConnection: Bool { get }
 }

@@ -38,7 +38,7 @@ internal import NIOHTTPCompression
 /// A cancelled caller receives `CancellationError`, and its exchange ends; its connection is closed. A caller that
 /// is cancelled before it starts sends nothing.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The number of times that a request may meet a connection that the server has closed.
+    /// The number of times that a request is sent again because the server had closed its connection.
     private static let maxResends = 2
 
     private let client: HTTPClient

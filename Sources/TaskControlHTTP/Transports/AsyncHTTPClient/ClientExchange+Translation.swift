@@ -5,7 +5,9 @@ internal import NIOFoundationCompat
 internal import NIOHTTP1
 
 extension ClientExchange {
-    /// Returns the request as the client takes it, and whether its body is sent part by part.
+    /// Returns the request in the form of AsyncHTTPClient, and whether its body is sent part by part.
+    ///
+    /// - Parameter asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
     func clientRequest(for client: HTTPClient, asksForEncoding: Bool) throws -> (HTTPClientRequest, isStream: Bool) {
         try request.checkURL(schemes: ["http", "https", "http+unix", "https+unix", "unix"])
         guard let url = request.request.url else { throw URLError(.badURL) }
@@ -35,7 +37,7 @@ extension ClientExchange {
         return (translated, true)
     }
 
-    /// Returns the head of a response as Foundation has it.
+    /// Returns the head of a response in the form of Foundation.
     func head(of response: HTTPClientResponse) throws -> HTTPURLResponse {
         var fields: [String: String] = [:]
         fields.reserveCapacity(response.headers.count)

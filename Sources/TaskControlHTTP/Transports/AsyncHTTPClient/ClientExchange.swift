@@ -6,16 +6,16 @@ internal import NIOHTTP1
 
 /// One request of an `HTTPClient`, and its response.
 ///
-/// The reader fetches the parts itself, from the client's iterator, and passes them on to the state machine: so no
-/// reader waits for another thread, and there are no waiters (`Never`).
+/// The reader itself fetches the parts of the body from the client's iterator, and passes them to the state machine. So
+/// the reader never waits for another thread, and the type of its waiters is `Never`.
 final class ClientExchange: Sendable {
     private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, Never>
     private typealias Iterator = HTTPClientResponse.Body.AsyncIterator
 
     private struct State {
         var machine = Machine(limit: nil)
-        /// The source of the parts. The reader takes it out while it fetches one. Releasing it ends the client's
-        /// exchange.
+        /// The client's iterator over the parts of the body; `nil` while the reader fetches a part. Releasing the
+        /// iterator ends the exchange.
         var iterator: Iterator?
         /// The number of bytes of the request's body that have been sent.
         var sent: Int64 = 0
@@ -23,7 +23,7 @@ final class ClientExchange: Sendable {
 
     let request: HTTPTransportRequest
     let upload: UploadReader?
-    /// The longest time that the server may be silent; `nil`: the limit of the client's configuration.
+    /// The longest time for which the server may be silent; `nil` for the limit of the client's configuration.
     private let limit: Duration?
     private let state = Locked(State())
 
@@ -34,7 +34,9 @@ final class ClientExchange: Sendable {
         limit = interval == 60 || interval.isNaN ? nil : .seconds(min(max(interval, 0.001), 31_536_000))
     }
 
-    /// Sends the request, unless the caller has been cancelled, and waits for the head.
+    /// Sends the request, unless the caller is cancelled, and waits for the head of the response.
+    ///
+    /// - Parameter asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
     func open(_ client: HTTPClient, asksForEncoding: Bool) async throws -> HTTPURLResponse {
         if state.withLock({ $0.machine.start() }) {
             do {
@@ -57,7 +59,7 @@ final class ClientExchange: Sendable {
         }
     }
 
-    /// The body of the response, to be read by one reader.
+    /// The body of the response, for one reader.
     var body: HTTPResponseBody { HTTPResponseBody { try await self.next() } }
 
     private func next() async throws -> Data? {
@@ -79,7 +81,7 @@ final class ClientExchange: Sendable {
         }
     }
 
-    /// Fetches the next part, and passes it on.
+    /// Fetches the next part of the body, and passes it to the state machine.
     private func fetch(from iterator: sending Iterator) async {
         var iterator = iterator
         do {
@@ -96,7 +98,9 @@ final class ClientExchange: Sendable {
         }
     }
 
-    /// Ends the exchange with the outcome of the client's request.
+    /// Ends the exchange.
+    ///
+    /// - Parameter error: The error of the client's request; `nil` if it has succeeded.
     private func end(_ error: (any Error)?) {
         // The client also ends for a task that is cancelled: a body then ends without an error, as if it were whole.
         let isCancelled = Task.isCancelled
@@ -151,7 +155,12 @@ extension ClientExchange {
         }
     }
 
-    /// Waits for a response; throws when nothing has been sent for the given time.
+    /// Waits for a response.
+    ///
+    /// - Parameters:
+    ///   - limit: The time after which the function throws if no response has arrived, counted from when bytes of the
+    ///     request were last sent.
+    ///   - execute: Sends the request.
     private func unlessSilent(
         for limit: Duration,
         _ execute: @escaping @Sendable () async throws -> HTTPClientResponse

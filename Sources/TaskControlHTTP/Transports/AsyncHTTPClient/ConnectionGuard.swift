@@ -21,7 +21,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isKept = false
     private var isAnswered = true
 
-    /// Longer idle than this before its first request, and a connection was made for another one.
+    /// The age of a connection at its first request above which the connection counts as kept: it was then made for another request.
     private static var freshness: TimeAmount { .seconds(1) }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

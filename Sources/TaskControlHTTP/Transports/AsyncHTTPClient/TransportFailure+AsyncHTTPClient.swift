@@ -32,14 +32,14 @@ extension NIOSSLError: TransportFailure {
     }
 }
 
-/// The certificate is of another name, or the name can be of no certificate.
+/// A failed check of a certificate's name, which another attempt does not change.
 extension NIOSSLExtraError: TransportFailure {
     var isRetryable: Bool { false }
 }
 
 #if canImport(Network)
 extension HTTPClient.NWTLSError: TransportFailure {
-    /// Only if the server has closed the connection: `errSSLClosedAbort`, `errSSLClosedNoNotify`.
+    /// Whether the server has closed the connection (`errSSLClosedAbort`, `errSSLClosedNoNotify`), so that another attempt may succeed.
     var isRetryable: Bool { status == -9806 || status == -9816 }
 }
 #endif
@@ -53,13 +53,13 @@ extension HTTPClientError: RefusedConnection {
     }
 }
 
-/// The only address of the host, which the URL names, has refused the connection. (Of an address that was found by name, NIO tells a
-/// `NIOConnectionError`.)
+/// The error of a connection to a host that is given as an address: `ECONNREFUSED` means that the server has refused it. (For a host that is given by
+/// name, NIO throws a `NIOConnectionError`.)
 extension IOError: RefusedConnection {
     var isRefusedConnection: Bool { errnoCode == ECONNREFUSED }
 }
 
-/// No address of the host has accepted a connection, or the host has no address.
+/// The error of a connection to a host that is given by name: no address of the host has accepted a connection, or the host has no address.
 extension NIOConnectionError: RefusedConnection {
     var isRefusedConnection: Bool { true }
 }

@@ -3,15 +3,15 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOSSL
 
-/// A connection ended before the response to a request.
+/// The error of a connection that ended before the response to a request.
 struct UnansweredConnection: Error {
-    /// Whether it had been open for other requests, or for some time.
+    /// Whether the connection was used for an earlier request, or had been open for some time.
     let wasKept: Bool
     let cause: any Error
 }
 
 extension Error {
-    /// Whether the client found out that a connection was closed before it had written anything of the request.
+    /// Whether the connection was found closed before any part of the request was written.
     var isClosedBeforeWriting: Bool {
         switch self {
         case let error as HTTPClientError: error == .remoteConnectionClosed
@@ -20,7 +20,7 @@ extension Error {
         }
     }
 
-    /// Whether the server, or a proxy, has ended the connection.
+    /// Whether the error means that the server, or a proxy, has closed the connection.
     var isClosedConnection: Bool {
         switch self {
         case let error as HTTPClientError: error == .remoteConnectionClosed

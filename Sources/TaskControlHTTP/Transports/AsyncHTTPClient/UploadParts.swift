@@ -1,14 +1,14 @@
 #if AsyncHTTPClient
 internal import NIOCore
 
-/// The parts of an upload, as the client asks for them: part by part, each when the one before is on its way.
+/// The parts of an upload body, which the client requests one after another while it sends them.
 struct UploadParts: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
-    /// Of a part, in bytes.
+    /// The largest size of a part, in bytes.
     static let size = 1 << 16
 
-    /// The number of bytes that reading may be ahead of the event loops.
+    /// The number of bytes by which reading may be ahead of the event loops that send them.
     private static let lead: Int64 = 1 << 20
 
     private let reader: UploadReader
@@ -21,7 +21,7 @@ struct UploadParts: AsyncSequence, Sendable {
         self.loops = loops
     }
 
-    /// Called once by the client, since each time that the body is sent is an exchange of its own.
+    /// Creates the iterator. Called once by the client: if the body is sent again, that is another exchange.
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader, exchange: exchange, loops: loops) }
 
     struct AsyncIterator: AsyncIteratorProtocol {
@@ -29,7 +29,7 @@ struct UploadParts: AsyncSequence, Sendable {
         let exchange: ClientExchange
         let loops: any EventLoopGroup
         private var met: Int64 = 0
-        /// Reading blocks: not on a thread of the pool that all tasks share, and not on an event loop.
+        /// The queue on which the body is read. Reading blocks, so it uses neither a thread of Swift concurrency nor an event loop.
         private let thread = DispatchQueue(label: "TaskControlHTTP.UploadParts")
 
         init(reader: UploadReader, exchange: ClientExchange, loops: any EventLoopGroup) {
@@ -59,8 +59,10 @@ struct UploadParts: AsyncSequence, Sendable {
             return part.readableBytes > 0 ? part : nil
         }
 
-        /// The client says that it can take no more when its event loop has found that out; until then what it is given queues up before
-        /// the loop, and a quick reader gives it all. Which loop that is, it does not say.
+        /// Waits until the event loops have processed what they were given, if reading is too far ahead of them.
+        ///
+        /// The client requests parts until its event loop has noticed that it can send no more. Until then parts accumulate in memory, and a quick
+        /// reader would read the whole body. Which event loop sends the request is not known here, so this function waits for all of them.
         private mutating func meetLoops() async throws {
             guard reader.sent - met >= UploadParts.lead else { return }
             met = reader.sent

@@ -1,7 +1,7 @@
 extension ExchangeStateMachine.Failure {
-    /// Returns the error for the reader.
+    /// Returns the error that the reader of the response receives.
     ///
-    /// - Parameter left: The transport's error for a body that is read after the closure that received it has returned.
+    /// - Parameter left: The error for a body that is read after the closure that received it has returned.
     func error(left: any Error) -> any Error {
         switch self {
         case .network(let error): error

@@ -1,5 +1,5 @@
-/// The state of one exchange with a server: the parts that have arrived, the reader that waits for them, and the command to the transfer
-/// below.
+/// The state of one exchange with a server: the parts of the response that have arrived, the reader that waits for them, and the commands to the
+/// transfer. The *transfer* is the operation of the network library, such as a `URLSessionTask`.
 ///
 /// ```
 ///  transfer   idle ── start ─▶ starting ── didStart ─▶ running ── end ─▶ over
@@ -13,26 +13,25 @@
 /// - The transfer is cancelled at most once, and only between `didStart` and `end`.
 /// - The reader receives the head, then the parts in their order, then the end or one failure; after abandoning the
 ///   exchange, only the reason.
-/// - A parked waiter is returned once: when there is something for it, or when the exchange is abandoned.
+/// - A parked waiter is returned once: when the head, a part, the end or a failure has arrived, or when the exchange is abandoned.
 ///
-/// There is one reader. It asks for the head or for the next part, and must wait if there is nothing yet. Where
-/// the transport delivers (`URLSession`), the reader parks a waiter, is woken, and asks again. Where the reader itself
-/// fetches from the transport (AsyncHTTPClient), it passes on what it got with `receive`, `fail` or `end`, and asks
-/// again; it never parks.
+/// There is one reader. It asks for the head or for the next part, and must wait if there is nothing yet. With `URLSession`, which delivers parts on
+/// a queue of its own, the reader parks a waiter, is woken, and asks again. With AsyncHTTPClient, the reader fetches parts itself, passes them on
+/// with `receive`, `fail` or `end`, and asks again; it never parks.
 struct ExchangeStateMachine<Head, Part, Waiter> {
-    /// Why there is nothing more.
+    /// The reason why the reader receives no more of the response.
     enum Failure {
         case network(any Error)
-        /// The response is not HTTP.
+        /// The response is not valid HTTP.
         case malformed
         case cancelled
         case left
     }
 
-    /// A command to the transfer.
+    /// A command to the transfer: cancel it, stop receiving for now, or continue to receive.
     enum Command { case cancel, pause, proceed }
 
-    /// The actions after an event, in this order.
+    /// The actions that the caller must carry out after an event, in the order of the properties.
     struct Action {
         var wake: Waiter?
         var command: Command?
@@ -65,19 +64,21 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         self.limit = limit
     }
 
-    /// Whether sending and receiving still matter to the caller.
+    /// Whether the exchange has neither ended nor been abandoned, so that the caller still needs what is sent and received.
     var isOpen: Bool {
         if case .open = outcome { abandoned == nil } else { false }
     }
 
-    /// Whether the transfer must be paused.
+    /// Whether the transfer must be paused now.
     var isPaused: Bool {
         if case .paused = transfer { true } else { false }
     }
 
     // MARK: Events of the caller
 
-    /// - Returns: Whether to start the transfer; `false` if the exchange has been abandoned.
+    /// Records that the transfer is about to start.
+    ///
+    /// - Returns: Whether the transfer must start; `false` if the exchange has been abandoned.
     mutating func start() -> Bool {
         guard case .idle = transfer, abandoned == nil else { return false }
         transfer = .starting
@@ -97,7 +98,9 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         return .failure(failure)
     }
 
-    /// - Returns: The next part, and whether the transfer may proceed.
+    /// Takes the next part that has arrived.
+    ///
+    /// - Returns: The part, or why there is none; and the command `proceed` if a paused transfer must continue.
     mutating func takePart() -> (Answer<Part>, Command?) {
         if let abandoned { return (.failure(abandoned), nil) }
         if let part = parts.removeFirst() {
@@ -112,7 +115,9 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         }
     }
 
-    /// - Returns: The waiter, if there is something for it already.
+    /// Stores the continuation of the reader until there is something for it.
+    ///
+    /// - Returns: The waiter, if it must be resumed at once because something has already arrived; otherwise `nil`.
     mutating func park(_ waiter: Waiter) -> Waiter? {
         precondition(self.waiter == nil, "The body of a response has one reader.")
         guard isOpen, head == nil, parts.isEmpty else { return waiter }
@@ -141,9 +146,9 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         return Action(wake: waiter.take())
     }
 
-    /// Receives a head that nothing follows: what the transport would still do is not wanted.
+    /// Receives a head that ends the exchange: the body is not wanted, and the transfer is cancelled.
     ///
-    /// - Parameter head: `nil`: the head that has been received.
+    /// - Parameter head: The head; `nil` for the head that has been received before.
     mutating func receiveLast(head: Head?) -> Action {
         guard isOpen else { return Action() }
         if let head, !hasHead {
@@ -164,14 +169,16 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         return Action(wake: wake, command: .pause)
     }
 
-    /// Ends the exchange for a reason that is not the transport's.
+    /// Ends the exchange with a failure that the transfer has not reported itself, and cancels the transfer.
     mutating func fail(_ failure: Failure) -> Action {
         guard isOpen else { return Action() }
         outcome = .broken(failure)
         return Action(wake: waiter.take(), command: cancelTransfer())
     }
 
-    /// Ends the exchange because the transfer has ended.
+    /// Records that the transfer has ended.
+    ///
+    /// - Parameter error: The error of the transfer; `nil` if it has succeeded.
     mutating func end(_ error: (any Error)?) -> Action {
         transfer = .over
         guard isOpen else { return Action() }

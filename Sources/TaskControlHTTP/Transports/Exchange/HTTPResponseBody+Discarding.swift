@@ -1,5 +1,5 @@
 extension HTTPResponseBody {
-    /// The most bytes that are read to keep a connection.
+    /// The largest number of bytes that are read so that the connection can be used again.
     private static let discardLimit = 1 << 16
 
     /// Reads an unwanted body to its end if it is short, so that its connection can be used again.

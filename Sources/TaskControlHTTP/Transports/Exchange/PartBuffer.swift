@@ -1,4 +1,4 @@
-/// The parts of a body that have arrived and have not been read, in their order.
+/// The parts of a body that have arrived and have not been read yet, in order.
 struct PartBuffer<Part> {
     private var parts: [(Part, bytes: Int)?] = []
     private var first = 0
@@ -11,6 +11,8 @@ struct PartBuffer<Part> {
         bytes += count
     }
 
+    /// Removes and returns the first part; `nil` if there is none.
+    ///
     /// - Complexity: O(1), amortized.
     mutating func removeFirst() -> Part? {
         guard !isEmpty, let (part, count) = parts[first].take() else { return nil }

@@ -1,14 +1,14 @@
-/// Says which request a redirect leads to, for both transports: RFC 9110, 15.4, as browsers read it (WHATWG Fetch, 4.4).
+/// Creates the request to which a redirect leads, for all transports of this module: RFC 9110, 15.4, as browsers implement it (WHATWG Fetch, 4.4).
 struct RedirectPolicy {
-    /// As many as `HTTPTransport` promises. Browsers and Foundation have 20, curl has 50, AsyncHTTPClient 5.
+    /// The largest number of redirects that are followed, as ``HTTPTransport`` documents. Browsers and Foundation follow 20, curl 50, AsyncHTTPClient
+    /// 5.
     static let limit = 16
 
     private var followed = 0
 
-    /// The request that the response asks for; `nil` if it asks for none, and is the answer.
+    /// Returns the request to which a response redirects; `nil` if the response is not a redirect.
     ///
-    /// - Throws: `URLError` for one redirect too many, and for one that leads nowhere: a location that is no URL, is not one of HTTP, or
-    ///   has a port that does not exist.
+    /// - Throws: `URLError` if the limit is exceeded, or if the location is not a valid URL of HTTP or has a port outside 1...65535.
     mutating func request(after response: HTTPURLResponse, to request: HTTPTransportRequest) throws
         -> HTTPTransportRequest?
     {
@@ -49,7 +49,7 @@ struct RedirectPolicy {
         return next
     }
 
-    /// The method that replaces the request's own, and is sent without a body; `nil` if both stay.
+    /// Returns the method of the redirected request, which is then sent without a body; `nil` if the method and the body stay the same.
     private static func method(of method: String, after status: Int) -> String? {
         switch (status, method.uppercased()) {
         case (303, "GET"), (303, "HEAD"): nil

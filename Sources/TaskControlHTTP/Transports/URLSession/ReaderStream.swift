@@ -19,8 +19,8 @@ final class ReaderStream: InputStream {
 
     override var streamError: (any Error)? { nil }
 
-    /// Always: Foundation takes "no" for the end, also where a stream has failed or is slow, and sends half a body as a
-    /// whole one.
+    /// Always `true`. Foundation treats `false` as the end of the stream, even if the stream has failed or is slow, and
+    /// would send an incomplete body as a complete one.
     override var hasBytesAvailable: Bool { true }
 
     override func getBuffer(

@@ -1,22 +1,29 @@
-/// One request of a session, and its response: receives the events of the session, and passes them on to the reader.
+/// One request of a `URLSession` and its response. Receives the delegate calls of its task, and passes them on to the
+/// reader.
 final class SessionExchange: NSObject, URLSessionDataDelegate {
     private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, UnsafeContinuation<Void, Never>>
 
     private struct State {
         var machine: Machine
-        /// The task, from its start to its end. It retains this object as its delegate, so it is released at the end.
+        /// The task of the session, from its start to its end; otherwise `nil`. The task retains this object as its
+        /// delegate, so it must be released at the end.
         var task: URLSessionTask?
-        /// Whether the task is suspended. Changes on the task queue only.
+        /// Whether the task is suspended. Accessed only on the task queue.
         var isSuspended = false
     }
 
     let request: HTTPTransportRequest
-    /// The opened body of the request.
+    /// The body of the request, opened for reading; `nil` if there is none, or if the session reads it itself.
     let upload: SessionUpload?
     private let taskQueue: DispatchQueue
     private let state: Locked<State>
 
-    /// - Parameter taskQueue: Where tasks are cancelled, suspended and resumed.
+    /// Creates the exchange of a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - upload: The opened body of the request.
+    ///   - taskQueue: The queue on which tasks are cancelled, suspended and resumed.
     init(_ request: HTTPTransportRequest, _ upload: SessionUpload?, taskQueue: DispatchQueue) {
         self.request = request
         self.upload = upload
@@ -24,7 +31,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         state = Locked(State(machine: Machine(limit: SessionPlatform.bytesBeforePause)))
     }
 
-    /// Sends the request, unless the caller has been cancelled.
+    /// Sends the request, unless the exchange was cancelled before.
     func start(in session: URLSession) {
         guard state.withLock({ $0.machine.start() }) else { return }
         let task = SessionPlatform.task(for: self, in: session)
@@ -34,7 +41,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         perform { $0.didStart() }
     }
 
-    /// Waits for the head.
+    /// Waits for the head of the response.
     func head() async throws -> HTTPURLResponse {
         while true {
             switch state.withLock({ $0.machine.takeHead() }) {
@@ -45,7 +52,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The body of the response, to be read by one reader.
+    /// The body of the response, for one reader.
     var body: HTTPResponseBody { HTTPResponseBody { try await self.next() } }
 
     private func next() async throws -> Data? {
@@ -64,7 +71,8 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The reader is resumed by a cancellation handler of its own, since it may be another task than the caller.
+    /// Suspends the reader until something has arrived or the reader is cancelled. Has a cancellation handler of its
+    /// own, since the reader may be another task than the caller of the exchange.
     private func arrivalOrCancellation() async {
         await withTaskCancellationHandler {
             await arrival()
@@ -83,10 +91,10 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
 
     func leave() { perform { $0.leave() } }
 
-    /// Ends the exchange for a reason that is not the session's.
+    /// Ends the exchange with an error that the session has not reported.
     func fail(_ error: any Error) { perform { $0.fail(.network(error)) } }
 
-    /// Whether sending still matters to the caller.
+    /// Whether the exchange has neither ended nor been abandoned, so that the caller still needs what is sent.
     var isOpen: Bool { state.withLock { $0.machine.isOpen } }
 
     func didSend(_ sent: Int64, of length: Int64?) {
@@ -115,7 +123,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// Called on the task queue.
+    /// Suspends or resumes the task, as the state machine requires. Called on the task queue.
     private func suspendOrResume() {
         let (task, suspends) = state.withLock { state in
             let suspends = state.machine.isPaused
@@ -153,7 +161,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         withExtendedLifetime(task) {}
     }
 
-    /// Redirects are followed by the transport.
+    /// Prevents the session from following a redirect, since the transport follows redirects itself.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -185,8 +193,9 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     }
 
     #if canImport(FoundationNetworking)
-    /// Head and body have arrived by now. Foundation on Linux asks for the user's name only where the scheme is Basic,
-    /// and waits forever if the delegate has none.
+    /// Ends the exchange with the response of an authentication challenge, whose head and body have arrived by then.
+    /// Without this method, Foundation on Linux would wait forever, and asks for a user name only if the scheme is
+    /// Basic.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

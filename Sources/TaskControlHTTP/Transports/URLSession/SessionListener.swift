@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
-/// Passes on the events of tasks: Foundation on Linux reports data to the session's delegate only.
+/// The delegate of a session on Linux, where Foundation reports data only to the delegate of the session. Passes the
+/// calls on to the exchange of each task.
 final class SessionListener: NSObject, URLSessionDataDelegate {
     let user: (any URLSessionDelegate)?
 

@@ -1,10 +1,10 @@
 #if canImport(FoundationNetworking)
 typealias SessionUpload = UploadReader
 
-/// Where Foundation's session on Linux differs: it is another program, over libcurl.
+/// Functions for Foundation's `URLSession` on Linux, which is another implementation than Apple's, over libcurl.
 enum SessionPlatform {
-    /// Nothing is paused: `suspend()` takes the transfer away from libcurl, which closes the connection, and `resume()`
-    /// begins again.
+    /// The number of bytes that wait for the reader above which the task is suspended; `nil`: it is never suspended,
+    /// because on Linux `suspend()` closes the connection, and `resume()` sends the request again.
     static let bytesBeforePause: Int? = nil
 
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
@@ -50,9 +50,9 @@ enum SessionPlatform {
         try upload(of: exchange.request).map { ReaderStream($0, exchange) }
     }
 
-    /// The error as Apple's session has it. Foundation on Linux knows no code for what is wrong with a certificate, and
-    /// passes on libcurl's text: "SSL certificate problem: self-signed certificate", "SSL: no alternative certificate
-    /// subject name matches target host name …".
+    /// Returns an error of the session with the code that it has on Apple's platforms. Foundation on Linux has no codes
+    /// for certificates that are not trusted, and returns only the text of libcurl, such as "SSL certificate problem:
+    /// self-signed certificate".
     static func failure(_ error: any Error) -> any Error {
         guard let error = error as? URLError, error.code == .unknown,
             let text = (error.userInfo[NSLocalizedDescriptionKey] as? String)?.lowercased(),
@@ -71,19 +71,20 @@ enum SessionPlatform {
         return URLError(code, userInfo: error.userInfo)
     }
 
-    /// Seconds, whole, and not too many: Foundation on Linux cuts off what is after the point, and traps where
-    /// milliseconds overflow.
+    /// Returns a time limit that Foundation on Linux can use: whole seconds, since it drops fractions, and at most a
+    /// year, since it traps if the milliseconds overflow.
     private static func sanitized(_ interval: TimeInterval) -> TimeInterval {
         interval.isNaN ? 60 : min(max(interval.rounded(.up), 1), 31_536_000)
     }
 }
 #else
-/// Of what is sent with a task, the session opens files.
+/// The body of an upload that this transport opens itself: a stream. Apple's session opens files itself.
 typealias SessionUpload = OneTimeStream
 
-/// Where Foundation's session on Linux differs.
+/// Functions for Apple's `URLSession`, where it differs from Foundation's on Linux.
 enum SessionPlatform {
-    /// A task that has this many bytes for its reader is suspended until half of it is read.
+    /// The number of bytes that wait for the reader above which the task is suspended. It is resumed when half of them
+    /// have been read.
     static let bytesBeforePause: Int? = 1 << 20
 
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {

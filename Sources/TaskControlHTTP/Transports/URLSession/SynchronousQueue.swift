@@ -1,10 +1,11 @@
 #if canImport(FoundationNetworking)
-/// Runs the callbacks of the session at once, on the session's work queue, within libcurl's call.
+/// An operation queue that runs the delegate calls of a session at once, on the session's work queue, inside the call
+/// of libcurl.
 ///
-/// So callbacks cannot pile up, come after the end, or run beside the session's own work. In return, none of them may
-/// wait, or call the session with `sync`.
+/// So delegate calls cannot accumulate, come after the end of their task, or run at the same time as the session's own
+/// work. They must not block, or call the session with `sync`.
 ///
-/// Sendable, as its superclass: it adds no state.
+/// It is Sendable, like its superclass, since it adds no state.
 final class SynchronousQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

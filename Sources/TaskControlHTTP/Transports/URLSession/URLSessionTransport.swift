@@ -48,9 +48,9 @@
 /// caller that is cancelled before it starts sends nothing.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
-    /// The jar whose cookies the session adds.
+    /// The cookie jar from which the session adds cookies; `nil` if it has none.
     private let jar: HTTPCookieStorage?
-    /// Where tasks are cancelled, suspended and resumed, one after another.
+    /// The queue on which tasks are cancelled, suspended and resumed, one after another.
     private let taskQueue = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
 
     /// Creates a transport with a session of its own.
@@ -120,13 +120,16 @@ public final class URLSessionTransport: HTTPTransport {
         return cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
     }
 
-    /// The result of one exchange.
+    /// The outcome of one exchange: the value of the receiver, or a redirect to follow.
     private enum End<Value> {
         case value(Value)
         case redirect(HTTPTransportRequest, SessionUpload?)
     }
 
-    /// - Returns: `nil` if the body can't be sent again: then the redirect is the answer.
+    /// Opens the body of a request again, for a redirect.
+    ///
+    /// - Returns: The opened body, or a nested `nil` if the request has none; `nil` if the body cannot be sent again: the caller then receives the
+    ///   redirect as its response.
     private static func reopened(_ request: HTTPTransportRequest) throws -> SessionUpload?? {
         do {
             return .some(try SessionPlatform.upload(of: request))

@@ -1,6 +1,6 @@
 extension HTTPTransportRequest {
-    /// The same request, checked, with whatever body it has in `body`, and without the headers that say how long a body is: those are the
-    /// transport's.
+    /// Returns the request after checking it, with its body, if it has one, in the property `body`, and without the headers that state the length of
+    /// a body, which the transport sets itself.
     ///
     /// - Throws: The error of ``check()``.
     func normalized() throws -> HTTPTransportRequest {
@@ -32,7 +32,7 @@ extension HTTPTransportRequest {
         return normalized
     }
 
-    /// Refuses what transports would drop, misread, or send as something else, each in its own way.
+    /// Throws if the request is one that network libraries would drop, misread or send in another form.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``.
     func check() throws {
@@ -72,7 +72,7 @@ extension URLRequest {
 }
 
 extension URL {
-    /// Whether it leads to a regular file, or to none at all: then opening it says what is wrong.
+    /// Whether the URL leads to a regular file or to no file. (If there is no file, the error of opening it states that.)
     fileprivate var mayBeRegularFile: Bool {
         var status = stat()
         guard isFileURL, stat(path, &status) == 0 else { return true }

@@ -1,6 +1,6 @@
-/// Reads the body of an upload, part by part, and checks that its length is the announced one.
+/// Reads the body of an upload, part by part, and checks that the body has the announced length.
 ///
-/// Sendable: it is with one reader at a time.
+/// It is Sendable because only one reader uses it at a time.
 final class UploadReader: @unchecked Sendable {
     private enum Source {
         case data(Data)
@@ -8,17 +8,17 @@ final class UploadReader: @unchecked Sendable {
         case stream(InputStream)
     }
 
-    /// In bytes, if it is known.
+    /// The announced length in bytes; `nil` if it is not known.
     let length: Int64?
 
-    /// The number of bytes that have been read.
+    /// The number of bytes that have been read so far.
     private(set) var sent: Int64 = 0
 
     private var source: Source
 
-    /// Opens the file, or the stream.
+    /// Opens the file or the stream of a body.
     ///
-    /// - Throws: The error of opening: there is no such file, or the stream has been sent already.
+    /// - Throws: The error of opening it, for example if the file does not exist, or if the stream has been sent already.
     init(_ body: UploadEndpointBody) throws {
         switch body {
         case .data(let data):
@@ -45,11 +45,11 @@ final class UploadReader: @unchecked Sendable {
         }
     }
 
-    /// Reads on; blocks where the file or the stream does.
+    /// Reads the next bytes. Blocks the thread while the file or the stream does.
     ///
-    /// - Returns: The number of bytes that have been read; 0 at the end.
-    /// - Throws: The error of reading; ``Mismatch``, if there is more or less than was said. Of a file, the length is sent that it had when it
-    ///   was opened.
+    /// - Returns: The number of bytes that were read; 0 at the end.
+    /// - Throws: The error of reading; ``Mismatch`` if the body is longer or shorter than announced. For a file, the announced length is that of the
+    ///   time at which it was opened.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try readOn(into: buffer)
         sent += Int64(count)
@@ -74,7 +74,7 @@ final class UploadReader: @unchecked Sendable {
         }
     }
 
-    /// There is more or less than was said.
+    /// The error of a body that is longer or shorter than announced.
     struct Mismatch: Error, CustomStringConvertible {
         let length: Int64
 
