@@ -1,15 +1,16 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// A ``CircuitBreaker``.
+    /// Identifies events of a ``CircuitBreaker``.
     public static var circuitBreaker: Self { Self("CircuitBreaker", [.call]) }
-    /// A ``RateLimiter``.
+    /// Identifies events of a ``RateLimiter``.
     public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
-    /// A ``ClientThrottle``.
+    /// Identifies events of a ``ClientThrottle``.
     public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
-    /// An ``AdaptiveLimiter``.
+    /// Identifies events of an ``AdaptiveLimiter``.
     public static var adaptiveLimiter: Self { Self("AdaptiveLimiter", [.call, .limited]) }
-    /// A call of ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
+    /// Identifies events of calls of
+    /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public static var hedged: Self { Self("hedged", [.call]) }
 }
 
@@ -24,8 +25,8 @@ extension TaskEvent.Kind {
     public static var probing: Self { Self("probing") }
     /// The limit of an ``AdaptiveLimiter`` has changed.
     public static var limitChanged: Self { Self("limitChanged") }
-    /// A `hedged` call begins another attempt.
+    /// A call of `hedged` or `hedgedDetached` begins another attempt.
     public static var hedging: Self { Self("hedging") }
-    /// A policy has refused a call, which was not made.
+    /// A policy, such as a ``CircuitBreaker``, has refused a call, which was not made.
     public static var callRefused: Self { Self("callRefused") }
 }

@@ -1,4 +1,5 @@
-/// The number of calls that a service can work on at the same time, estimated from how long they take. Pure: no lock, task or closure.
+/// The limit of an ``AdaptiveLimiter``: the number of calls that a service can work on at the same time, estimated from how long they take. Pure: a
+/// value without a lock, task or closure.
 ///
 ///                            ┌──── a queue is certain, or an interval is over ────┐
 ///     first window ──▶ experiment ◀──────────────────────────────────────────── steady ──▶ grows while there is no queue
@@ -9,13 +10,13 @@
 /// Vegas). While the queue is shorter than a twentieth of the calls, the limit grows. When it is certainly longer than a tenth, the limit falls.
 ///
 /// The baseline is how long a call takes without a queue. An estimate that only compares durations cannot tell a queue from a service that has become
-/// slower, and one that averages its baseline grows without end in mild overload. failsafe-go looks for correlations of the past windows for that reason.
-/// This machine makes the experiment itself: a window with fewer calls. If these take less time, the calls before were in a queue. If they take as
-/// long, there was no queue, and their duration is the baseline. So a baseline rises only when fewer calls did not help. The first window is followed by
-/// an experiment, since a queue may already stand, and so is a regular number of windows.
+/// slower, and one that averages its baseline grows without end in mild overload. failsafe-go looks for correlations of the past windows for that
+/// reason. This machine makes the experiment itself: a window with fewer calls. If these take less time, the calls before were in a queue. If they
+/// take as long, there was no queue, and their duration is the baseline. So a baseline rises only when fewer calls did not help. An experiment
+/// follows the first window, since there may already be a queue, and later it is repeated after a number of windows.
 ///
-/// A call at its time limit is a drop, and its duration says nothing. When most calls of a window are drops, the limit is halved, and when a call
-/// succeeds again, the limit grows with each success up to nine tenths of its former value, as in the slow start of TCP.
+/// A call that ends at its time limit is a *drop*, and its duration gives no information. When most calls of a window are drops, the limit is halved,
+/// and when a call succeeds again, the limit grows with each success up to nine tenths of its former value, as in the slow start of TCP.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. The limit is between the minimum and the maximum.
@@ -25,66 +26,66 @@ struct AdaptiveLimitStateMachine: Sendable {
         var minimum = 1
         var maximum = 200
         var initial = 20
-        /// The shortest and the longest window, as in failsafe-go.
+        /// The shortest length of a window, as in failsafe-go.
         var shortestWindow = Duration.seconds(1)
         var longestWindow = Duration.seconds(30)
-        /// The calls of a window, as in failsafe-go; fewer when they leave no doubt.
+        /// The number of calls after which a window may end, as in failsafe-go. A window whose calls leave no doubt may end with fewer.
         var enoughCalls = 50
         var fewestCalls = 10
-        /// The number of running calls, on average, from which on a queue is looked for though the limit stops no call.
+        /// The average number of running calls from which on the machine looks for a queue, even if the limit is seldom reached.
         var fewestRunning = 4.0
-        /// A window lasts this long if its calls take times that differ much.
+        /// The length of a window whose calls differ much in their durations, so that its mean is not exact before.
         var patience = Duration.seconds(5)
-        /// The shares of calls in a queue below which the limit grows, and above which it falls.
+        /// The share of calls in a queue below which the limit grows. Above `longQueue`, it falls.
         var shortQueue = 0.05
         var longQueue = 0.1
-        /// The number of windows between two measurements of the baseline: few after a change, since the first measurement may be wrong by chance, and
-        /// twice as many after each measurement.
+        /// The number of windows from one measurement of the baseline to the next: this number after a change of the service, since the first
+        /// measurement may be wrong by chance, and twice as many after each further measurement, up to `longestProbeInterval`.
         var shortestProbeInterval = 3
         var longestProbeInterval = 30
-        /// The longest pause, in windows, after growth has led to a queue.
+        /// The largest number of windows for which the limit does not grow after its growth has led to a queue.
         var longestPause = 10
     }
 
-    /// Whether fewer calls take less time.
+    /// An experiment: a window with a lower limit, which shows whether fewer calls take less time.
     private struct Experiment {
-        /// The calls before, and their mean.
+        /// The average number of running calls in the window before the experiment. `mean` is the mean of their durations in seconds.
         var running: Double
         var mean: Double
-        /// The estimate before the first one of a chain.
+        /// The estimate before the first of several experiments in a row.
         var origin: Double
-        /// Whether an experiment before it has shown a queue.
+        /// Whether an earlier one of several experiments in a row has shown a queue.
         var hasQueue: Bool
-        /// Whether there was an experiment before it.
+        /// Whether another experiment came directly before this one.
         var isSecond: Bool
         var limit: Int
     }
 
     private let configuration: Configuration
-    /// The limit outside of experiments, with the fraction by which it grows.
+    /// The limit, except during an experiment. Not rounded, since it grows by fractions.
     private(set) var estimate: Double
-    /// The duration of a call without a queue, in seconds.
+    /// The estimated duration of a call without a queue, in seconds; `nil` before the first measurement.
     private(set) var baseline: Double?
-    /// The duration of a call, in seconds.
+    /// The mean duration of the calls of the last window, in seconds; `nil` before the first window has ended.
     private(set) var latestMean: Double?
     private var experiment: Experiment?
     private var window = DurationWindow()
-    /// The time from which on the calls of the window count.
+    /// The time from which on calls that end count for the window.
     private var start = Duration.zero
     private var end: Duration
-    /// The number of calls at which the window is looked at again.
+    /// The number of calls at which the machine checks next whether the window can end.
     private var nextLook: Int
-    /// The time of the last change. Calls that began before it are of another limit.
+    /// The time of the last change of the limit. Calls that began before it do not count, since they ran under another limit.
     private var changed = Duration.zero
-    /// Whether no call that began after the change has ended.
+    /// Whether no call that began after the last change of the limit has ended yet.
     private var isSettling = true
-    /// The limit to which successes lead after a window of drops, until a window has shown what the service is able to do.
+    /// The limit up to which each success raises the limit, after a window of drops; `nil` otherwise.
     private var recovery: Double?
     private var lastCut = Duration.zero
     private var hasGrown = false
-    /// Whether the window has begun again because the service has become slower.
+    /// Whether the current window was restarted because the service has become slower.
     private var hasRestarted = false
-    /// The time at which the latest call returned a value.
+    /// The time at which a call last returned a value.
     private var latestEnd = Duration.zero
     private var pause = 0
     private var pauseLength = 0
@@ -100,17 +101,18 @@ struct AdaptiveLimitStateMachine: Sendable {
         windowsUntilProbe = probeInterval
     }
 
-    /// The number of calls that may run at the same time.
+    /// The number of calls that may run at the same time, also during an experiment.
     var limit: Int { experiment?.limit ?? Int(estimate.rounded()) }
 
-    /// The longest time without a value during which a window continues: ten calls, one after another.
+    /// The time without a returned value after which a new window begins: that of ten calls, one after another, and at least the shortest window.
     private var idleLimit: Duration { max(configuration.shortestWindow, .seconds(10 * (latestMean ?? 0))) }
 
-    /// A call has returned a value.
+    /// Records a call that has returned a value.
     ///
     /// - Parameters:
     ///   - duration: The duration of the call.
-    ///   - running: The number of calls that ran when it began, including itself.
+    ///   - running: The number of calls that ran when the call began, including itself.
+    ///   - now: The time at which it returned.
     /// - Complexity: O(1).
     mutating func record(_ duration: Duration, running: Int, at now: Duration) {
         let (begun, seconds) = (now - duration, duration / .seconds(1))
@@ -135,8 +137,12 @@ struct AdaptiveLimitStateMachine: Sendable {
         endWindow(at: now)
     }
 
-    /// A call has ended at its time limit.
+    /// Records a call that has ended at its time limit.
     ///
+    /// - Parameters:
+    ///   - duration: The duration of the call.
+    ///   - running: The number of calls that ran when the call began, including itself.
+    ///   - now: The time at which it ended.
     /// - Complexity: O(1).
     mutating func drop(_ duration: Duration, running: Int, at now: Duration) {
         // Of the calls that ran when the limit was halved, most are drops, whatever the new limit is.
@@ -144,8 +150,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         endWindow(at: now)
     }
 
-    /// The calls before a service has become slower are no part of the window: their mean would hide the change for seconds. Once per window, since
-    /// the calls afterwards are all slower.
+    /// Begins the window again if the service has become slower, because the mean of the earlier calls would hide that for seconds. Done once per
+    /// window, since all calls afterwards are slow.
     private mutating func restartIfSlower(at now: Duration) {
         guard !hasRestarted, window.isSlowerNow else { return }
         hasRestarted = true
@@ -207,7 +213,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         keepEstimateInRange()
     }
 
-    /// Whether the calls of a window suffice for a decision.
+    /// Returns whether the calls of a window suffice for a decision about the limit.
     private func isClear(_ summary: DurationWindow.Summary, at now: Duration) -> Bool {
         let hasPatience = now < start + configuration.patience
         if let experiment {
@@ -263,9 +269,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
     }
 
-    /// Whether a lower limit can be worth its cost. With fewer calls, it would refuse callers that the service can serve.
-    /// Begins an experiment with fewer calls. Where fewer are not possible, the window is the measurement: a baseline that is too low by chance would
-    /// keep the limit at the minimum.
+    /// Begins an experiment with fewer calls. If fewer are not possible, the mean of the present window becomes the baseline: a baseline that is too
+    /// low by chance would otherwise keep the limit at the minimum.
     private mutating func measureBaseline(with limit: Double, after summary: DurationWindow.Summary) {
         experiment = next(to: limit, after: summary)
         guard experiment == nil else { return }
@@ -273,6 +278,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         windowsUntilProbe = probeInterval
     }
 
+    /// Returns whether enough calls run for an experiment with fewer. With less load, a lower limit would refuse callers that the service can serve.
     private func hasLoad(_ summary: DurationWindow.Summary) -> Bool {
         window.isOftenFull || summary.running >= configuration.fewestRunning
     }
@@ -284,8 +290,14 @@ struct AdaptiveLimitStateMachine: Sendable {
         hasGrown = true
     }
 
-    /// - Parameter last: The experiment before in the same chain.
-    /// - Returns: `nil`: there cannot be fewer calls.
+    /// Creates an experiment.
+    ///
+    /// - Parameters:
+    ///   - limit: The limit of the experiment.
+    ///   - summary: The window before the experiment.
+    ///   - last: The experiment directly before this one; `nil` if there is none.
+    ///   - hasQueue: Whether the calls before have shown a queue.
+    /// - Returns: `nil` if the limit cannot be lower than it is.
     private mutating func next(
         to limit: Double,
         after summary: DurationWindow.Summary,
@@ -323,7 +335,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
     }
 
-    /// Fewer calls took as long: there is no queue.
+    /// Ends an experiment in which fewer calls took as long as before: there is no queue, and the mean becomes the baseline.
     private mutating func settle(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
         // A difference that chance explains does not replace the measurements of earlier experiments.
         let isNear = abs((baseline ?? 0) - summary.mean) <= 2 * summary.error
@@ -334,7 +346,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         estimate = isSlower ? former : max(min(former, spaced(working)), summary.running)
     }
 
-    /// Fewer calls took less time: the calls before were in a queue.
+    /// Ends an experiment in which fewer calls took less time: the calls before were in a queue. Lowers the limit, or begins another experiment.
     private mutating func followQueue(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
         guard let known = baseline, summary.low <= 1.2 * known, summary.high >= 0.9 * known else {
             estimate = min(estimate, spaced(summary.running))
@@ -348,7 +360,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         estimate = spaced(experiment.running * baseline / experiment.mean)
     }
 
-    /// A limit for calls of which a number is worked on: with a short queue, so that the service always has work.
+    /// Returns a limit for a number of calls that the service works on: a little more, so that a short queue always keeps the service busy.
     private func spaced(_ working: Double) -> Double { working * (1 + configuration.shortQueue) }
 }
 

@@ -143,7 +143,9 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
         return admitAtOnce(&reading)
     }
 
-    /// Admits a call of a caller that is not cancelled, unless it has to wait.
+    /// Admits a call whose caller is not cancelled, if it need not wait.
+    ///
+    /// - Returns: `nil` if the call must wait, or may be refused: the caller must then call `_admit()`.
     func admitAtOnce(_ reading: inout ClockReading) -> _Permit? {
         let now = time.now(&reading)
         return machine.withLock { $0.admitAtOnce(at: now) }.map { _Permit(permit: $0) }
@@ -200,7 +202,9 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
 
     func succeeded(_ permit: _Permit, _ reading: inout ClockReading) { end(permit, .sample, at: time.now(&reading)) }
 
-    /// - Returns: The error that the caller receives in place of the given one.
+    /// Ends a call that has thrown an error.
+    ///
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
@@ -211,7 +215,7 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
         return isCancelled ? CancellationError() : error
     }
 
-    /// Ends a call that says nothing about the service.
+    /// Ends a call that gives no information about the service, such as a cancelled one.
     func withdraw(_ permit: _Permit) { end(permit, .none, at: time.now) }
 
     private func end(_ permit: _Permit, _ measure: Machine.Measure, at now: Duration) {

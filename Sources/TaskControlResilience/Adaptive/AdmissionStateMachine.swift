@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The calls that run under a limit that follows their durations, and those that wait in a bounded line. Pure: no lock, task or closure.
+/// The running calls of an ``AdaptiveLimiter``, and the callers that wait in its bounded line. Pure: a value without a lock, task or closure.
 ///
 ///     admit ──▶ admitted ──end──▶ (gone)        a permit is there, and no caller waits
 ///       ├──▶ refused                            the line is long, or the deadline is near
@@ -15,10 +15,10 @@ internal import TaskControl
 struct AdmissionStateMachine<Waiter> {
     typealias Permits = PermitStateMachine<Waiter>
 
-    /// A call that runs.
+    /// The admission of a call, which is passed back when the call ends.
     struct Permit: Sendable {
         fileprivate let begun: Duration
-        /// The number of calls that ran when it began, including itself.
+        /// The number of calls that ran when the call began, including itself.
         fileprivate let running: Int
     }
 
@@ -29,7 +29,7 @@ struct AdmissionStateMachine<Waiter> {
         case refused(retryAfter: Duration?)
     }
 
-    /// The information of a call about the service.
+    /// The information that an ended call gives about the service.
     enum Measure: Hashable, CaseIterable {
         /// The duration of the call counts.
         case sample
@@ -39,9 +39,9 @@ struct AdmissionStateMachine<Waiter> {
     }
 
     struct Change {
-        /// The waiters that have permits now.
+        /// The waiting callers that have permits now; they must be resumed.
         var granted: [Waiter] = []
-        /// `nil`: the limit has not changed.
+        /// The new limit; `nil` if the limit has not changed.
         var limit: Int?
     }
 
@@ -54,12 +54,13 @@ struct AdmissionStateMachine<Waiter> {
     }
 
     var limit: Int { permits.size }
-    /// The number of running calls. After the limit has fallen, it may be above the limit.
+    /// The number of running calls, which may exceed the limit after the limit has fallen.
     var running: Int { permits.size - permits.available }
     var waiterCount: Int { permits.waiterCount }
 
-    /// Admits a call if a permit is there, and no caller waits.
+    /// Admits a call if the limit allows it and no caller waits.
     ///
+    /// - Returns: `nil` if the call is not admitted.
     /// - Complexity: O(1).
     mutating func admitAtOnce(at now: Duration) -> Permit? {
         permits.tryAcquire(1) ? begin(at: now) : nil
@@ -69,7 +70,7 @@ struct AdmissionStateMachine<Waiter> {
     ///
     /// - Parameters:
     ///   - remaining: The time until the deadline of the caller; `nil` without a deadline.
-    ///   - draw: A number from 0 up to 1, without 1: which calls are refused while the line is long, but not full.
+    ///   - draw: A random number from 0 to 1, excluding 1, which decides whether the call is refused if the line is long but not full.
     /// - Complexity: O(1).
     mutating func admit(at now: Duration, within remaining: Duration?, draw: Double) -> Answer {
         if let permit = admitAtOnce(at: now) { return .admitted(permit) }
@@ -81,25 +82,29 @@ struct AdmissionStateMachine<Waiter> {
         return permits.acquire(1).map { .line($0) } ?? .admitted(begin(at: now))
     }
 
-    /// The time until the callers in line and one more have begun, if calls continue to take as long; `nil` if that is not known.
+    /// The estimated time until the callers in line and one more have begun; `nil` if the duration of a call is not known yet.
     private var expectedWait: Duration? {
         limits.latestMean.map { .seconds($0 * Double(waiterCount + 1) / Double(limit)) }
     }
 
-    /// - Returns: The result with which the waiter must be resumed at once.
+    /// Stores the continuation of a caller in line.
+    ///
+    /// - Returns: The outcome with which the caller must be resumed at once; `nil` if it must wait.
     mutating func park(_ id: Permits.ID, _ waiter: Waiter) -> WaitOutcome? { permits.park(id, waiter) }
 
-    /// Leaves the line. Has no effect for a caller that has a permit.
+    /// Removes a cancelled caller from the line. Has no effect for a caller that has a permit.
     ///
-    /// - Returns: The waiter that has left, if it was parked. The callers behind it need the same permit as it did, so none of them is granted one.
+    /// - Returns: The caller, if it had parked. The callers behind it need the same number of permits, so none of them receives one.
     mutating func leave(_ id: Permits.ID) -> Waiter? { permits.leave(id).waiter }
 
-    /// A call begins, with a permit that it has taken.
+    /// Returns the admission of a call that begins now, and whose caller received its permit in line.
     func begin(at now: Duration) -> Permit { Permit(begun: now, running: running) }
 
-    /// Ends a call, which releases its permit.
+    /// Ends a call, and releases its permit.
     ///
-    /// - Complexity: O(1), and O(*n*) in the number of callers that have permits now.
+    /// - Parameter measure: The information that the call gives about the service.
+    /// - Returns: The waiting callers that have permits now, and the new limit if it has changed.
+    /// - Complexity: O(1), and O(*n*) in the number of these callers.
     mutating func end(_ permit: Permit, _ measure: Measure, at now: Duration) -> Change {
         let duration = max(.zero, now - permit.begun)
         switch measure {
@@ -113,9 +118,9 @@ struct AdmissionStateMachine<Waiter> {
         return Change(granted: permits.resize(to: limit) + giveBack(), limit: limit)
     }
 
-    /// Releases a permit with which no call was made.
+    /// Releases the permit of a call without recording information about the service.
     ///
-    /// - Returns: The waiters that have permits now.
+    /// - Returns: The waiting callers that have permits now; they must be resumed.
     mutating func giveBack() -> [Waiter] {
         switch permits.release(1) {
         case .done: []

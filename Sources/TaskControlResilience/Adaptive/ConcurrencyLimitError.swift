@@ -4,7 +4,7 @@ public import TaskControl
 public struct ConcurrencyLimitError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
     CustomStringConvertible
 {
-    /// The name of the limiter.
+    /// The name of the limiter; `nil` if it has none.
     public let name: String?
 
     /// The time after which the calls in line have probably begun; `nil` if the limiter does not know yet how long calls take. `retry` waits for this

@@ -1,20 +1,19 @@
-/// The durations of the calls of a window, in buckets of a fourth of an octave, so that a call costs O(1) and a window needs no memory of its own.
-/// Pure.
+/// A histogram of the durations of calls, in a fixed number of buckets: four for each doubling of the duration. Adding a call costs O(1).
 ///
-/// The mean counts a call that took more than twice the median as twice the median. A few slow calls would otherwise decide it, and the mean of a
-/// window would differ from that of the next one more than by a queue.
+/// The mean counts a call that took more than twice the median as twice the median. Otherwise a few slow calls would change the mean of a window more
+/// than a queue does.
 struct DurationWindow: Sendable {
     struct Summary {
-        /// The mean, in seconds.
+        /// The mean duration, in seconds.
         var mean: Double
-        /// The standard error of the mean.
+        /// The standard error of the mean, in seconds.
         var error: Double
-        /// The number of calls that ran when a call began, on average.
+        /// The average number of calls that ran when a call began.
         var running: Double
 
-        /// The mean that is exceeded with a probability of about 98 %.
+        /// The lower bound of the mean, in seconds: the true mean is larger with a probability of about 98 %.
         var low: Double { mean - 2 * error }
-        /// The mean that is not reached with a probability of about 2 %.
+        /// The upper bound of the mean, in seconds: the true mean is smaller with a probability of about 98 %.
         var high: Double { mean + 2 * error }
     }
 
@@ -24,33 +23,35 @@ struct DurationWindow: Sendable {
         var sumOfSquares = 0.0
     }
 
-    /// The calls that have taken a time.
+    /// The number of calls that have returned a value.
     private(set) var count = 0
-    /// The calls that ended at their time limit.
+    /// The number of calls that ended at their time limit.
     private(set) var drops = 0
     private var full = 0
     private var running = 0
     /// The largest number of calls that ran when a call began.
     private(set) var mostRunning = 0
-    /// Of each of the latest 16 calls, whether it took longer than the reference: the latest call is the lowest bit.
+    /// One bit for each of the latest 16 calls, the lowest for the latest: whether the call took longer than its reference.
     private var slower: UInt16 = 0
     private var buckets = [Bucket](repeating: Bucket(), count: Self.octaves.count * Self.perOctave)
 
-    /// From a nanosecond to more than an hour.
+    /// The binary exponents of the durations that are distinguished: from a nanosecond to more than an hour.
     private static let octaves = -30..<12
     private static let perOctave = 4
 
-    /// Whether nearly all calls began when no other call was admitted. A window with less load says little about a higher limit.
+    /// Whether at least 90 % of the calls began when the limit admitted no further call. With less load, the calls show little about a higher limit.
     var isFull: Bool { 10 * full >= 9 * (count + drops) }
 
-    /// Whether half of the calls began when no other call was admitted.
+    /// Whether at least half of the calls began when the limit admitted no further call.
     var isOftenFull: Bool { 2 * full >= count + drops }
 
+    /// Adds a call that has returned a value.
+    ///
     /// - Parameters:
-    ///   - seconds: The duration of the call.
-    ///   - running: The number of calls that ran when it began, including itself.
-    ///   - isFull: Whether no other call was admitted at that time.
-    ///   - reference: The duration in seconds above which the call is one of the slower ones.
+    ///   - seconds: The duration of the call, in seconds.
+    ///   - running: The number of calls that ran when the call began, including itself.
+    ///   - isFull: Whether the limit admitted no further call at that time.
+    ///   - reference: The duration in seconds above which the call counts as slow for ``isSlowerNow``.
     mutating func add(_ seconds: Double, running: Int, isFull: Bool, reference: Double = .infinity) {
         slower = slower << 1 | (seconds > reference ? 1 : 0)
         let seconds = max(seconds, Self.lowerBound(of: 0))
@@ -75,7 +76,7 @@ struct DurationWindow: Sendable {
         slower = 0
     }
 
-    /// Whether nearly all of the latest 16 calls took longer than the reference: a few slow calls among them, or chance, do not suffice.
+    /// Whether at least 15 of the latest 16 calls took longer than their references, so that neither a few slow calls nor chance explain it.
     var isSlowerNow: Bool { slower.nonzeroBitCount >= 15 }
 
     private static func index(of seconds: Double) -> Int {
@@ -88,7 +89,8 @@ struct DurationWindow: Sendable {
         return Double(sign: .plus, exponent: octaves.lowerBound + index / perOctave, significand: 1 + part)
     }
 
-    /// - Precondition: There is a call.
+    /// The mean and the other figures of the calls, of which there must be at least one.
+    ///
     /// - Complexity: O(1).
     var summary: Summary {
         let count = Double(count)

@@ -49,7 +49,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
         case closed
         /// The breaker refuses calls for the given time. If the time is zero, it admits the next call as a probe.
         case open(retryAfter: Duration)
-        /// A probe is running.
+        /// Probes are running. Their outcomes decide whether the breaker closes or opens again.
         case halfOpen
     }
 
@@ -163,7 +163,9 @@ public final class CircuitBreaker: Sendable, _CallGate {
         return try admit(&reading)
     }
 
-    /// Admits a call of a caller that is not cancelled.
+    /// Admits a call whose caller is not cancelled.
+    ///
+    /// - Throws: ``CircuitOpenError`` if the breaker refuses the call.
     func admit(_ reading: inout ClockReading) throws -> _Permit {
         if let permit = machine.withLock({ $0.admitWhileClosed() }) { return _Permit(permit: permit) }
         let (now, limit) = (time.now(&reading), remainingTime())
@@ -182,7 +184,9 @@ public final class CircuitBreaker: Sendable, _CallGate {
     @usableFromInline
     func _succeeded(_ permit: _Permit) { report(.healthy, of: permit) }
 
-    /// - Returns: The error that the caller receives in place of the given one.
+    /// Ends a call that has thrown an error.
+    ///
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
@@ -190,7 +194,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
         return isCancelled ? CancellationError() : error
     }
 
-    /// Ends a call that gives no information about the service.
+    /// Ends a call that gives no information about the service, such as a cancelled one.
     func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
 
     private func report(_ outcome: CallOutcome, of permit: _Permit) {

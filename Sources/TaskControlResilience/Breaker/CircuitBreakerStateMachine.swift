@@ -1,4 +1,5 @@
-/// Whether calls may be made, decided from the outcomes of earlier calls. Pure: no lock, task or closure.
+/// The state of a ``CircuitBreaker``: decides from the outcomes of earlier calls whether a call may be made. Pure: a value without a lock, task or
+/// closure.
 ///
 ///     closed ──too many failures──▶ open ──time──▶ probing ──probes succeed──▶ closed
 ///                                     ▲               │
@@ -23,7 +24,7 @@ struct CircuitBreakerStateMachine: Sendable {
         var openDuration: Duration
         var probes: Int
         var slowCall: Duration?
-        /// The number of probes in a row that end in time without a verdict, after which the circuit closes.
+        /// The number of probes in a row without a verdict (cancelled before their leases ended) after which the circuit closes.
         var probesWithoutVerdict = 3
     }
 
@@ -46,18 +47,18 @@ struct CircuitBreakerStateMachine: Sendable {
         case closed, open(until: Duration), probing
     }
 
-    /// The admission of one call.
+    /// The admission of a call, which is passed back with the outcome of the call.
     struct Permit: Sendable {
         fileprivate let generation: UInt64
-        /// The lease of a probe; `nil`: the call is no probe.
+        /// The number of the lease, if the call is a probe; otherwise `nil`.
         fileprivate var lease: UInt64?
-        /// Measured only where the duration of a call counts.
+        /// The time at which the call began; `nil` if the duration of calls does not count.
         fileprivate var begun: Duration?
     }
 
     enum Admission: Sendable {
         case admitted(Permit)
-        /// The call is a probe.
+        /// The call is admitted as a probe.
         case probe(Permit)
         case refused(retryAfter: Duration)
     }
@@ -76,9 +77,9 @@ struct CircuitBreakerStateMachine: Sendable {
     private var window: SlidingWindow<Outcomes>
     private var leases: [Lease] = []
     private var nextLease: UInt64 = 0
-    /// The probes of this generation that have succeeded.
+    /// The number of probes that have succeeded since the circuit began to probe.
     private var successes = 0
-    /// The probes in a row that have ended in time without a verdict.
+    /// The number of probes in a row that ended without a verdict before their leases ended.
     private var withoutVerdict = 0
 
     init(_ configuration: Configuration) {
@@ -88,9 +89,9 @@ struct CircuitBreakerStateMachine: Sendable {
 
     // MARK: Calls
 
-    /// Admits a call without looking at the time.
+    /// Admits a call if that can be decided without the time.
     ///
-    /// - Returns: `nil`: the answer depends on the time; see `admit(at:lease:)`.
+    /// - Returns: `nil` if the answer depends on the time: the caller must then call `admit(at:lease:)`.
     @inline(__always)
     func admitWhileClosed() -> Permit? {
         guard case .closed = phase, configuration.slowCall == nil else { return nil }
@@ -99,7 +100,9 @@ struct CircuitBreakerStateMachine: Sendable {
 
     /// Admits or refuses a call.
     ///
-    /// - Parameter limit: The longest time for which a probe may hold its lease, if that is shorter than the circuit is open.
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - limit: The longest time for which a probe may hold its lease, if that is shorter than `openDuration`; `nil` for no such limit.
     /// - Complexity: O(*n*) in the number of probes.
     mutating func admit(at now: Duration, lease limit: Duration?) -> Admission {
         switch phase {
@@ -122,9 +125,9 @@ struct CircuitBreakerStateMachine: Sendable {
 
     private func begin(at now: Duration) -> Duration? { configuration.slowCall == nil ? nil : now }
 
-    /// Reports the outcome of a call.
+    /// Records the outcome of a call.
     ///
-    /// - Returns: The change of the circuit.
+    /// - Returns: The change of the circuit; `nil` if it has not changed.
     /// - Complexity: O(*n*) in the number of probes.
     mutating func report(_ outcome: CallOutcome, of permit: Permit, at now: Duration) -> Change? {
         guard permit.generation == generation else { return nil }
@@ -140,7 +143,7 @@ struct CircuitBreakerStateMachine: Sendable {
         }
     }
 
-    /// Counts the outcome of a call of the closed circuit.
+    /// Counts the outcome of a call while the circuit is closed, and opens the circuit if too many calls have failed.
     private mutating func count(_ outcome: CallOutcome, at now: Duration) -> Change? {
         guard outcome != .unknown else { return nil }
         window.move(to: now)
@@ -156,10 +159,10 @@ struct CircuitBreakerStateMachine: Sendable {
             && Double(outcomes.failures) / Double(outcomes.calls) >= configuration.failureThreshold
     }
 
-    /// Decides about the outcome of a probe.
+    /// Decides about the circuit by the outcome of a probe.
     ///
-    /// The outcome of a probe whose lease has expired counts as well: a service that answers more slowly than the circuit is open must not
-    /// keep it open forever.
+    /// The outcome of a probe whose lease has expired counts too: a service whose answers take longer than `openDuration` must not keep the circuit
+    /// open forever.
     private mutating func judge(_ outcome: CallOutcome, of permit: Permit, at now: Duration) -> Change? {
         expireLeases(at: now)
         let index = leases.firstIndex { $0.number == permit.lease }
@@ -205,7 +208,7 @@ struct CircuitBreakerStateMachine: Sendable {
         withoutVerdict = 0
     }
 
-    /// The state of the circuit at a time.
+    /// Returns the state of the circuit at a time.
     func state(at now: Duration) -> State {
         switch phase {
         case .closed: .closed

@@ -2,7 +2,7 @@ public import TaskControl
 
 /// The error of a call that was refused because a ``CircuitBreaker`` is open: the operation did not begin.
 public struct CircuitOpenError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal, CustomStringConvertible {
-    /// The name of the breaker.
+    /// The name of the breaker; `nil` if it has none.
     public let name: String?
 
     /// The longest time until the breaker admits a call again; never `nil`. `retry` waits for this time, or throws the error if its limits do not allow that.

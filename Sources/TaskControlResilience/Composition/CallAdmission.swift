@@ -1,8 +1,9 @@
 internal import TaskControl
 
-/// One call under a policy: what it has taken of the limits, and how the adaptive limit, the throttle and the breaker have admitted it.
+/// The state of one call under a ``ResiliencePolicy``: the permit and the token that it has taken, and its admissions by the adaptive limit, the
+/// throttle and the breaker.
 ///
-/// Not the parts themselves, which the policy has, so that a call retains none of them.
+/// It contains no reference to the parts of the policy, so that a call does not retain them.
 @usableFromInline
 struct _PolicyCall: Sendable {
     fileprivate var holding = _PermitHolding.scoped
@@ -16,10 +17,10 @@ struct _PolicyCall: Sendable {
 }
 
 extension ResiliencePolicy {
-    /// Begins a call without a suspension.
+    /// Begins a call if it need not wait.
     ///
-    /// - Returns: Whether it has begun. If not, the caller continues with `_wait(_:)`.
-    /// - Throws: The error of the part that refuses the call. The permit is returned then; a token is not.
+    /// - Returns: Whether the call has begun. If not, the caller must call `_wait(_:)`.
+    /// - Throws: The error of the part that refuses the call. The permit of the call is then released; its token is not returned.
     @usableFromInline
     func _begin(_ call: inout _PolicyCall) throws -> Bool {
         if _isTaskCancelled { throw CancellationError() }
@@ -38,7 +39,9 @@ extension ResiliencePolicy {
         return true
     }
 
-    /// Waits in the lines of the limits, and begins a call.
+    /// Waits until the limits admit a call, and begins it.
+    ///
+    /// - Throws: The error of the part that refuses the call; `CancellationError` if the caller is cancelled.
     @usableFromInline
     nonisolated(nonsending) func _wait(_ call: inout _PolicyCall) async throws {
         if !call.hasPermit, let concurrency {
@@ -70,14 +73,14 @@ extension ResiliencePolicy {
         if call.hasPermit { parts.concurrency?.with { $0._release(1, call.holding) } }
     }
 
-    /// Ends a call that has succeeded.
+    /// Ends a call that has succeeded, and releases its permit.
     @usableFromInline
     func _succeeded(_ call: _PolicyCall) {
         reportSuccess(of: call)
         returnPermit(call)
     }
 
-    /// The parts read the clock once, since nothing of the client runs between them.
+    /// Reports the success of a call to the parts that have admitted it. They read the clock once, since no code of the client runs between them.
     fileprivate func reportSuccess(of call: _PolicyCall) {
         var reading = ClockReading()
         report(
@@ -88,7 +91,7 @@ extension ResiliencePolicy {
         )
     }
 
-    /// Ends a call that has failed, with an error that each part classifies.
+    /// Ends a call that has failed. Each part that has admitted it classifies the error.
     ///
     /// - Returns: The error for the caller: `CancellationError` if the current task is cancelled.
     @usableFromInline
@@ -110,9 +113,9 @@ extension ResiliencePolicy {
         if let limit = parts.adaptiveLimit, let permit = call.limitPermit { limit.with { toLimit($0, permit) } }
     }
 
-    /// Waits in the lines of the limits, and runs an operation that the throttle and the breaker have admitted.
+    /// Waits until the limits admit a call, and runs an operation once the throttle and the breaker have admitted the call too.
     ///
-    /// - Parameter operation: Reports the outcome to the admission.
+    /// - Parameter operation: Receives the admission of the call, to which it must report the outcome.
     package nonisolated(nonsending) func _admitted<Value>(
         _ operation: nonisolated(nonsending) (_CallAdmission) async throws -> Value
     ) async throws -> Value {
@@ -123,18 +126,18 @@ extension ResiliencePolicy {
     }
 }
 
-/// The admission of one call by the adaptive limit, the throttle and the breaker of a policy, for a client that reports the outcome itself.
+/// The admission of one call by the adaptive limit, the throttle and the breaker of a policy, for code that reports the outcome itself.
 ///
-/// The outcome must be reported once: the call counts for the adaptive limit until then, the throttle counts it as one that was not accepted, and a
-/// probe of the breaker lasts until its lease expires.
+/// The outcome must be reported once. Until then the call counts as running for the adaptive limit, as not accepted for the throttle, and a probe of
+/// the breaker continues until its lease expires.
 package struct _CallAdmission: Sendable {
     fileprivate let policy: ResiliencePolicy
     fileprivate let call: _PolicyCall
 
-    /// Reports that the service has answered.
+    /// Reports to the parts of the policy that the service has answered.
     package func _succeeded() { policy.reportSuccess(of: call) }
 
-    /// Reports an error, which each part classifies.
+    /// Reports the error of the call to the parts of the policy, each of which classifies it.
     package func _failed(_ error: any Error) {
         policy.report(
             call,
@@ -144,7 +147,7 @@ package struct _CallAdmission: Sendable {
         )
     }
 
-    /// Reports that the call gives no information about the service.
+    /// Reports to the parts of the policy that the call gives no information about the service.
     package func withdraw() {
         policy.report(call, { $0.withdraw($1) }, { $0.withdraw($1) }, { $0.withdraw($1) })
     }

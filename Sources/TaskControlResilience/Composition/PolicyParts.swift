@@ -1,8 +1,8 @@
 internal import TaskControl
 
-/// The parts of a policy, and what follows from them.
+/// The parts of a ``ResiliencePolicy``, and values that are computed from them once.
 ///
-/// Immutable, and behind one reference: a policy is passed to each call, and a copy of its parts takes longer than a call.
+/// Immutable, and an object: a policy is passed to each call, and a reference is copied faster than the parts.
 @usableFromInline
 final class _PolicyParts: Sendable {
     struct Values: Sendable {
@@ -22,11 +22,13 @@ final class _PolicyParts: Sendable {
     let adaptiveLimit: KeptReference<AdaptiveLimiter>?
     let throttle: KeptReference<ClientThrottle>?
     let breaker: KeptReference<CircuitBreaker>?
-    /// Whether nothing is around the first attempt: no child task, and no beginning to measure from.
+    /// Whether the first attempt can be made directly: without hedging and a time limit, which need child tasks, and
+    /// without a `maxElapsed`, which needs the time of its beginning.
     @usableFromInline let isDirect: Bool
-    /// Pays for retries: the account of the throttle, if there is one.
+    /// The budget that pays for retries: that of the throttle if there is one, otherwise that of `retry`; `nil` for no
+    /// limit.
     let retryBudget: RetryBudget?
-    /// Receives the success of a first attempt.
+    /// The budget to which a successful first attempt returns a token; `nil` if there is none.
     let budgetOfSuccess: KeptReference<RetryBudget>?
 
     init(_ values: Values) {

@@ -70,7 +70,7 @@ public struct ResiliencePolicy: Sendable {
         get { parts.values.retry }
         set { change { $0.retry = newValue } }
     }
-    /// The time limit of each attempt.
+    /// The time limit of each attempt; `nil` for none.
     public var attemptTimeout: Duration? {
         get { parts.values.attemptTimeout }
         set { change { $0.attemptTimeout = newValue } }
@@ -153,7 +153,7 @@ public struct ResiliencePolicy: Sendable {
         public var delay: HedgeDelay
         /// The number of attempts after the first. Less than 1 counts as 0.
         public var maxHedges: Int
-        /// Pays for the attempts after the first, unless the policy has a throttle.
+        /// The budget that pays for the attempts after the first. If the policy has a throttle, the budget of the throttle pays instead.
         public var budget: RetryBudget
         /// Returns whether another attempt can succeed after an error.
         public var shouldHedge: @Sendable (any Error) -> Bool

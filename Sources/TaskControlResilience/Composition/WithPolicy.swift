@@ -18,7 +18,7 @@ public import TaskControl
 /// Calls wait for each other only in the lines of the limits.
 ///
 /// - Parameters:
-///   - policy: The parts. Without any, the operation is called once.
+///   - policy: The policy. If it has no parts, the operation is called once.
 ///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The shared parts have clocks of their own.
 ///   - operation: Runs in the caller's isolation; with hedging in a child task.
 /// - Returns: The value of the attempt that succeeds first.
@@ -58,14 +58,14 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
 }
 
 extension ResiliencePolicy {
-    /// Ends a call whose first attempt has succeeded.
+    /// Ends a call whose first attempt has succeeded: releases its permit, and returns a token to the budget.
     @usableFromInline
     func _succeededAtOnce(_ call: _PolicyCall) {
         parts.budgetOfSuccess?.with { $0._give(1) }
         _succeeded(call)
     }
 
-    /// Makes the other attempts, if there may be some.
+    /// Makes the remaining attempts of the retry policy after the first attempt has failed. If there are none, throws the error of that attempt.
     @usableFromInline
     nonisolated(nonsending) func _again<Value: Sendable>(
         after failure: any Error,

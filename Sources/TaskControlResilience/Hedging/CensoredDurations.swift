@@ -1,8 +1,8 @@
-/// The recent durations of calls, of which some are only known to be longer than a time, and their quantile. Pure.
+/// The recent durations of calls, of which some are only known to be longer than a time, and a quantile of them.
 ///
-/// A call that lost against another attempt was cancelled: its duration is *censored*. Recorded like the others, or left out, it would make the
-/// quantile too low, so that more calls are hedged, more are censored, and the quantile becomes lower still. The estimate of Kaplan and Meier (1958)
-/// counts a censored call among those that took longer, up to the time at which it was cancelled.
+/// A call that lost against another attempt was cancelled: its duration is *censored*. If it were recorded like the others or left out, the quantile
+/// would be too low, so that more calls would be hedged and more would be censored, which would make the quantile even lower. The estimate of Kaplan
+/// and Meier (1958) counts a censored call among those that took longer, up to the time at which it was cancelled.
 struct CensoredDurations: Sendable {
     private struct Sample {
         let duration: Duration
@@ -12,11 +12,11 @@ struct CensoredDurations: Sendable {
     private let quantile: Double
     private let capacity: Int
     private let minimum: Int
-    /// A ring: the oldest sample is replaced.
+    /// The samples, in a ring: when it is full, a new sample replaces the oldest one.
     private var samples: [Sample] = []
     private var next = 0
     private var untilEstimate = 0
-    /// The quantile, or `nil` if there are not enough samples. Renewed after one twentieth of the samples.
+    /// The quantile; `nil` while there are too few samples. Computed again when one twentieth of the samples are new.
     private(set) var estimate: Duration?
 
     init(quantile: Double, capacity: Int, minimum: Int) {
@@ -26,6 +26,11 @@ struct CensoredDurations: Sendable {
         self.minimum = minimum
     }
 
+    /// Adds a duration.
+    ///
+    /// - Parameters:
+    ///   - duration: The duration of a call.
+    ///   - isCensored: Whether the call was cancelled, so that it would have taken longer.
     /// - Complexity: O(1), and O(*n* log *n*) in the number of samples for every twentieth of them.
     mutating func record(_ duration: Duration, isCensored: Bool) {
         let sample = Sample(duration: max(.zero, duration), isCensored: isCensored)

@@ -67,6 +67,6 @@ public struct HedgeDelay: Sendable {
         HedgeDelay(fixed: nil, history: history)
     }
 
-    /// The delay; `nil`: no attempt begins after a delay.
+    /// The delay; `nil` if only a failure begins another attempt.
     var duration: Duration? { fixed ?? history?.estimate }
 }

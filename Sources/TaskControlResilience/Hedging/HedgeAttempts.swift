@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// The tasks of the attempts of one hedged call that have not ended: when the call is decided, they receive the cause of their cancellation.
+/// The tasks of the attempts of one hedged call that have not ended. When one attempt decides the call, the cause of their cancellation is recorded
+/// for the others.
 @usableFromInline
 final class _HedgeAttempts: Sendable {
     private struct State {
@@ -15,7 +16,7 @@ final class _HedgeAttempts: Sendable {
 
     @usableFromInline init() {}
 
-    /// An attempt begins in the running task.
+    /// Adds the current task, which begins an attempt.
     @usableFromInline
     func begin() {
         let task = TaskAddress.running
@@ -26,7 +27,7 @@ final class _HedgeAttempts: Sendable {
         }
     }
 
-    /// The attempt of the running task has ended.
+    /// Removes the current task, which has ended its attempt.
     @usableFromInline
     func end() {
         let task = TaskAddress.running
@@ -34,7 +35,7 @@ final class _HedgeAttempts: Sendable {
         CancellationCauses.forget(task)
     }
 
-    /// The call is decided: the tasks of the other attempts are cancelled after this.
+    /// Records that the call is decided. The caller then cancels the tasks of the other attempts.
     @usableFromInline
     func decide() {
         state.withLock { state in

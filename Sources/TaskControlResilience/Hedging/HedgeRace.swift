@@ -1,15 +1,16 @@
 public import TaskControl
 
-/// The attempts of one hedged call. Used by the task of the caller alone.
+/// The state of one call of `hedged`. Used only by the task of the caller.
 @usableFromInline
 struct _HedgeRace: Sendable {
     private var machine: HedgeStateMachine
     private let delay: HedgeDelay
     private let budget: RetryBudget
     private let time: Stopwatch
-    /// The times at which the attempts began, in their order.
+    /// The times at which the attempts began, the first attempt first.
     private var begun: [Duration] = []
-    /// The timer of an error's hint: the attempt after it costs less.
+    /// The number of the timer that waits for the hint of an error; `nil` if there was none. The attempt after this
+    /// timer costs the budget less.
     private var hintTimer: Int?
     private let events: CallEvents?
 
@@ -72,7 +73,7 @@ struct _HedgeRace: Sendable {
         )
     }
 
-    /// The attempts are cancelled with their caller. None begins from then on.
+    /// Records a cancellation of the caller, which cancels the attempts: no further attempt begins.
     private mutating func leaveIfCancelled() {
         if Task.isCancelled { machine.cancel() }
     }
@@ -90,7 +91,7 @@ struct _HedgeRace: Sendable {
         }
     }
 
-    /// Whether another attempt would begin before the deadline.
+    /// Returns whether an attempt after a delay would begin before the deadline of the current task.
     private func isInTime(after delay: Duration) -> Bool { remainingTime().map { delay < $0 } ?? true }
 
     private func record(_ attempt: Int, isCensored: Bool) {
@@ -98,7 +99,12 @@ struct _HedgeRace: Sendable {
         history.record(time.now - begun[attempt - 1], isCensored: isCensored)
     }
 
-    /// All attempts have ended.
+    /// Ends the call when all attempts have ended: returns a token to the budget if it has succeeded, and emits its
+    /// event.
+    ///
+    /// - Parameters:
+    ///   - isSuccess: Whether an attempt has succeeded.
+    ///   - error: The error of the call; `nil` if it has succeeded.
     @usableFromInline
     func end(_ isSuccess: Bool, _ error: (any Error)?) {
         if isSuccess { budget._give(1) }

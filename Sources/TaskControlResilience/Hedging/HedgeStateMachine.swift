@@ -1,4 +1,5 @@
-/// The beginnings of the attempts of a hedged call, and its end. Pure: no lock, task or closure.
+/// Decides when the attempts of a hedged call begin, and when the call ends. Pure: a value without a lock, task or
+/// closure.
 ///
 ///     running ──an attempt succeeds──▶ decided
 ///        │ ├──an attempt fails, none is left──▶ decided
@@ -12,23 +13,25 @@
 /// 2. Until the decision an attempt runs, or the current timer is pending.
 struct HedgeStateMachine: Sendable {
     enum Next: Hashable, Sendable {
-        /// Ask whether another attempt is paid for, and answer with `start` or `refuse`.
+        /// The caller must ask the budget whether it pays for another attempt, and then call `start(isTimed:)` or
+        /// `refuse()`.
         case ask
-        /// Sleep, and then call `timerFired`.
+        /// The caller must sleep for the given time, and then call `timerFired(_:)`.
         case sleep(Duration, timer: Int)
-        /// Wait for an attempt or a timer.
+        /// The caller must wait until an attempt ends or a timer fires.
         case wait
-        /// The call has failed with the error of this attempt.
+        /// The call has failed with the error of the attempt that has just ended.
         case fail
     }
 
     struct Start: Hashable, Sendable {
         let attempt: Int
-        /// The timer of the next attempt; `nil`: there is no next attempt.
+        /// The number of the timer after which the next attempt begins; `nil` if no timer begins.
         let timer: Int?
     }
 
-    /// A hint that is longer than this ends the attempts, as it ends the retries of `retry`.
+    /// The longest hint for which another attempt waits. A longer one ends the attempts, as it ends the retries of
+    /// `retry`.
     private static var longestHint: Duration { .seconds(60) }
 
     private let maxAttempts: Int
@@ -36,9 +39,9 @@ struct HedgeStateMachine: Sendable {
     private(set) var running = 0
     private var timer = 0
     private var isTimerPending = false
-    /// Whether the current timer is that of an error's hint: no attempt begins before it fires.
+    /// Whether the current timer waits for the hint of an error: no attempt begins before it fires.
     private var isHintPending = false
-    /// Nothing pays for another attempt.
+    /// Whether no further attempt may begin, for example because the budget does not pay.
     private var isSpent = false
     private(set) var isDecided = false
 
@@ -49,9 +52,9 @@ struct HedgeStateMachine: Sendable {
 
     private var canStart: Bool { !isDecided && !isSpent && started < maxAttempts }
 
-    /// An attempt begins: the first one, or one that is paid for.
+    /// Begins an attempt: the first one, or one that the budget pays for.
     ///
-    /// - Parameter isTimed: Whether a timer begins with it, if there can be another attempt.
+    /// - Parameter isTimed: Whether a timer for the next attempt begins, if there can be one.
     mutating func start(isTimed: Bool) -> Start {
         precondition(canStart, "An attempt begins after it was asked for.")
         started += 1
@@ -66,7 +69,7 @@ struct HedgeStateMachine: Sendable {
         return timer
     }
 
-    /// Nothing pays for the attempt that was asked for, nor for another one.
+    /// Records that the budget does not pay for the next attempt. No further attempt begins.
     mutating func refuse() -> Next {
         isSpent = true
         return waitOrFail()
@@ -84,14 +87,16 @@ struct HedgeStateMachine: Sendable {
         return canStart ? .ask : waitOrFail()
     }
 
-    /// The clock of a timer cannot sleep.
+    /// Records that the clock of a timer could not sleep. No attempt begins because of that timer.
     mutating func timerFailed(_ number: Int) -> Next {
         guard number == timer, isTimerPending else { return .wait }
         (isTimerPending, isHintPending) = (false, false)
         return waitOrFail()
     }
 
-    /// - Returns: Whether the value of this attempt is that of the call.
+    /// Records that an attempt has succeeded.
+    ///
+    /// - Returns: Whether the value of this attempt is the result of the call: `false` if the call was decided before.
     mutating func succeeded() -> Bool {
         running -= 1
         guard !isDecided else { return false }
@@ -99,9 +104,11 @@ struct HedgeStateMachine: Sendable {
         return true
     }
 
+    /// Records that an attempt has failed.
+    ///
     /// - Parameters:
     ///   - isFinal: Whether the error ends the call.
-    ///   - hint: The time that the error asks to wait.
+    ///   - hint: The time for which the error asks to wait; `nil` for none.
     mutating func failed(isFinal: Bool, hint: Duration?) -> Next {
         running -= 1
         if isDecided { return .wait }
@@ -124,12 +131,12 @@ struct HedgeStateMachine: Sendable {
         return .ask
     }
 
-    /// The caller was cancelled: no other attempt begins.
+    /// Records that the caller was cancelled. No further attempt begins.
     mutating func cancel() { isSpent = true }
 }
 
 extension HedgeStateMachine {
-    /// Traps if an invariant does not hold. Not between `ask` and its answer.
+    /// Traps if an invariant does not hold. Must not be called between the answer `ask` and the next event.
     func checkInvariants() {
         precondition((0...maxAttempts).contains(started), "no more attempts begin than are allowed")
         precondition((0...started).contains(running), "attempts that have begun run")

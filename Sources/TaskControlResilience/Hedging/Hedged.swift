@@ -122,7 +122,7 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     }
 }
 
-/// A message from a child task of a hedged call.
+/// A message from a child task of a hedged call to the task of its caller.
 @usableFromInline
 enum _HedgeSignal<Value: Sendable>: Sendable {
     case value(attempt: Int, Value)
@@ -131,7 +131,7 @@ enum _HedgeSignal<Value: Sendable>: Sendable {
     case timer(Int, (any Error)?)
 }
 
-/// Makes one attempt, in the caller's isolation.
+/// Makes one attempt of a hedged call, in the caller's isolation.
 @inlinable
 func _hedgeAttempt<Value>(
     _ attempt: Int,
@@ -149,13 +149,13 @@ func _hedgeAttempt<Value>(
     }
 }
 
-/// The next step of a hedged call.
+/// The actions that follow an event of a hedged call.
 @usableFromInline
 struct _HedgeStep: Sendable {
-    /// The attempt that begins.
+    /// The number of the attempt that must begin; `nil` if none begins.
     @usableFromInline let attempt: Int?
     @usableFromInline let timer: _HedgeTimer?
-    /// Whether this decides the call: no attempt begins from now on, and running attempts are cancelled.
+    /// Whether the call is decided: no further attempt begins, and running attempts are cancelled.
     @usableFromInline let isLast: Bool
 
     init(attempt: Int? = nil, timer: _HedgeTimer? = nil, isLast: Bool = false) {
@@ -165,7 +165,7 @@ struct _HedgeStep: Sendable {
     }
 }
 
-/// The wait for the next attempt.
+/// The time until which a child task must wait before the next attempt can begin.
 @usableFromInline
 struct _HedgeTimer: Sendable {
     let number: Int

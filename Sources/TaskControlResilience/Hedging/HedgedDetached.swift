@@ -49,5 +49,5 @@ public nonisolated(nonsending) func hedgedDetached<Value: Sendable>(
     )
 }
 
-/// The attempts of this process that may be abandoned.
+/// Runs the attempts of all calls of `hedgedDetached`, which may continue after their call has returned.
 private let abandonable = AbandonableWork(TaskOrigin("hedgedDetached", .hedged))

@@ -1,4 +1,4 @@
-/// Admits the calls of a service, and counts how they end.
+/// A policy that admits or refuses each call of a service, and counts how the calls end.
 @usableFromInline
 protocol _CallGate: Sendable {
     associatedtype _Permit: Sendable
@@ -8,17 +8,17 @@ protocol _CallGate: Sendable {
     /// - Throws: The error of a refused call; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func _admit() async throws -> _Permit
 
-    /// Ends a call that has returned a value.
+    /// Records that a call has returned a value.
     func _succeeded(_ permit: _Permit)
 
-    /// Ends a call that has thrown an error.
+    /// Records that a call has thrown an error.
     ///
     /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error
 }
 
 extension _CallGate {
-    /// Runs an operation as one call.
+    /// Runs an operation as one call: admits it, and records how it ends.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func _run<Value>(

@@ -1,6 +1,6 @@
-/// The information of a call about the service behind it.
+/// The outcome of a call, as far as it gives information about the service.
 enum CallOutcome: Hashable, Sendable, CaseIterable {
-    /// The service has answered.
+    /// The service has answered, perhaps with an error that is not a failure.
     case healthy
     /// The service has failed.
     case failed
@@ -9,7 +9,11 @@ enum CallOutcome: Hashable, Sendable, CaseIterable {
 
     /// Classifies an error.
     ///
-    /// - Parameter isFailure: Code of the client, so never called while holding a lock.
+    /// - Parameters:
+    ///   - error: The error of the call.
+    ///   - isCancelled: Whether the caller was cancelled.
+    ///   - isFailure: Returns whether the error is a failure of the service. Code of the client, so it must not be
+    ///     called while a lock is held.
     init(of error: any Error, isCancelled: Bool, isFailure: (any Error) -> Bool) {
         self = isCancelled || error is any LocalRefusal ? .unknown : isFailure(error) ? .failed : .healthy
     }

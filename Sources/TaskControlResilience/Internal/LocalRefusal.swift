@@ -1,5 +1,4 @@
-/// An error of this module for a call that was not made.
+/// An error with which a policy of this module refuses a call, so that the call is not made.
 ///
-/// The error gives no information about the service behind the call, so a policy around another policy neither counts it as a failure nor as a
-/// success.
+/// Such an error gives no information about the service: another policy around the call counts it neither as a failure nor as a success.
 protocol LocalRefusal: Error {}

@@ -1,21 +1,24 @@
-/// Counts of the recent past, in buckets of equal length, of which the oldest is cleared as time passes. Pure.
+/// The sums of counts within the last time of a given length, in buckets of equal length, of which the oldest is
+/// cleared as time passes.
 ///
 /// The window moves only when it is asked to, so that it needs no timer. Time that runs backwards does not move it.
 struct SlidingWindow<Counts: AdditiveArithmetic> {
-    /// The sum of all buckets.
+    /// The sum of the counts in all buckets.
     private(set) var total = Counts.zero
     /// The number of the current bucket. Bucket numbers increase, and are never reused.
     private(set) var current: UInt64 = 0
 
     private var buckets: [Counts]
-    /// The index of the current bucket.
+    /// The index of the current bucket in `buckets`.
     private var index = 0
     private let width: Duration
-    /// The end of the current bucket.
+    /// The time at which the current bucket ends.
     private var end: Duration
 
+    /// Creates an empty window.
+    ///
     /// - Parameters:
-    ///   - length: The length of the window. More than zero.
+    ///   - length: The length of the window. Must be more than zero.
     ///   - count: The number of buckets.
     init(length: Duration, buckets count: Int) {
         precondition(length > .zero && count > 0, "A window has a length and buckets.")
@@ -25,12 +28,12 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
         end = width
     }
 
-    /// The number of the oldest bucket that counts.
+    /// The number of the oldest bucket that is in the window.
     var oldest: UInt64 { current < UInt64(buckets.count) ? 0 : current + 1 - UInt64(buckets.count) }
 
-    /// Moves the window, so that the current bucket is that of a time.
+    /// Moves the window to a time, so that the current bucket contains this time.
     ///
-    /// - Complexity: O(*n*) in the number of buckets that have passed, at most all.
+    /// - Complexity: O(*n*) in the number of buckets that are cleared.
     mutating func move(to now: Duration) {
         guard now >= end else { return }
         for _ in buckets.indices {
@@ -49,26 +52,29 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
         buckets[index] = .zero
     }
 
-    /// The index of a bucket that counts. Without a division, which takes longer than the rest of a count.
+    /// Returns the index of a bucket that is in the window. Computed without a division, which would take longer than
+    /// counting.
     private func index(of number: UInt64) -> Int {
         let distance = Int(current - number)
         return distance <= index ? index - distance : index - distance + buckets.count
     }
 
-    /// Adds counts to a bucket, unless that has left the window.
+    /// Adds counts to the bucket with a number, unless that bucket has left the window.
     mutating func add(_ counts: Counts, to number: UInt64) {
         guard number >= oldest, number <= current else { return }
         buckets[index(of: number)] += counts
         total += counts
     }
 
-    /// The sum of the latest buckets.
+    /// Returns the sum of the counts in the latest buckets.
+    ///
+    /// - Parameter count: The number of buckets.
     func latest(_ count: Int) -> Counts {
         let first = current + 1 < UInt64(count) ? 0 : current + 1 - UInt64(count)
         return (max(first, oldest)...current).reduce(.zero) { $0 + buckets[index(of: $1)] }
     }
 
-    /// Clears all buckets. Their numbers are not reused: calls that began before do not count afterwards.
+    /// Clears all buckets. Bucket numbers are not reused, so counts for earlier buckets are ignored afterwards.
     mutating func removeAll() {
         current += UInt64(buckets.count)
         for index in buckets.indices { buckets[index] = .zero }

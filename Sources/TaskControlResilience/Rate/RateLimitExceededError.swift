@@ -4,7 +4,7 @@ public import TaskControl
 public struct RateLimitExceededError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
     CustomStringConvertible
 {
-    /// The name of the limiter.
+    /// The name of the limiter; `nil` if it has none.
     public let name: String?
 
     /// The time after which the call would have been admitted. `retry` waits for this time, or throws the error if its limits do not allow that.

@@ -71,7 +71,7 @@ public final class RateLimiter: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The number of tokens in the bucket. It may have changed by the time the caller uses it.
+    /// The number of available tokens in the bucket. It may have changed by the time the caller uses it.
     public var available: Int {
         let now = time.now
         return machine.withLock { $0.available(at: now) }
@@ -119,7 +119,9 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes tokens if they are available and no caller waits for tokens. If not, nothing changes.
+    /// Takes tokens if they are available and no caller waits for tokens.
+    ///
+    /// - Returns: Whether the tokens were taken. If not, nothing has changed.
     func takeAtOnce(_ weight: Int, _ reading: inout ClockReading) -> Bool {
         let now = time.now(&reading)
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
@@ -127,7 +129,7 @@ public final class RateLimiter: Sendable {
         return isTaken
     }
 
-    /// Waits, and emits the beginning and the end of the wait.
+    /// Waits for tokens, and emits the events of the beginning and the end of the wait.
     private nonisolated(nonsending) func waitObserved(_ weight: Int, _ id: Machine.Line.ID?, from moment: EventMoment?)
         async throws
     {
@@ -162,7 +164,9 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// - Parameter id: The place in line; `nil`: the caller is the first.
+    /// Waits until the caller's tokens are available and it is the caller's turn, and takes them.
+    ///
+    /// - Parameter id: The place of the caller in line; `nil` if the caller is the first.
     private nonisolated(nonsending) func wait(_ weight: Int, _ id: Machine.Line.ID?) async throws {
         if let id {
             let outcome = await suspend { waiter in

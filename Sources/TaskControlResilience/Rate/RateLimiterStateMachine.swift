@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// The times at which calls may be made at a rate, by the generic cell rate algorithm (ITU-T I.371). Pure: no lock, task or closure.
+/// The bucket of a ``RateLimiter`` and the callers that wait for tokens, by the generic cell rate algorithm (ITU-T I.371). Pure: a value without a
+/// lock, task or closure.
 ///
 ///     acquire ──▶ taken                                  there are tokens, and no caller waits
 ///        ├──▶ refused                                    the wait would be too long
@@ -22,15 +23,15 @@ struct RateLimiterStateMachine<Waiter> {
     enum Answer {
         case taken
         case refused(retryAfter: Duration)
-        /// The caller must sleep, and then call `takeFirst`.
+        /// The caller is the first that waits: it must sleep, and then call `takeFirst(_:at:)`.
         case first
-        /// The caller must park, and is the first when it is woken.
+        /// The caller must park. When it is woken, it is the first that waits.
         case line(Line.ID)
     }
 
     enum FirstAnswer {
         case wait(until: Duration)
-        /// The caller has its tokens; the next one is the first, if there is one.
+        /// The caller has taken its tokens. The given waiter is the first now, and must be resumed; `nil` if no parked caller waits.
         case taken(next: Waiter?)
     }
 
@@ -40,11 +41,11 @@ struct RateLimiterStateMachine<Waiter> {
     private let burst: Int
     /// The time in which an empty bucket is refilled.
     private let capacity: Duration
-    /// The time at which the bucket is full, if no tokens are taken.
+    /// The time at which the bucket will be full if no more tokens are taken.
     private var fullTime = Duration.zero
     private var line = Line()
     private var hasFirst = false
-    /// The costs of the waiting callers.
+    /// The sum of the costs of all waiting callers, as times.
     private var owed = Duration.zero
 
     init(interval: Duration, burst: Int) {
@@ -54,21 +55,26 @@ struct RateLimiterStateMachine<Waiter> {
         capacity = interval.saturatingMultiplied(exactlyBy: burst)
     }
 
-    /// The cost of a number of tokens, as the time in which they are refilled.
+    /// Returns the cost of a number of tokens, as the time in which they are refilled.
     ///
-    /// More tokens than the bucket holds are taken from a full bucket, which owes the rest.
+    /// If the number is larger than the bucket, the tokens are taken when the bucket is full, and the rest is refilled afterwards.
     private func cost(of weight: Int) -> Duration {
         weight == 1 ? interval : interval.saturatingMultiplied(exactlyBy: max(0, weight))
     }
 
-    /// The time at which a cost can be paid, after what is owed.
+    /// Returns the time at which tokens can be taken.
+    ///
+    /// - Parameters:
+    ///   - cost: The cost of the tokens.
+    ///   - owed: The costs of the callers that take tokens before.
+    ///   - now: The time.
     private func due(_ cost: Duration, after owed: Duration, at now: Duration) -> Duration {
         max(fullTime, now) + owed + min(cost, capacity) - capacity
     }
 
     private mutating func take(_ cost: Duration, at now: Duration) { fullTime = max(fullTime, now) + cost }
 
-    /// The number of tokens in the bucket.
+    /// Returns the number of available tokens in the bucket.
     func available(at now: Duration) -> Int {
         let missing = max(.zero, fullTime - now)
         guard missing < capacity else { return 0 }
@@ -79,6 +85,7 @@ struct RateLimiterStateMachine<Waiter> {
 
     /// Takes tokens if they are available and no caller waits for tokens.
     ///
+    /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
     mutating func tryAcquire(_ weight: Int, at now: Duration) -> Bool {
         let cost = cost(of: weight)
@@ -87,9 +94,12 @@ struct RateLimiterStateMachine<Waiter> {
         return true
     }
 
-    /// Takes tokens, or a place in line for them.
+    /// Takes tokens if they are available and no caller waits, and otherwise gives the caller a place in line.
     ///
-    /// - Parameter limit: The longest wait.
+    /// - Parameters:
+    ///   - weight: The number of tokens.
+    ///   - limit: The longest wait; `nil` for no limit.
+    ///   - now: The time.
     /// - Complexity: O(1), amortized.
     mutating func acquire(_ weight: Int, within limit: Duration?, at now: Duration) -> Answer {
         if tryAcquire(weight, at: now) { return .taken }
@@ -102,12 +112,12 @@ struct RateLimiterStateMachine<Waiter> {
         return .first
     }
 
-    /// Parks the waiter of a caller in line.
+    /// Stores the continuation of a caller in line.
     ///
-    /// - Returns: The result with which the waiter must be resumed at once; `nil`: it waits.
+    /// - Returns: The outcome with which the caller must be resumed at once; `nil` if it must wait.
     mutating func park(_ id: Line.ID, _ waiter: Waiter) -> WaitOutcome? { line.park(id, waiter) }
 
-    /// The first caller takes its tokens, if they are available.
+    /// Takes tokens for the first caller that waits, if they are available.
     mutating func takeFirst(_ weight: Int, at now: Duration) -> FirstAnswer {
         let cost = cost(of: weight)
         let due = due(cost, after: .zero, at: now)
@@ -116,18 +126,18 @@ struct RateLimiterStateMachine<Waiter> {
         return .taken(next: leaveFirst(weight))
     }
 
-    /// The first caller leaves.
+    /// Records that the first caller was cancelled, and no longer waits.
     ///
-    /// - Returns: The waiter that is the first now, if it is parked.
+    /// - Returns: The waiter that is the first now and must be resumed, if it has parked.
     mutating func leaveFirst(_ weight: Int) -> Waiter? {
         owed -= cost(of: weight)
         hasFirst = line.hasWaiting
         return hasFirst ? line.wakeFirst(with: .reached) : nil
     }
 
-    /// A caller in line leaves. Has no effect if it is the first by now.
+    /// Removes a cancelled caller from the line. Has no effect if the caller has become the first that waits.
     ///
-    /// - Returns: The waiter, if it is parked.
+    /// - Returns: The caller, which must be resumed, if it has parked.
     mutating func leave(_ id: Line.ID, _ weight: Int) -> Waiter? {
         guard line.isWaiting(id) else { return nil }
         owed -= cost(of: weight)

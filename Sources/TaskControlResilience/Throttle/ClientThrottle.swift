@@ -110,11 +110,11 @@ public final class ClientThrottle: Sendable, _CallGate {
 
     /// The costs of the budget of a ``ClientThrottle``, with the same meanings as in `RetryBudget`.
     public struct BudgetCosts: Hashable, Sendable {
-        /// The number of tokens of a full budget.
+        /// The number of tokens in a full budget.
         public var capacity: Int
-        /// The cost of a retry or a hedge.
+        /// The number of tokens that a retry or a hedge takes.
         public var cost: Int
-        /// The cost of a retry whose error has a hint (`RetryAfterProviding`).
+        /// The number of tokens that a retry takes after an error with a hint (`RetryAfterProviding`).
         public var throttledCost: Int
 
         /// Creates the costs of a budget. The throttle traps for values for which `RetryBudget` traps.
@@ -165,7 +165,9 @@ public final class ClientThrottle: Sendable, _CallGate {
         return try admit(&reading)
     }
 
-    /// Admits a call of a caller that is not cancelled.
+    /// Admits a call whose caller is not cancelled.
+    ///
+    /// - Throws: ``RequestThrottledError`` if the throttle refuses the call.
     func admit(_ reading: inout ClockReading) throws -> _Permit {
         let now = time.now(&reading)
         if let permit = machine.withLock({ $0.admitWhileHealthy(at: now) }) { return _Permit(permit: permit) }
@@ -182,7 +184,9 @@ public final class ClientThrottle: Sendable, _CallGate {
     @usableFromInline
     func _succeeded(_ permit: _Permit) { report(.healthy, of: permit) }
 
-    /// - Returns: The error that the caller receives in place of the given one.
+    /// Ends a call that has thrown an error.
+    ///
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
@@ -190,7 +194,7 @@ public final class ClientThrottle: Sendable, _CallGate {
         return isCancelled ? CancellationError() : error
     }
 
-    /// Ends a call that gives no information about the service.
+    /// Ends a call that gives no information about the service, such as a cancelled one.
     func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
 
     private func report(_ outcome: CallOutcome, of permit: _Permit) {

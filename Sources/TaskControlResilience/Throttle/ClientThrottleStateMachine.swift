@@ -1,4 +1,5 @@
-/// The calls that a client makes of a service that refuses most of them, decided from the recent calls. Pure: no lock, task or closure.
+/// The state of a ``ClientThrottle``: decides from the outcomes of recent calls how many calls of an overloaded service are made. Pure: a value
+/// without a lock, task or closure.
 ///
 /// The formula of "Handling Overload" (Site Reliability Engineering, chapter 21): a call is refused with the probability
 /// max(0, (requests − K × accepts) / (requests + 1)).
@@ -15,9 +16,9 @@ struct ClientThrottleStateMachine: Sendable {
         var multiplier: Double
         var window: Duration
         var buckets = 60
-        /// A call is admitted if none has been for this time.
+        /// The time after which a call is admitted in any case, counted from the last admission.
         var probeInterval = Duration.seconds(1)
-        /// The history is dropped when the service accepts a call after it has accepted none for this share of the window.
+        /// The share of the window for which the service must have accepted no call, so that the history is discarded when it accepts one again.
         var silence = 1.0 / 12
     }
 
@@ -37,12 +38,12 @@ struct ClientThrottleStateMachine: Sendable {
         }
     }
 
-    /// The admission of one call.
+    /// The admission of a call, which is passed back with the outcome of the call.
     struct Permit: Sendable {
-        /// The bucket in which the call began.
+        /// The number of the bucket in which the call was counted as a request.
         fileprivate let bucket: UInt64
         fileprivate let begun: Duration
-        /// The admission before it.
+        /// The time of the admission before this one; `nil` if there was none.
         fileprivate let earlier: Duration?
     }
 
@@ -65,7 +66,7 @@ struct ClientThrottleStateMachine: Sendable {
         window = SlidingWindow(length: configuration.window, buckets: configuration.buckets)
     }
 
-    /// The probability with which the next call is refused, unless it is a probe.
+    /// Returns the probability with which the next call is refused, unless it is admitted because no call was admitted for a second.
     ///
     /// - Complexity: O(1).
     mutating func probability(at now: Duration) -> Double {
@@ -80,9 +81,9 @@ struct ClientThrottleStateMachine: Sendable {
         return max(0, (requests - configuration.multiplier * Double(window.total.accepts)) / (requests + 1))
     }
 
-    /// Admits a call if no call is refused.
+    /// Admits a call if the probability of a refusal is zero.
     ///
-    /// - Returns: `nil`: chance decides; see `admit(at:draw:)`.
+    /// - Returns: `nil` if a random number must decide: the caller must then call `admit(at:draw:)`.
     /// - Complexity: O(1).
     mutating func admitWhileHealthy(at now: Duration) -> Permit? {
         window.move(to: now)
@@ -91,7 +92,9 @@ struct ClientThrottleStateMachine: Sendable {
 
     /// Admits or refuses a call.
     ///
-    /// - Parameter draw: A random number from 0 up to 1, without 1.
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - draw: A random number from 0 to 1, excluding 1.
     /// - Complexity: O(1).
     mutating func admit(at now: Duration, draw: Double) -> Admission {
         window.move(to: now)
@@ -107,7 +110,7 @@ struct ClientThrottleStateMachine: Sendable {
         return Permit(bucket: window.current, begun: now, earlier: lastAdmission)
     }
 
-    /// Reports the outcome of a call.
+    /// Records the outcome of a call.
     ///
     /// - Complexity: O(1).
     mutating func report(_ outcome: CallOutcome, of permit: Permit, at now: Duration) {

@@ -5,7 +5,7 @@ public import TaskControl
 public struct RequestThrottledError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
     CustomStringConvertible
 {
-    /// The name of the throttle.
+    /// The name of the throttle; `nil` if it has none.
     public let name: String?
 
     /// The longest time until a call is admitted. `retry` waits for this time, or throws the error if its limits do not allow that.
@@ -21,7 +21,7 @@ public struct RequestThrottledError: Error, Hashable, Sendable, RetryAfterProvid
         self.retryAfter = retryAfter
     }
 
-    /// The name of the throttle, and the reason.
+    /// A sentence that names the throttle, and states why the call was refused.
     public var description: String {
         "the client throttle\(name.map { " \($0)" } ?? "") refused the call, since the service refuses most calls"
     }
