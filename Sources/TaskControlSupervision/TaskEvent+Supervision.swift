@@ -1,20 +1,21 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// A call of ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``.
+    /// Identifies events of calls of ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``.
     public static var keepRunning: Self { Self("keepRunning", []) }
-    /// A call of ``TaskControl/AsyncLifetime/every(_:timing:jitter:initialDelay:backoff:for:name:priority:clock:using:perform:onError:)``.
+    /// Identifies events of calls of
+    /// ``TaskControl/AsyncLifetime/every(_:timing:jitter:initialDelay:backoff:for:name:priority:clock:using:perform:onError:)``.
     public static var every: Self { Self("every", [.call]) }
-    /// A ``Supervisor``.
+    /// Identifies events of a ``Supervisor``.
     public static var supervisor: Self { Self("Supervisor", []) }
 }
 
 extension TaskEvent.Kind {
-    /// A run of periodic work begins.
+    /// Periodic work begins its next run.
     public static var ticked: Self { Self("ticked") }
     /// Supervised work has called `ready()`.
     public static var ready: Self { Self("ready") }
-    /// Supervised work begins again.
+    /// Supervised work begins another run.
     public static var restarted: Self { Self("restarted") }
     /// Supervised work was asked to stop.
     public static var stopping: Self { Self("stopping") }

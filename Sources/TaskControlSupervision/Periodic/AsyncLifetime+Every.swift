@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension AsyncLifetime {
-    /// Does work at regular times until the lifetime ends or the owner is deallocated.
+    /// Does work at regular times, called ticks, until the lifetime ends or the owner is deallocated.
     ///
     /// ```swift
     /// lifetime.every(.seconds(30), jitter: 0.1, for: self) { model in
@@ -78,12 +78,12 @@ extension AsyncLifetime {
     }
 }
 
-/// The ticks of one periodic work.
+/// Runs one periodic work: sleeps until each tick, and calls the work.
 private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     weak let owner: Owner?
     let start: C.Instant
     let clock: C
-    /// The longest time by which a tick may be late.
+    /// The longest random time by which a tick may be late.
     let jitter: Duration
     let backoff: RetryBackoff
     let perform: @isolated(any) @Sendable (Owner) async throws -> Void
@@ -131,13 +131,15 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
         events?.end(isCancelled ? .stopped : .completed, isCancelled ? .cancelled : .completed)
     }
 
-    /// A random time of at most the jitter.
+    /// Returns a random time from zero to `jitter`.
     private func delay(_ generator: inout some RandomNumberGenerator) -> Duration {
         if jitter == .zero { return .zero }
         // 53 random bits, as many as a Double holds: less than 1. The numbers of `Double.random` may change with the standard library.
         return jitter.saturatingMultiplied(by: Double(generator.next() >> 11) * 0x1p-53)
     }
 
+    /// Calls the work once, unless the owner was deallocated or the task was cancelled.
+    ///
     /// - Returns: `false` if the owner was deallocated.
     private func work(isolation: isolated (any Actor)?) async throws -> Bool {
         // In the isolation of the work: a cancellation on the way there counts.
@@ -154,7 +156,7 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
     }
 }
 
-/// The end of periodic work by a shutdown of its lifetime: at once if it sleeps, otherwise after the tick.
+/// Ends periodic work when its lifetime is shut down: immediately if the work sleeps, otherwise after the current tick.
 private final class PeriodicEnd: Sendable {
     private struct State {
         var isRefused = false
@@ -164,9 +166,9 @@ private final class PeriodicEnd: Sendable {
 
     private let state = Locked(State())
 
-    /// The work begins to sleep, or has slept.
+    /// Records that the work begins to sleep, or has slept.
     ///
-    /// - Returns: Whether the work continues.
+    /// - Returns: Whether the work continues: `false` if the lifetime is being shut down.
     func sleep(_ isAsleep: Bool) -> Bool {
         state.withLock { state in
             state.isAsleep = isAsleep

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The times of periodic work. Pure: times are durations since the beginning.
+/// The times of periodic work, as durations since its beginning. Pure: a value without a lock, task or clock.
 ///
 /// With a fixed rate, each time is the first one plus a multiple of the interval. The sums are exact, so there is no drift.
 struct PeriodicStateMachine {
@@ -11,16 +11,19 @@ struct PeriodicStateMachine {
     /// The number of failures since the last success.
     private(set) var failures = 0
 
+    /// Creates the times of periodic work.
+    ///
     /// - Parameters:
-    ///   - interval: Less than a nanosecond is a nanosecond.
-    ///   - first: When the first tick is due.
+    ///   - interval: The interval. Less than a nanosecond counts as a nanosecond.
+    ///   - timing: The rule for when the work begins again.
+    ///   - first: The time of the first tick. A negative time counts as zero.
     init(interval: Duration, timing: PeriodicTiming, first: Duration) {
         self.interval = max(.nanoseconds(1), interval).saturated
         self.timing = timing
         due = max(.zero, first).saturated
     }
 
-    /// A tick begins: at its time, or later.
+    /// Records that a tick begins, at its planned time or later.
     mutating func begin(at now: Duration) {
         switch timing {
         case .fixedDelay, .fixedRate(.all): break
@@ -29,7 +32,7 @@ struct PeriodicStateMachine {
         }
     }
 
-    /// The tick has succeeded.
+    /// Records that a tick has succeeded, and plans the next one.
     mutating func succeed(at now: Duration) {
         failures = 0
         switch timing {
@@ -40,17 +43,20 @@ struct PeriodicStateMachine {
         }
     }
 
-    /// The tick has failed.
+    /// Records that a tick has failed. The caller must then call ``backOff(_:hint:at:)``.
     ///
-    /// - Returns: The number of failures in a row. ``backOff(_:at:)`` follows.
+    /// - Returns: The number of failures since the last success.
     mutating func fail() -> Int {
         failures += 1
         return failures
     }
 
-    /// Plans the next tick after a failure: a delay after the failed one, at least an interval. Ticks that were missed meanwhile are left out.
+    /// Plans the next tick after a failure. Ticks that are missed before it are left out.
     ///
-    /// - Parameter hint: The time from now for which a server asked to receive no further call, which may be longer.
+    /// - Parameters:
+    ///   - delay: The time after the failed tick. At least an interval.
+    ///   - hint: The time from now for which a server asked to receive no further call. The next tick is not planned before.
+    ///   - now: The time at which the work has failed.
     mutating func backOff(_ delay: Duration, hint: Duration = .zero, at now: Duration) {
         let (delay, earliest) = (max(interval, delay.saturated), now.saturatingAdding(max(.zero, hint)))
         switch timing {
@@ -59,7 +65,7 @@ struct PeriodicStateMachine {
         }
     }
 
-    /// The last planned time that is not after a time; the current one if that is later.
+    /// Returns the last regular time that is not after a time; the planned time if that is later.
     private func lastTime(notAfter time: Duration) -> Duration {
         // A clock may jump far: the quotient must be a number of 64 bits.
         let time = time.saturated
@@ -71,7 +77,7 @@ struct PeriodicStateMachine {
         return last
     }
 
-    /// The first planned time after the current one that is not before a time.
+    /// Returns the first regular time that is after the planned one and not before a time.
     private func firstTime(notBefore time: Duration) -> Duration {
         let last = lastTime(notAfter: time)
         return last == due || last < time ? last + interval : last

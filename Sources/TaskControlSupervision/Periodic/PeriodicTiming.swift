@@ -3,7 +3,7 @@
 public enum PeriodicTiming: Hashable, Sendable {
     /// The work begins again one interval after it has ended.
     case fixedDelay
-    /// The times are the first time plus multiples of the interval, regardless of how long the work takes. They never drift.
+    /// The work begins at the first time plus multiples of the interval, regardless of how long it takes. These times never drift.
     ///
     /// The work never overlaps itself: `missed` is the rule for the times that pass while the work runs, or while the device sleeps.
     case fixedRate(missed: MissedTicks = .skip)

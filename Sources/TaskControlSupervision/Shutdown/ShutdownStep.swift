@@ -58,7 +58,9 @@ extension ShutdownPlan.Step {
         case clockFailed(any Error)
     }
 
-    /// - Returns: The failure, or `nil` if the step has succeeded.
+    /// Performs the step, and waits for its end.
+    ///
+    /// - Returns: The failure; `nil` if the step has succeeded.
     func perform(_ clock: any Clock<Duration>) async -> FailedStep? {
         switch action {
         case .owner(let owner, let grace):
@@ -69,9 +71,9 @@ extension ShutdownPlan.Step {
         }
     }
 
-    /// Runs the operation, also in a cancelled task, and cancels it at the end of its grace.
+    /// Runs the operation, even in a cancelled task, and cancels it at the end of its grace.
     ///
-    /// Not `withTimeout`: that does not begin the work of a cancelled caller.
+    /// This does not use `withTimeout`, which does not run its operation if the caller is cancelled.
     private func perform(
         _ operation: @escaping @isolated(any) @Sendable () async throws -> Void,
         _ grace: Duration?,

@@ -88,7 +88,8 @@ extension SupervisionStateMachine.Rules {
     }
 }
 
-/// Ends the supervision if its task is released before it has begun, since the lifetime was closed.
+/// An object that the task of supervised work retains. Its `deinit` ends the supervision if the task is released before it has begun, because the
+/// lifetime was closed.
 private final class CoordinatorToken: Sendable {
     let engine: SupervisionEngine
     private let registration: RefusalRegistration

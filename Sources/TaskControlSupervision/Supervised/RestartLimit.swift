@@ -5,7 +5,7 @@ internal import TaskControl
 /// In any period of the given length, at most the given number of restarts begin. A failure after which another restart would be
 /// needed is permanent.
 public struct RestartLimit: Hashable, Sendable {
-    /// `nil`: unlimited.
+    /// The number of restarts that are allowed per period; `nil` for any number.
     let count: Int?
     let period: Duration
 

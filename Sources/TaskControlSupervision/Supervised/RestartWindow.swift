@@ -1,14 +1,14 @@
-/// The restarts of the last period, which a ``RestartLimit`` allows or refuses. Pure.
+/// The times of recent restarts, by which a ``RestartLimit`` allows or refuses another one.
 struct RestartWindow {
     private let limit: RestartLimit
-    /// When the restarts were made, in order. At most as many as the limit allows.
+    /// The times of the restarts, the oldest first. At most as many as the limit allows per period.
     private(set) var times: [Duration] = []
 
     init(_ limit: RestartLimit) {
         self.limit = limit
     }
 
-    /// Returns whether a restart at a time would be one too many.
+    /// Returns whether a restart at a time would exceed the limit.
     ///
     /// - Complexity: O(*n*) in the limit.
     func isFull(at time: Duration) -> Bool {
@@ -16,7 +16,7 @@ struct RestartWindow {
         return times.count { isRecent($0, at: time) } >= count
     }
 
-    /// Records a restart, which must be allowed.
+    /// Records a restart, which the limit must allow.
     mutating func record(at time: Duration) {
         guard limit.count != nil else { return }
         times = times.filter { isRecent($0, at: time) }

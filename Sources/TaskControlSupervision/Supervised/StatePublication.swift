@@ -1,12 +1,13 @@
 internal import TaskControl
 
-/// The state of an object, and the streams of the tasks that follow it. All streams have one order, that of the calls of ``publish(_:isFinal:)``.
+/// The state of an object, and the streams through which tasks follow it. All streams receive the states in the order of the calls of
+/// ``publish(_:isFinal:)``.
 package final class StatePublication<State: Sendable>: Sendable {
     private struct Books {
         var state: State
-        /// The state that the streams have received last.
+        /// The state that was last delivered to the streams.
         var delivered: State
-        /// The states that the streams have not received yet. One call delivers them, also those of other calls.
+        /// The states that have not been delivered to the streams. One thread delivers them, including those that other threads publish meanwhile.
         var pending: [State] = []
         var isDelivering = false
         var isFinal = false
@@ -24,7 +25,8 @@ package final class StatePublication<State: Sendable>: Sendable {
 
     var isObserved: Bool { books.withLock { !$0.streams.isEmpty } }
 
-    /// Returns the state now, and each later one, up to the last. A reader that falls behind by more than 64 states misses the oldest of them.
+    /// Returns a stream of the current state and each later one, up to the last. A reader that is more than 64 states behind misses the oldest of
+    /// them.
     package func stream() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
         let id = books.withLock { books -> UInt64? in
@@ -49,7 +51,9 @@ package final class StatePublication<State: Sendable>: Sendable {
 
     /// Publishes a state.
     ///
-    /// - Parameter isFinal: Whether it is the last one, with which the streams end.
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - isFinal: Whether it is the last state, after which the streams end.
     package func publish(_ state: State, isFinal: Bool = false) {
         publish { books in
             guard !books.isFinal else { return }
@@ -59,8 +63,10 @@ package final class StatePublication<State: Sendable>: Sendable {
         }
     }
 
-    /// Publishes the state that a closure decides; `nil`: none. The closure is called while holding the lock, so that states are published in the order of the
-    /// decisions: it must not call out.
+    /// Publishes the state that a closure returns.
+    ///
+    /// - Parameter next: Returns the state; `nil` to publish none. Called while the lock is held, so that states are published in the order of the
+    ///   decisions. It must not call other code.
     package func update(_ next: () -> State?) {
         publish { books in
             guard let next = next(), !books.isFinal else { return }
@@ -69,7 +75,7 @@ package final class StatePublication<State: Sendable>: Sendable {
         }
     }
 
-    /// Ends the streams, which have the state that was published last.
+    /// Ends the streams after the state that was published last.
     package func finish() {
         publish { $0.isFinal = true }
     }
@@ -87,9 +93,9 @@ package final class StatePublication<State: Sendable>: Sendable {
         while deliver() {}
     }
 
-    /// Delivers the next state to the streams, or ends them.
+    /// Delivers the next state to the streams, or ends the streams.
     ///
-    /// - Returns: Whether it must be called again.
+    /// - Returns: Whether a state was delivered, so that this must be called again.
     private func deliver() -> Bool {
         let (next, streams, isOver, old) = books.withLock { books in
             let old = books.delivered

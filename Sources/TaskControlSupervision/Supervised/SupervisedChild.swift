@@ -1,27 +1,28 @@
 internal import TaskControl
 
-/// A child as it was added: its operation, its rules, its owner, and the state that others see.
+/// A child of a supervision: its operation, its rules, the owner of its tasks, and its published state.
 final class SupervisedChild: Sendable {
     typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
 
-    /// A struct, since a generic type whose parameter is a function of an isolation needs the runtime of macOS 15.
+    /// The operation of the child. A struct, since a generic type whose parameter is a function with an isolation needs
+    /// the runtime of macOS 15.
     private struct Work {
         let operation: Operation
     }
 
-    /// The number of the child in its group, which is never used again.
+    /// The number of the child among all children that were added. Never reused.
     let index: Int
     let name: String
     let backoff: RetryBackoff
     let priority: TaskPriority?
-    /// `nil` after the end: the child keeps nothing alive that its operation has captured.
+    /// The operation; `nil` after the end of the child, so that the captures of the operation are released.
     private let work: Locked<Work?>
     /// The identity of the child in events.
     let subject = TaskEvent.Identity(Diagnostics.nextNumber())
-    /// Owns the task of the run.
+    /// The owner of the task of each run.
     let lifetime: AsyncLifetime
     let publication = StatePublication<SupervisedWork.State>(.starting)
-    /// The priority to which waiting tasks have raised the child; `nil`: none since it was ready.
+    /// The priority to which waiting tasks have escalated the child; `nil` if none has since the child was last ready.
     private let raisedTo = Locked<TaskPriority?>(nil)
 
     init(
@@ -39,13 +40,14 @@ final class SupervisedChild: Sendable {
         lifetime = AsyncLifetime(name: name)
     }
 
-    /// Runs the operation.
+    /// Calls the operation for one run.
     func run(_ run: SupervisedRun) async throws {
         guard let work = work.withLock({ $0 }) else { return }
         try await Self.call(work.operation, run, isolation: work.operation.isolation)
     }
 
-    /// Checks for a cancellation in the isolation of the operation: a cancellation on the way there counts.
+    /// Calls the operation, unless the task was cancelled. Checks that in the isolation of the operation, so that a
+    /// cancellation that happens before the call counts.
     private static func call(
         _ operation: Operation,
         _ run: SupervisedRun,
@@ -55,21 +57,21 @@ final class SupervisedChild: Sendable {
         try await operation(run)
     }
 
-    /// Raises the run, and those that follow until one is ready.
+    /// Escalates the current run to a priority, and later runs until one of them is ready.
     func raise(to priority: TaskPriority) {
         raisedTo.withLock { $0 = max($0 ?? priority, priority) }
         lifetime.raise(to: priority)
     }
 
-    /// Raises a run that has just been started.
+    /// Escalates a run that has just been started to the priority to which waiting tasks have escalated the child.
     func raiseRun() {
         if let priority = raisedTo.withLock({ $0 }) { lifetime.raise(to: priority) }
     }
 
-    /// The child is ready: no task waits for that any more.
+    /// Stops escalating later runs, because the child is ready and no task waits for that any more.
     func forgetRaise() { raisedTo.withLock { $0 = nil } }
 
-    /// Publishes the end. No run is under way.
+    /// Publishes the last state of the child, and releases its operation. No run may be in progress.
     func end(_ state: SupervisedWork.State) {
         publication.publish(state, isFinal: state.isFinal)
         lifetime.close()
@@ -81,7 +83,7 @@ final class SupervisedChild: Sendable {
         withExtendedLifetime(ended) {}
     }
 
-    /// The error of a caller that has waited for more than the child had.
+    /// The error for a caller that waited until the child is ready, if the child has ended before.
     var error: SupervisionError {
         switch publication.state {
         case .failed(let causes): SupervisionError(name: name, reason: .failed, causes: causes)

@@ -36,7 +36,7 @@ public struct SupervisedRun: Sendable {
     public func waitForStop() async { await storage.waitForStop() }
 }
 
-/// The run of a child: its number, its error, and whether it was asked to stop.
+/// The state of one run of a child: its number, its error, and whether it was asked to stop.
 final class SupervisedRunStorage: Sendable {
     private struct State {
         var isStopping = false
@@ -60,10 +60,10 @@ final class SupervisedRunStorage: Sendable {
 
     var isStopping: Bool { state.withLock(\.isStopping) }
 
-    /// The error that the run has thrown.
+    /// The error that the run has thrown; `nil` if it has thrown none.
     var error: (any Error)? { state.withLock(\.error) }
 
-    /// Whether the run was cancelled when it threw.
+    /// Whether the task of the run was cancelled when the run threw its error.
     var wasCancelled: Bool { state.withLock(\.wasCancelled) }
 
     func fail(_ error: any Error, wasCancelled: Bool) {

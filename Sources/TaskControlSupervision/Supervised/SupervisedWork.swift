@@ -13,13 +13,13 @@ public final class SupervisedWork: Sendable {
     public enum State: Sendable {
         /// The work has not begun, or runs and has not called `ready()`.
         case starting
-        /// The work is ready.
+        /// The work runs, and has called `ready()`.
         case running
         /// The work runs again after the given delay. The error is that of the work, or of another child whose failure stopped the work.
         case waiting(for: Duration, after: any Error)
         /// The work has returned, and is not restarted.
         case completed
-        /// The work was stopped.
+        /// The work was stopped, and is not restarted.
         case stopped
         /// The work has failed, and is not restarted: its latest 32 failures, the oldest first.
         case failed([FailedRun])

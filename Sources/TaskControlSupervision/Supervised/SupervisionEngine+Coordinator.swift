@@ -1,9 +1,10 @@
 internal import TaskControl
 
 extension SupervisionEngine {
-    /// Starts, stops and restarts children until all have ended, or one has failed for good. A cancelled caller stops all of them, without grace.
+    /// Starts, stops and restarts the children until all have ended, or one has failed permanently. If the caller is cancelled, stops all children
+    /// without a grace period.
     ///
-    /// - Throws: ``SupervisionError`` if a child fails for good.
+    /// - Throws: ``SupervisionError`` if a child has failed permanently.
     func coordinate<C: Clock>(on clock: C) async throws(SupervisionError) where C.Duration == Duration {
         let task = RunningTask.current
         let hasBegun = state.withLock { books in
@@ -22,24 +23,25 @@ extension SupervisionEngine {
     }
 }
 
-/// Carries out what the machine decides, one action after the other, in one task.
+/// Carries out the actions of the state machine, one after the other, in one task.
 private struct Coordinator<C: Clock> where C.Duration == Duration {
-    /// The number of failures that are kept.
+    /// The number of failures that are kept for ``SupervisionError/causes``.
     private static var causeLimit: Int { 32 }
 
     let engine: SupervisionEngine
     let clock: C
     private let start: C.Instant
-    /// Its task, whose causes of cancellation the runs have as well.
+    /// The task of the coordinator. The runs have the causes of its cancellation too.
     private let parent = TaskAddress.running
     private var runs: [Int: SupervisedRunStorage] = [:]
     private var schedules: [Int: RetrySchedule] = [:]
     private var causes: [FailedRun] = []
-    /// The name of the child that has failed for good.
+    /// The name of the child that has failed permanently; `nil` if none has.
     private var failedName: String?
-    /// Why and until when the siblings of a failed child wait.
+    /// The error of a failed child, and the time until which the children that restart with it wait; `nil` before the first restart.
     private var restart: (until: Duration, error: any Error)?
-    /// The time of the last sleep. A clock whose sleep ends a part of a nanosecond early would be asked for the rest forever.
+    /// The time until which the coordinator has last slept, below which the clock does not fall: a clock that ends a sleep a part of a nanosecond
+    /// early would otherwise be asked to sleep for the rest again and again.
     private var floor = Duration.zero
     private var isCancelled = false
 
@@ -73,7 +75,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         }
     }
 
-    /// The child of an action: only the coordinator removes it.
+    /// Returns the child with a number. It must exist: only the coordinator removes children.
     private func child(_ index: Int) -> SupervisedChild { engine.state.withLock { $0.children[index]! } }
 
     // MARK: Runs
@@ -155,7 +157,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         forget(child)
     }
 
-    /// A child that has ended leaves nothing behind.
+    /// Removes the run and the delays of a child that has ended.
     private mutating func forget(_ child: SupervisedChild) {
         runs[child.index] = nil
         schedules[child.index] = nil
@@ -208,7 +210,9 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
 
     // MARK: Waiting
 
-    /// Waits for an event or a time.
+    /// Waits until an event has happened, or until a time.
+    ///
+    /// - Parameter time: The time; `nil` to wait only for an event.
     private mutating func wait(until time: Duration?) async {
         guard let time, !isCancelled else { return await park() }
         let deadline = start.advanced(by: time.saturated)
@@ -239,7 +243,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         case failed(any Error)
     }
 
-    /// A clock that cannot sleep cannot delay a restart: without a delay, restarts would follow each other forever.
+    /// Handles a clock that cannot sleep: the child that waits for a restart fails permanently, since without a delay its restarts would follow each
+    /// other forever.
     private mutating func clockFailed(_ error: any Error) {
         guard let index = engine.state.withLock({ $0.machine.clockFailed() }) else { return }
         record(error, of: child(index))
@@ -281,7 +286,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     }
 }
 
-/// The task of a run.
+/// Performs one run of a child. Runs in the task of the run.
 private func perform(_ run: SupervisedRunStorage, _ child: SupervisedChild, _ parent: TaskAddress) async {
     // The coordinator waits for the run, and so outlives it: the causes of its cancellation are those of the run.
     CancellationCauses.link(.running, to: parent)

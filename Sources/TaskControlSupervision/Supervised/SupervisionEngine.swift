@@ -1,17 +1,18 @@
 internal import TaskControl
 
-/// The storage of supervised work: locks, asks the machine, unlocks, and only then acts.
+/// The storage of supervised work: calls a ``SupervisionStateMachine`` under a lock, and carries out its answers after unlocking.
 ///
-/// One task, the coordinator, carries out what the machine decides: see ``coordinate(on:)``. Runs and callers only report events, and wake it.
+/// One task, the coordinator, carries out the actions of the machine: see ``coordinate(on:)``. Runs and callers only report events, which wake the
+/// coordinator.
 final class SupervisionEngine: Sendable {
     typealias Waiter = UnsafeContinuation<SupervisionWake, Never>
     typealias Machine = SupervisionStateMachine<Waiter>
 
     struct Books {
         var machine: Machine
-        /// The children whose end is not published yet, by number.
+        /// The children whose end has not been published, by number.
         var children: [Int: SupervisedChild] = [:]
-        /// The coordinator, while it runs.
+        /// The task of the coordinator; `nil` while it does not run.
         var coordinator: RunningTask?
     }
 
@@ -26,7 +27,9 @@ final class SupervisionEngine: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// Adds a child. If it is too late for that, the child has been stopped.
+    /// Adds a child. If the supervision is ending, the child is stopped and never runs.
+    ///
+    /// - Returns: The handle of the child.
     func add(
         _ name: String,
         _ rules: Machine.Rules,
@@ -55,7 +58,9 @@ final class SupervisionEngine: Sendable {
 
     // MARK: Events of runs
 
-    /// - Returns: Whether the operation should run.
+    /// Records that the task of a run has begun.
+    ///
+    /// - Returns: Whether the run may call its operation: `false` if it was stopped before.
     func began(_ run: SupervisedRunStorage) -> Bool {
         let (mayRun, coordinator) = state.withLock { $0.machine.began(run.child, run: run.number) }
         coordinator?.resume(returning: .reached)
@@ -75,8 +80,8 @@ final class SupervisionEngine: Sendable {
     /// Stops all children.
     ///
     /// - Parameters:
-    ///   - isAbrupt: Whether the grace of each child is over.
-    ///   - graceIsOfOwner: Whether the owner decides how long the children may continue.
+    ///   - isAbrupt: Whether the children are cancelled without a grace period.
+    ///   - graceIsOfOwner: Whether the owner of the coordinator decides how long the children may continue, instead of the grace of each child.
     func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) {
         let (answer, moment) = state.withLock {
             ($0.machine.close(isAbrupt: isAbrupt, graceIsOfOwner: graceIsOfOwner), Diagnostics.moment)
@@ -89,7 +94,7 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Ends a supervision that nothing will run.
+    /// Ends a supervision whose coordinator will never run.
     func abandon() {
         if state.withLock({ $0.machine.abandon() }) { publishEnd() }
     }
@@ -124,7 +129,7 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Waits for the end of a child. A cancelled caller leaves.
+    /// Waits for the end of a child. A cancelled caller stops waiting immediately.
     private func waitForEnd(of child: Int) async {
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: child) }) else { return }
         _ = await suspend { waiter in
@@ -136,7 +141,7 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Stops everything, and waits for the end. A cancelled caller ends the grace, and continues to wait.
+    /// Stops all children, and waits for their end. Cancelling the caller ends the grace period early; the caller still waits.
     func shutdown() async {
         close(isAbrupt: Task.isCancelled)
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: nil) }) else { return }
@@ -150,7 +155,11 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Raises children, and the coordinator, on which they depend.
+    /// Escalates children, and the coordinator, on which they depend, to a priority.
+    ///
+    /// - Parameters:
+    ///   - priority: The priority.
+    ///   - isWaitedFor: Returns whether the child with a number is escalated.
     func raise(to priority: TaskPriority, _ isWaitedFor: (Int) -> Bool) {
         let (coordinator, children) = state.withLock { books in
             (books.coordinator, books.children.filter { isWaitedFor($0.key) }.map(\.value))
@@ -161,7 +170,7 @@ final class SupervisionEngine: Sendable {
 
     // MARK: The end
 
-    /// Publishes the end of a child, and wakes all that wait for it.
+    /// Publishes the end of a child, and wakes the callers that wait for it.
     func publishEnd(of child: SupervisedChild, _ end: SupervisedWork.State) {
         child.end(end)
         let woken = state.withLock { books in
@@ -172,7 +181,7 @@ final class SupervisionEngine: Sendable {
         resume(woken)
     }
 
-    /// Publishes the end of all children that have none, and wakes all that wait.
+    /// Publishes the end of all children that have not ended, and wakes all callers that wait.
     func publishEnd() {
         let children = state.withLock(\.children)
         for (_, child) in children.sorted(by: { $0.key < $1.key }) where !child.publication.state.isFinal {

@@ -9,7 +9,7 @@ public struct FailedRun: Sendable {
 }
 
 extension FailedRun: CustomStringConvertible {
-    /// The name, the number of the run, and the error.
+    /// The name of the work, the number of the run, and the error.
     public var description: String { "\(name), run \(run): \(error)" }
 }
 
@@ -38,7 +38,7 @@ public struct SupervisionError: Error, Sendable {
 }
 
 extension SupervisionError: CustomStringConvertible {
-    /// The name, how the work ended, and the causes.
+    /// The name of the work, the reason for which it ended, and the failures.
     public var description: String {
         let text = "\"\(name)\" has \(reason == .stopped ? "been stopped" : reason == .failed ? "failed" : "completed")"
         return causes.isEmpty ? text : "\(text) (\(causes.map(\.description).joined(separator: "; ")))"
@@ -50,6 +50,6 @@ public struct UnexpectedReturnError: Error, Hashable, Sendable, CustomStringConv
     /// The name of the work.
     public let name: String
 
-    /// The name of the work, and what happened.
+    /// A sentence that names the work, and states that it returned although it must always run.
     public var description: String { "\"\(name)\" has returned, and must always run" }
 }

@@ -1,19 +1,21 @@
 extension SupervisionStateMachine {
-    /// The children whose end is not published, or has waiters that have not parked yet, in the order in which they were added. Each has a number, which is never used again: a late
-    /// event of a child that has ended meets no other child.
+    /// The children in the order in which they were added. A child is removed when its end was published and all of its waiters have parked. Each
+    /// child has a number that is never reused, so a late event of a removed child has no effect on another one.
     struct Children {
         private var slots: [(number: Int, child: Child)] = []
-        /// The number of the child that is added next.
+        /// The number that the next child receives.
         private(set) var nextNumber = 0
 
         var numbers: [Int] { slots.map(\.number) }
 
         var isEmpty: Bool { slots.isEmpty }
 
+        /// Returns whether the child with a number has not been removed.
+        ///
         /// - Complexity: O(log *n*).
         func contains(_ number: Int) -> Bool { position(of: number) != nil }
 
-        /// A child, which must be there.
+        /// Accesses the child with a number, which must not have been removed.
         ///
         /// - Complexity: O(log *n*).
         subscript(number: Int) -> Child {
@@ -21,6 +23,8 @@ extension SupervisionStateMachine {
             _modify { yield &slots[position(of: number)!].child }
         }
 
+        /// Adds a child after the others.
+        ///
         /// - Returns: The number of the child.
         mutating func append(_ child: Child) -> Int {
             defer { nextNumber += 1 }
@@ -28,10 +32,10 @@ extension SupervisionStateMachine {
             return nextNumber
         }
 
-        /// Whether a child was added, and its end is not published.
+        /// Returns whether a child was added, and its end has not been published.
         func isPresent(_ number: Int) -> Bool { contains(number) && !self[number].isEndPublished }
 
-        /// Removes a child whose end is published, unless a waiter must learn an outcome when it parks.
+        /// Removes a child whose end was published, unless one of its waiters has not parked yet and must still receive its outcome.
         ///
         /// - Complexity: O(*n*).
         mutating func removeIfOver(_ number: Int) {
@@ -47,12 +51,12 @@ extension SupervisionStateMachine {
 
         func allSatisfy(_ isRight: (Child) -> Bool) -> Bool { slots.allSatisfy { isRight($0.child) } }
 
-        /// Whether all children that were added before another one satisfy a condition.
+        /// Returns whether all children that were added before a child satisfy a condition.
         func allSatisfy(before number: Int, _ isRight: (Child) -> Bool) -> Bool {
             slots.prefix { $0.number < number }.allSatisfy { isRight($0.child) }
         }
 
-        /// The slots are in the order of their numbers.
+        /// Returns the position of the child with a number; `nil` if it was removed. A binary search, since the numbers are in ascending order.
         private func position(of number: Int) -> Int? {
             var (low, high) = (slots.startIndex, slots.endIndex)
             while low < high {

@@ -1,92 +1,96 @@
 internal import TaskControl
 
 extension SupervisionStateMachine {
-    /// The rules of a child, which the machine has from its beginning.
+    /// The rules of a child, which do not change.
     struct Rules: Sendable {
         var restart = RestartRule.onFailure
-        /// The time for which the child may run after it was asked to stop.
+        /// The time for which a run may continue after it was asked to stop.
         var grace = Duration.zero
-        /// The time for which a run must be ready so that earlier failures no longer count.
+        /// The time for which a run must be ready, so that the failures before it no longer count for the delays.
         var stableAfter = Duration.seconds(60)
     }
 
-    /// The end of a run.
+    /// The way in which a run has ended.
     enum RunEnd: Hashable, Sendable {
         case returned, threw
     }
 
-    /// The end of all children.
+    /// The way in which the supervision of all children has ended.
     enum End: Hashable, Sendable {
-        /// Each child has completed, or was stopped on its own.
+        /// Each child has completed, or was stopped by ``SupervisedWork/stop()``.
         case completed
-        /// All children were stopped.
+        /// All children were stopped together.
         case stopped
-        /// A child has failed for good, and the others were stopped.
+        /// The child with the given number has failed permanently, and the others were stopped.
         case failed(Int)
     }
 
-    /// The next action of the coordinator.
+    /// The next action that the coordinator must carry out.
     enum Action: Hashable {
-        /// Publishes that a child is ready.
+        /// Publish that the child is ready.
         case announceReady(Int)
-        /// Creates the task of a run.
+        /// Create the task of a run of the child.
         case start(Int, run: Int)
-        /// Calls ``restart(_:after:at:)`` or ``fail(_:)``.
+        /// Decide about a child that has failed: call ``restart(_:after:at:)`` or ``fail(_:)``.
         ///
-        /// - Parameter failures: The number of failures in a row, without a stable run between them.
+        /// - Parameters:
+        ///   - failures: The number of failures in a row, without a stable run between them.
+        ///   - mayRestart: Whether the rule of the child allows a restart.
         case failed(Int, failures: Int, mayRestart: Bool)
-        /// Calls ``fail(_:)``: a restart that was planned would be one too many.
+        /// Call ``fail(_:)`` for the child, since its planned restart would exceed the limit.
         case limitReached(Int)
-        /// Publishes that a child has returned for good.
+        /// Publish that the child has returned, and is not restarted.
         case completed(Int)
-        /// Asks a run to stop.
+        /// Ask the run of the child to stop.
         case requestStop(Int)
-        /// Cancels a run: for good, or until the restart of its siblings.
+        /// Cancel the run of the child: permanently if `isFinal`, otherwise for a restart because of another child.
         case cancel(Int, isFinal: Bool)
-        /// A run has ended that was asked to stop, or would have been; or a child was stopped that waited.
+        /// Publish that the child was stopped: permanently if `isFinal`, otherwise until it is restarted.
         case down(Int, isFinal: Bool)
-        /// Waits until an event, or until a time.
+        /// Wait until an event has happened, or until a time; `nil` for no time.
         case wait(until: Duration?)
-        /// Ends.
+        /// Publish the end of the supervision, and return.
         case end(End)
     }
 
     enum Phase: Hashable {
         case pending, launching, starting, ready
         case ended(RunEnd)
-        /// The coordinator decides about the failure.
+        /// The coordinator is deciding about a failure of the child.
         case deciding
         case completed, retired, failed
     }
 
     struct Stop: Hashable {
-        /// `nil`: until the owner cancels the coordinator.
+        /// The time at which the run is cancelled; `nil` if the owner decides that, by cancelling the coordinator.
         let deadline: Duration?
         var isCancelled = false
     }
 
-    /// A child, from its beginning to its end.
+    /// A child, from its addition to its removal.
     struct Child {
         let rules: Rules
         var phase = Phase.pending
-        /// The number of the last run, counted from 1.
+        /// The number of the current or last run, counted from 1; 0 before the first.
         var run = 0
         var failures = 0
         var notBefore = Duration.zero
-        /// Whether the next run is a restart that counts.
+        /// Whether the next run is a restart that counts for the ``RestartLimit``.
         var isCounted = false
-        /// Whether the run is a restart that counts, and is not in the window.
+        /// Whether the current run is a restart that counts for the ``RestartLimit``, and that has not been recorded
+        /// yet.
         var isUnrecorded = false
-        /// Whether `ready()` was called, and the coordinator has not published it.
+        /// Whether the run has called `ready()`, and the coordinator has not published that yet.
         var isReadyNews = false
         var hasBeenReady = false
-        /// Whether others see that the run is ready: what a wait promises.
+        /// Whether it was published that the current run is ready, so that callers of
+        /// ``SupervisedWork/waitUntilReady()`` return.
         var isReadyPublished = false
-        /// Whether others see that the child has ended.
+        /// Whether the end of the child was published.
         var isEndPublished = false
         var readySince: Duration?
         var mustStop = false
-        /// Whether the child was stopped on its own: it does not begin again.
+        /// Whether ``SupervisedWork/stop()`` was called for the child, so that it never runs again.
         var isRetired = false
         var stop: Stop?
         var readiness = Waiters()
@@ -106,13 +110,13 @@ extension SupervisionStateMachine {
 
     enum StopAnswer: Hashable {
         case isOver
-        /// The child never began. The caller publishes that.
+        /// The child was stopped, and the caller must publish its end: no coordinator has begun.
         case isStopped
-        /// The coordinator stops the child.
+        /// The coordinator will stop the child, and the caller must wait for that.
         case stops
     }
 
-    /// Waiters to resume, by the result that they are resumed with.
+    /// The waiters to resume, by the outcome with which they are resumed.
     struct Woken {
         var reached: [Waiter] = []
         var ended: [Waiter] = []
@@ -123,25 +127,26 @@ extension SupervisionStateMachine {
         }
     }
 
-    /// The next step of a caller that waits until a child is ready.
+    /// The answer to a caller that wants to wait until a child is ready: it need not wait, or must park.
     enum Enrollment {
         case reached, ended
         case waits(Waiters.ID)
     }
 }
 
-/// The end of a wait of the coordinator or of a caller.
+/// The way in which a wait of the coordinator or of a caller has ended.
 enum SupervisionWake: Hashable, Sendable {
     /// The event that the waiter waited for has happened.
     case reached
     /// The child has ended before it was ready.
     case ended
-    /// The waiter was cancelled, and has left.
+    /// The waiter was cancelled, and no longer waits.
     case left
 }
 
 extension SupervisionStrategy {
-    /// Whether a child is restarted with another one that has failed. Later children have greater numbers.
+    /// Returns whether a child is restarted when another one has failed. Children that were added later have greater
+    /// numbers.
     func restarts(_ sibling: Int, with child: Int) -> Bool {
         switch self {
         case .one: false

@@ -1,13 +1,13 @@
 internal import TaskControl
 
-/// Decides when the runs of supervised work begin and end. Pure.
+/// Decides when the runs of supervised work begin and end. Pure: a value without a lock, task, clock or closure.
 ///
 ///     pending ──start──▶ launching ──began──▶ starting ──ready──▶ ready
 ///        ▲                                       └──────ended───────┴──▶ ended ──▶ completed, retired, failed
 ///        └────────────────────── restart, stop of a sibling ─────────────┘
 ///
-/// One coordinator asks ``next(at:)`` and carries the answers out, one after the other; so a child has one run at most. Callers and runs report
-/// events, each of which answers with the coordinator's waiter if that is parked.
+/// One task, the coordinator, calls ``next(at:)`` and carries out the returned actions, one after the other, so a child has at most one run at a
+/// time. Callers and runs report events; each event returns the coordinator's waiter if the coordinator is parked.
 ///
 /// Times are durations since the beginning. A child is stopped only after its run has begun, so that each run reports its end.
 struct SupervisionStateMachine<Waiter> {
@@ -21,10 +21,10 @@ struct SupervisionStateMachine<Waiter> {
     private var graceIsOfOwner = false
     private var hasBegun = false
     private(set) var hasEnded = false
-    /// Whether the end is about to be published: a child that is added now would never start.
+    /// Whether the end of the supervision is about to be published, so that no child can be added.
     private var isEnding = false
     private var coordinator: Waiter?
-    /// Whether something has happened since the coordinator asked.
+    /// Whether an event has happened since the coordinator last called ``next(at:)``.
     private var isNews = false
     private var groupEnds = Waiters()
 
@@ -33,19 +33,19 @@ struct SupervisionStateMachine<Waiter> {
         window = RestartWindow(limit)
     }
 
-    /// The number of the child that is added next.
+    /// The number that the next child receives.
     var nextChild: Int { children.nextNumber }
 
-    /// Whether all children have been removed, each when its end was published.
+    /// Whether no children are left: each was removed after its end was published.
     var isEmpty: Bool { children.isEmpty }
 
     func phase(of child: Int) -> Phase { children[child].phase }
 
     // MARK: Beginning and end
 
-    /// The coordinator begins.
+    /// Records that the coordinator begins.
     ///
-    /// - Returns: `false` if one has begun before, or the end came first.
+    /// - Returns: `false` if a coordinator has begun before, or if the supervision has ended.
     mutating func begin() -> Bool {
         if hasBegun || isEnding { return false }
         hasBegun = true
@@ -54,18 +54,18 @@ struct SupervisionStateMachine<Waiter> {
 
     /// Adds a child after the others.
     ///
-    /// - Returns: `nil` if it is too late for that; and the coordinator, to be resumed.
+    /// - Returns: The number of the child; `nil` if the supervision is being stopped or has ended. And the coordinator, if it must be resumed.
     mutating func add(_ rules: Rules) -> (child: Int?, waking: Waiter?) {
         if isEnding || closing != nil { return (nil, nil) }
         return (children.append(Child(rules: rules)), wake())
     }
 
-    /// Stops all children, and starts none any more.
+    /// Stops all children. No child starts afterwards.
     ///
     /// - Parameters:
-    ///   - isAbrupt: Whether the grace of each child is over.
-    ///   - graceIsOfOwner: Whether the owner decides how long the children may continue, in place of the grace of each.
-    /// - Returns: The coordinator, to be resumed; and whether none has begun, and the caller publishes the end.
+    ///   - isAbrupt: Whether the children are cancelled without a grace period.
+    ///   - graceIsOfOwner: Whether the owner of the coordinator decides how long the children may continue, instead of the grace of each child.
+    /// - Returns: The coordinator, if it must be resumed; and whether the caller must publish the end, because no coordinator has begun.
     mutating func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) -> (waking: Waiter?, isEnd: Bool) {
         if isEnding { return (nil, false) }
         if closing == nil { self.graceIsOfOwner = graceIsOfOwner }
@@ -75,9 +75,9 @@ struct SupervisionStateMachine<Waiter> {
         return (wake(), isEnding)
     }
 
-    /// Nothing will run the children, unless a coordinator has begun.
+    /// Stops all children, unless a coordinator has begun, because none will begin.
     ///
-    /// - Returns: Whether the caller publishes the end.
+    /// - Returns: Whether the caller must publish the end.
     mutating func abandon() -> Bool { hasBegun ? false : close(isAbrupt: true).isEnd }
 
     private mutating func close(_ end: End) {
@@ -85,9 +85,9 @@ struct SupervisionStateMachine<Waiter> {
         for child in children.numbers where !children[child].isOver { children[child].mustStop = true }
     }
 
-    /// The end of each child has been published.
+    /// Records that the end of each child was published.
     ///
-    /// - Returns: All that wait for a child or for the end.
+    /// - Returns: The callers that wait for a child or for the end of all children, which must be resumed.
     mutating func end() -> Woken {
         (isEnding, hasEnded) = (true, true)
         var woken = Woken(reached: groupEnds.wakeAll(with: .reached))
@@ -95,7 +95,9 @@ struct SupervisionStateMachine<Waiter> {
         return woken
     }
 
-    /// Stops one child for good.
+    /// Stops one child permanently.
+    ///
+    /// - Returns: The action of the caller; and the coordinator, if it must be resumed.
     mutating func stop(_ child: Int) -> (answer: StopAnswer, waking: Waiter?) {
         guard children.isPresent(child) else { return (.isOver, nil) }
         if isEnding || children[child].isOver { return (.stops, nil) }
@@ -110,9 +112,9 @@ struct SupervisionStateMachine<Waiter> {
 
     // MARK: Events of runs
 
-    /// The task of a run has begun.
+    /// Records that the task of a run has begun.
     ///
-    /// - Returns: Whether the operation should run.
+    /// - Returns: Whether the run may call its operation; and the coordinator, if it must be resumed.
     mutating func began(_ child: Int, run: Int) -> (mayRun: Bool, waking: Waiter?) {
         guard isRun(child, run), children[child].phase == .launching else { return (false, nil) }
         children[child].phase = .starting
@@ -121,7 +123,9 @@ struct SupervisionStateMachine<Waiter> {
         return (!children[child].mustStop, wake())
     }
 
-    /// A run is ready. Further calls have no effect, and neither have those of an earlier run.
+    /// Records that a run is ready. Has no effect if it was recorded before, or if the run is not the current one.
+    ///
+    /// - Returns: The coordinator, if it must be resumed.
     mutating func ready(_ child: Int, run: Int) -> Waiter? {
         guard isRun(child, run), children[child].phase == .starting else { return nil }
         children[child].phase = .ready
@@ -135,12 +139,12 @@ struct SupervisionStateMachine<Waiter> {
         return wake()
     }
 
-    /// Whether a run is the latest of a child that has not ended.
+    /// Returns whether a run is the last one of a child that has not been removed.
     private func isRun(_ child: Int, _ run: Int) -> Bool { children.contains(child) && children[child].run == run }
 
     // MARK: The coordinator
 
-    /// Decides what happens next.
+    /// Returns the next action of the coordinator.
     ///
     /// - Complexity: O(*n*) in the number of children.
     mutating func next(at now: Duration) -> Action {
@@ -178,7 +182,7 @@ struct SupervisionStateMachine<Waiter> {
         return waiting(start(at: now), times)
     }
 
-    /// An action; if it is a wait, the wait for the earliest of some times.
+    /// Returns an action unchanged, or, if it is a wait, a wait until the earliest of its time and the given times.
     private func waiting(_ action: Action, _ times: [Duration?]) -> Action {
         guard case .wait(let time) = action else { return action }
         return .wait(until: (times + [time]).compactMap(\.self).min())
@@ -260,15 +264,17 @@ struct SupervisionStateMachine<Waiter> {
         return children.allSatisfy(\.isOver) ? .end(.completed) : .wait(until: earliest)
     }
 
-    /// Children start in order: each when those before it are ready. Alone, a child that has run before begins again without them.
+    /// Returns whether a child may start. Children start in order, each when those before it are ready or have ended. With
+    /// ``SupervisionStrategy/one``, those before it need to have been ready only once, and a child that has run before starts without waiting for
+    /// others.
     private func isTurn(of child: Int) -> Bool {
         let isAlone = strategy == .one
         if isAlone, children[child].run > 0 { return true }
         return children.allSatisfy(before: child) { $0.isOver || (isAlone ? $0.hasBeenReady : $0.phase == .ready) }
     }
 
-    /// Records the restarts that have begun since the coordinator asked. Their tasks may have waited for a thread: a window that began with the
-    /// decision would end too early.
+    /// Records the restarts whose tasks have begun since the last call, for the ``RestartLimit``. A restart counts from then on and not from its
+    /// decision, since its task may have waited for a thread.
     private mutating func recordRestarts(at now: Duration) {
         for child in children.numbers where children[child].isUnrecorded && children[child].phase != .launching {
             children[child].isUnrecorded = false
@@ -276,16 +282,16 @@ struct SupervisionStateMachine<Waiter> {
         }
     }
 
-    /// Whether a restart at a time would be one too many. A restart whose task has not begun counts as begun now.
+    /// Returns whether a restart at a time would exceed the ``RestartLimit``. A restart whose task has not begun counts as if it began now.
     private func isFull(at time: Duration, now: Duration) -> Bool {
         var window = window
         for _ in 0..<children.count(where: \.isUnrecorded) { window.record(at: now) }
         return window.isFull(at: time)
     }
 
-    /// Restarts a child that has failed, and those that the strategy names, after a delay.
+    /// Plans the restart of a child that has failed, and of those that the strategy restarts with it, after a delay.
     ///
-    /// - Returns: Whether that is allowed; otherwise the child fails.
+    /// - Returns: Whether the ``RestartLimit`` allows that. If not, the caller must call ``fail(_:)``.
     mutating func restart(_ child: Int, after delay: Duration, at now: Duration) -> Bool {
         let time = now + delay
         if closing == nil, isFull(at: time, now: now) { return false }
@@ -299,16 +305,16 @@ struct SupervisionStateMachine<Waiter> {
         return true
     }
 
-    /// A child has failed for good: the others are stopped.
+    /// Records that a child has failed permanently. Stops the others.
     mutating func fail(_ child: Int) {
         children[child].phase = .failed
         children[child].mustStop = false
         if closing == nil || closing == .stopped { close(.failed(child)) }
     }
 
-    /// The clock cannot sleep.
+    /// Records that the clock cannot sleep.
     ///
-    /// - Returns: The child that waits for its restart, which fails; without one, the graces are over.
+    /// - Returns: The child that waits for its restart, which must fail; `nil` if none waits: then the graces of all children are over.
     mutating func clockFailed() -> Int? {
         let waiting = children.numbers.filter { children[$0].phase == .pending && children[$0].run > 0 }
         let child = waiting.min { children[$0].notBefore < children[$1].notBefore }
@@ -318,25 +324,25 @@ struct SupervisionStateMachine<Waiter> {
 
     // MARK: Waiting
 
-    /// The coordinator waits for an event.
+    /// Stores the continuation of the coordinator until an event happens.
     ///
-    /// - Returns: Whether it must continue at once instead.
+    /// - Returns: Whether an event has happened already, so that the coordinator must continue at once.
     mutating func park(_ waiter: Waiter) -> Bool {
         if isNews { return true }
         coordinator = waiter
         return false
     }
 
-    /// Something has happened: the coordinator must ask again.
+    /// Records that an event has happened, so that the coordinator must call ``next(at:)`` again.
     ///
-    /// - Returns: The coordinator, if it is parked.
+    /// - Returns: The coordinator, if it must be resumed.
     mutating func wake() -> Waiter? {
         isNews = true
         defer { coordinator = nil }
         return coordinator
     }
 
-    /// Enrolls a caller that waits until a child is ready.
+    /// Adds a caller that waits until a child is ready, unless it need not wait.
     mutating func enrollForReadiness(of child: Int) -> Enrollment {
         guard children.isPresent(child) else { return .ended }
         if children[child].phase == .ready, children[child].isReadyPublished, !children[child].mustStop {
@@ -354,13 +360,17 @@ struct SupervisionStateMachine<Waiter> {
         children.contains(child) ? children[child].readiness.leave(id, with: .left) : nil
     }
 
-    /// The coordinator has published that a child is ready.
+    /// Records that the coordinator has published that a child is ready.
+    ///
+    /// - Returns: The callers that wait for that, which must be resumed.
     mutating func wakeReady(_ child: Int) -> [Waiter] {
         children[child].isReadyPublished = true
         return children[child].readiness.wakeAll(with: .reached)
     }
 
-    /// The end of a child has been published: the child is removed, at once or when the last caller that has enrolled parks.
+    /// Records that the end of a child was published, and removes the child, at once or when its last waiter has parked.
+    ///
+    /// - Returns: The callers that wait for the child, which must be resumed.
     mutating func wakeEnded(_ child: Int) -> Woken {
         guard children.contains(child) else { return Woken() }
         defer { children.removeIfOver(child) }
@@ -371,14 +381,14 @@ struct SupervisionStateMachine<Waiter> {
         )
     }
 
-    /// Whether a caller waits for a child.
+    /// Returns whether a caller waits for a child.
     func hasWaiters(_ child: Int) -> Bool {
         children.contains(child) && (children[child].readiness.hasWaiting || children[child].ends.hasWaiting)
     }
 
-    /// Enrolls a caller that waits for the end of a child, or of all.
+    /// Adds a caller that waits for the end of a child, or, for `nil`, of all children.
     ///
-    /// - Returns: `nil` if that has come.
+    /// - Returns: `nil` if the end has come already.
     mutating func enrollForEnd(of child: Int?) -> Waiters.ID? {
         guard let child else { return hasEnded ? nil : groupEnds.enroll() }
         return children.isPresent(child) ? children[child].ends.enroll() : nil
