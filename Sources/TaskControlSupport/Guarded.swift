@@ -12,7 +12,7 @@ public struct Guarded<State>: Sendable {
         self.state = Locked(state)
     }
 
-    /// Runs `body` with exclusive access to the state. In debug builds a second entry from the same thread traps.
+    /// Runs a closure with exclusive access to the state. In debug builds, a nested call on the same thread traps.
     public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock(body)
     }

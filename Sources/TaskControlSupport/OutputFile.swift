@@ -14,21 +14,20 @@ private import Android
 
 /// A file that appears when it is complete.
 ///
-/// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and stays;
-/// the new file has the permissions of the file that it replaces. Anything except a regular file, such as a device or a pipe, is
-/// written to directly. A process that is killed leaves the draft: a hidden file whose name begins with `.taskcontrol-` and ends
-/// in `.part`.
+/// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and stays; the new file has the
+/// permissions of the file that it replaces. Anything except a regular file, such as a device or a pipe, is written to directly. Until then it is the
+/// *draft*: a hidden file whose name begins with `.taskcontrol-` and ends in `.part`, which stays if the process is killed.
 ///
 /// A file has one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
 public struct OutputFile {
-    /// A call of the system that failed.
+    /// The error of a call of the system, such as `open`, that failed.
     public struct SystemError: Error {
         /// The step that failed: "created", "written" or "put in place".
         public let step: String
         /// The `errno` of the step.
         public let code: Int32
 
-        /// The description of the error by the system.
+        /// The text of `code` in the system's words.
         public var text: String { String(cString: strerror(code)) }
 
         init(_ step: String, code: Int32 = errno) {
@@ -39,12 +38,14 @@ public struct OutputFile {
 
     private let file: CInt
     private let target: String
-    /// `nil`: the target is written to directly.
+    /// The path of the draft, which replaces the target when it is complete; `nil` if the target is written to directly.
     private let draft: String?
-    /// Whether a draft stays that could not be put in its place.
+    /// Whether the draft is kept, instead of removed, if it cannot be moved to the path of the target.
     private let keepsDraft: Bool
 
-    /// Opens a draft beside a file; opens a device, a pipe or another special file directly. A pipe blocks until it is read from.
+    /// Opens a draft beside a file. Opens a device, a pipe or another special file directly; opening a pipe blocks until it is read from.
+    ///
+    /// - Parameter path: The path of the target.
     public init(_ path: String) throws(SystemError) {
         var status = stat()
         let exists = stat(path, &status) == 0
@@ -64,8 +65,7 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, false)
     }
 
-    /// Opens a draft with a name of its own, which may exist, and locks it against other writers. Writing begins at its
-    /// first byte.
+    /// Opens a draft with a given path, which may exist already, and locks it against other writers. Writing begins at its first byte.
     ///
     /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the draft.
     public init(_ path: String, draft: String) throws(SystemError) {
@@ -136,7 +136,7 @@ public struct OutputFile {
         throw removing(SystemError("put in place"))
     }
 
-    /// Removes the draft. Text that has been written directly stays written.
+    /// Closes the file, and removes the draft. Bytes that were written directly to the target stay.
     public func discard() {
         // While the lock is held: afterwards the draft may be another writer's.
         if let draft { unlink(draft) }
@@ -161,7 +161,7 @@ public struct OutputFile {
         }
     }
 
-    /// Opens a draft that other writers may open too.
+    /// Opens or creates a draft with a given path, without locking it, and returns its descriptor.
     static func openPart(_ path: String) throws(SystemError) -> CInt {
         try open(path, O_WRONLY | O_CREAT, 0o644)
     }
@@ -201,7 +201,7 @@ public struct OutputFile {
         }
     }
 
-    /// Returns the end of the links of a path, also if no file is there yet.
+    /// Returns the path to which the symbolic links of a path lead, even if no file exists there.
     private static func end(ofLinksFrom path: String) throws(SystemError) -> String {
         var path = path
         // As many as Linux follows.
@@ -221,7 +221,7 @@ public struct OutputFile {
         throw SystemError("created", code: ELOOP)
     }
 
-    /// Returns the folder of a path, with the slash at its end.
+    /// Returns the folder of a path, with a slash at its end.
     private static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
@@ -239,5 +239,5 @@ private func systemClose(_ file: CInt) -> CInt { close(file) }
 
 private func systemCopy(_ file: CInt) -> CInt { fcntl(file, F_DUPFD_CLOEXEC, 0) }
 
-/// Released when the file is closed, also by the end of the process.
+/// Takes the system's lock on a file, without waiting. The lock is released when the file is closed, also when the process ends.
 private func systemLock(_ file: CInt) -> CInt { flock(file, LOCK_EX | LOCK_NB) }

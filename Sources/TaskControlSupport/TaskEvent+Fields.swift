@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension TaskEvent {
-    /// The value of a field of an event.
+    /// The value of a field of an event, such as its key or its delay.
     public enum Field {
         case text(String)
         case number(Int)
@@ -9,7 +9,7 @@ extension TaskEvent {
         case flag(Bool)
     }
 
-    /// Calls `body` with each field that has a value, and its name.
+    /// Calls a closure with the name and the value of each field that has a value.
     public func forEachField(_ body: (_ name: String, _ field: Field) -> Void) {
         if let owner { body("owner", .text(owner.description)) }
         if let subject { body("subject", .text(subject.description)) }
