@@ -43,9 +43,7 @@ struct SupervisionStateMachine<Waiter> {
 
     // MARK: Beginning and end
 
-    /// Records that the coordinator begins.
-    ///
-    /// - Returns: `false` if a coordinator has begun before, or if the supervision has ended.
+    /// Records that the coordinator begins. Returns `false` if a coordinator has begun before, or if the supervision has ended.
     mutating func begin() -> Bool {
         if hasBegun || isEnding { return false }
         hasBegun = true
@@ -75,9 +73,7 @@ struct SupervisionStateMachine<Waiter> {
         return (wake(), isEnding)
     }
 
-    /// Stops all children, unless a coordinator has begun, because none will begin.
-    ///
-    /// - Returns: Whether the caller must publish the end.
+    /// Stops all children, unless a coordinator has begun, because none will begin. Returns whether the caller must publish the end.
     mutating func abandon() -> Bool { hasBegun ? false : close(isAbrupt: true).isEnd }
 
     private mutating func close(_ end: End) {
@@ -95,9 +91,7 @@ struct SupervisionStateMachine<Waiter> {
         return woken
     }
 
-    /// Stops one child permanently.
-    ///
-    /// - Returns: The action of the caller; and the coordinator, if it must be resumed.
+    /// Stops one child permanently. Returns the action of the caller; and the coordinator, if it must be resumed.
     mutating func stop(_ child: Int) -> (answer: StopAnswer, waking: Waiter?) {
         guard children.isPresent(child) else { return (.isOver, nil) }
         if isEnding || children[child].isOver { return (.stops, nil) }
@@ -324,9 +318,8 @@ struct SupervisionStateMachine<Waiter> {
 
     // MARK: Waiting
 
-    /// Stores the continuation of the coordinator until an event happens.
-    ///
-    /// - Returns: Whether an event has happened already, so that the coordinator must continue at once.
+    /// Stores the continuation of the coordinator until an event happens. Returns `true` if the coordinator must continue at once instead,
+    /// because an event has already happened.
     mutating func park(_ waiter: Waiter) -> Bool {
         if isNews { return true }
         coordinator = waiter
@@ -386,9 +379,7 @@ struct SupervisionStateMachine<Waiter> {
         children.contains(child) && (children[child].readiness.hasWaiting || children[child].ends.hasWaiting)
     }
 
-    /// Adds a caller that waits for the end of a child, or, for `nil`, of all children.
-    ///
-    /// - Returns: `nil` if the end has come already.
+    /// Adds a caller that waits for the end of a child, or, for `nil`, of all children. Returns `nil` if the end has already come.
     mutating func enrollForEnd(of child: Int?) -> Waiters.ID? {
         guard let child else { return hasEnded ? nil : groupEnds.enroll() }
         return children.isPresent(child) ? children[child].ends.enroll() : nil
