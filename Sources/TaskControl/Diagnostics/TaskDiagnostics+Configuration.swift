@@ -20,7 +20,7 @@ extension TaskDiagnostics {
         /// ``debugLogging`` they are lines of that log instead. Observers receive mistakes in any case.
         public var reportsMistakes: Bool
 
-        /// The clock that gives events their time.
+        /// The clock that measures the ``TaskEvent/time`` of events.
         public var clock: any Clock<Duration>
 
         /// Creates a configuration. By default, only mistakes are logged.

@@ -1,4 +1,4 @@
-/// Receives the events of all primitives of this library.
+/// Receives the events of all types and functions of this library.
 ///
 /// ```swift
 /// final class FailureCount: TaskObserver {

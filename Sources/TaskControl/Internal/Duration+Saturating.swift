@@ -9,7 +9,7 @@ extension Duration {
     /// This duration, or ``longestWait`` if that is shorter.
     package var saturated: Duration { min(self, .longestWait) }
 
-    /// The given multiple of this duration, or ``longestWait`` if that is shorter.
+    /// Returns the given multiple of this duration, or ``longestWait`` if that is shorter.
     ///
     /// Exact to about 16 digits: a whole number of nanoseconds of a usual size (1 s, 50 ms) stays exact when it is doubled.
     ///
@@ -36,7 +36,7 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    /// The sum of this duration and another, or ``longestWait`` if that is shorter.
+    /// Returns the sum of this duration and another, or ``longestWait`` if that is shorter.
     package func saturatingAdding(_ other: Duration) -> Duration {
         (saturated + other.saturated).saturated
     }

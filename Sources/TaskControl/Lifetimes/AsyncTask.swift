@@ -131,8 +131,8 @@ public final class AsyncTask: Sendable {
         return self
     }
 
-    /// Lets the task run to its end without an owner. A lifetime that it was bound to removes it; a set that it was stored in does not, and still
-    /// cancels it.
+    /// Lets the task run to its end without an owner. A lifetime that the task was bound to no longer cancels it. A set that it was stored in still
+    /// does.
     @discardableResult
     public func detached() -> Self {
         let moment = Diagnostics.moment
@@ -143,7 +143,7 @@ public final class AsyncTask: Sendable {
 
     // MARK: What becomes of it
 
-    /// Cancels the task. It has ended when ``value`` returns.
+    /// Cancels the task, which may still run. To wait for its end, await ``value``.
     public func cancel() {
         // A caller that cancels the task decides about it: dropping its handle afterwards is not reported.
         let binding = decide { $0.change { $0.decide() } }
@@ -159,7 +159,7 @@ public final class AsyncTask: Sendable {
     /// Whether the task was cancelled; it may still run.
     public var isCancelled: Bool { task.isCancelled }
 
-    /// Awaits the end of the task. Never throws: an error of the operation goes to the handler of the task.
+    /// Awaits the end of the task. Never throws: an error of the operation goes to `onError`, or to diagnostics.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait, and the task continues.

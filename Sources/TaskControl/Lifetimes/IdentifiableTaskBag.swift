@@ -36,7 +36,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// Returns whether a task that has neither finished nor been cancelled has this ID.
     public func contains(_ id: ID) -> Bool { registry.isLive(_ErasedKey(id)) }
 
-    /// Cancels the task with this ID, if there is one. The ID is free at once.
+    /// Cancels the task with this ID, if there is one. A new task can have the ID at once, even while the cancelled task still runs.
     public func cancel(id: ID) {
         registry.cancel(key: _ErasedKey(id))
     }

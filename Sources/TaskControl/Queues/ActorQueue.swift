@@ -75,7 +75,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         insist(isFirst, "\(label) has adopted an actor already. Make a queue for each actor.")
     }
 
-    /// The queue itself.
+    /// The queue itself, as ``ActorTaskQueue`` requires.
     @inlinable public var _queue: ActorQueue { self }
 
     /// Takes the last place in the queue for a task that is about to be created.

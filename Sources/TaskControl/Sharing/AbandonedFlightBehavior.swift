@@ -1,4 +1,4 @@
-/// The rule for the work of a ``SingleFlight`` when its last caller has left.
+/// The rule for the work of a ``SingleFlight`` when its last caller has stopped waiting.
 @nonexhaustive
 public enum AbandonedFlightBehavior: Hashable, Sendable {
     /// The work is cancelled when its last caller has stopped waiting.

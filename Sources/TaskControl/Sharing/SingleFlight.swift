@@ -77,7 +77,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Lets the next caller of a key begin a new flight, for example when the old flight fetches a value that is known to be out of date.
     ///
-    /// Callers on the old flight stay on it.
+    /// Callers that wait for the old flight still receive its result.
     public func forget(_ key: Key) {
         _flights.forget(_ErasedKey(key))
     }

@@ -20,7 +20,7 @@
 ///
 /// The part is not synchronized with the disk: after a power failure, call ``discard()`` before the next download.
 public struct DownloadResumption: Sendable, Hashable {
-    /// The file of the received part.
+    /// The location of the file that contains the received part.
     public let partialFile: URL
 
     /// Creates a resumption with a file of its own.
@@ -38,7 +38,7 @@ public struct DownloadResumption: Sendable, Hashable {
         DownloadResumption(partialFile: file.appendingPathExtension("partial"))
     }
 
-    /// The number of bytes that were received; `nil` if there is nothing to continue.
+    /// The number of bytes that earlier calls have received; `nil` if there is nothing to continue.
     public var receivedBytes: Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: partialFile.path)
         guard record != nil, let size = (attributes?[.size] as? NSNumber)?.int64Value, size > 0 else { return nil }

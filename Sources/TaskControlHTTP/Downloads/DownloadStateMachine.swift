@@ -9,7 +9,7 @@ struct DownloadStateMachine: Hashable {
         /// The strong validator, for `If-Range`: if the server has another representation by now, it sends that one as
         /// a whole.
         var validator: String
-        /// The length of the representation, if it is known.
+        /// The length of the representation in bytes; `nil` if it is not known.
         var length: Int64?
     }
 
@@ -56,7 +56,7 @@ struct DownloadStateMachine: Hashable {
 
     /// The representation of the received part; `nil` if the part cannot be continued.
     private(set) var entity: Entity?
-    /// The number of bytes in the file.
+    /// The number of bytes that the file contains.
     private(set) var received: Int64
     /// The position from which the current request asks for the body; `nil` if it asks for the whole body.
     private var requested: Int64?

@@ -16,7 +16,7 @@ enum StrongValidator {
         return lastModified
     }
 
-    /// Whether a text is an entity tag that is not weak (RFC 9110, 8.8.3).
+    /// Returns whether a text is an entity tag that is not weak (RFC 9110, 8.8.3).
     static func isStrong(_ tag: String) -> Bool {
         tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
             && tag.dropFirst().dropLast().utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x7F }

@@ -25,10 +25,10 @@ public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The statuses of success, 200 to 299 (RFC 9110, 15.3).
     public static let successful = AcceptedStatuses(200..<300)
 
-    /// All statuses.
+    /// All statuses: every response is accepted.
     public static let all = AcceptedStatuses(Int.min..<Int.max)
 
-    /// Returns these statuses and the given ones.
+    /// Returns a set of these statuses and the given ones.
     public func or(_ statuses: Int...) -> AcceptedStatuses {
         var union = self
         union.others.formUnion(statuses)

@@ -108,6 +108,6 @@ extension ResponseEndpoint where Content == String {
 }
 
 extension ResponseEndpoint where Content == Void {
-    /// Ignores the body.
+    /// Ignores the body, for an endpoint whose content is `Void`.
     public func content(from response: URLResponse?, with body: Data) throws {}
 }

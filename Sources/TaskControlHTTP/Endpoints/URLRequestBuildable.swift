@@ -45,7 +45,8 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url.url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request. If `body` is `nil`, the body is that of the upload, or empty.
+    /// Creates a PUT request. If `body` is `nil`, the request has the body that its ``UploadEndpoint`` returns with it,
+    /// or none.
     public func put(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -90,7 +91,8 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request. If `body` is `nil`, the body is that of the upload, or empty.
+    /// Creates a PUT request. If `body` is `nil`, the request has the body that its ``UploadEndpoint`` returns with it,
+    /// or none.
     public func put(
         _ url: URL,
         queryItems: [URLQueryItem] = [],

@@ -54,7 +54,7 @@ public struct HTTPError: Error, Sendable {
     /// The URL of the request, without its secrets.
     public var url: String? { asked?.url.map(Redaction.text(of:)) }
 
-    /// The status of the response, if there is one.
+    /// The status of the response; `nil` if there is no response.
     public private(set) var statusCode: Int?
 
     /// The first bytes of the response's body as one line of text, at most 512 of them, without credentials. For a body that is not text, the number of

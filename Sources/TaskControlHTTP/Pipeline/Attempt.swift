@@ -1,7 +1,7 @@
 /// One attempt of a call: the request, and the part of its response that has arrived.
 struct Attempt: Sendable {
     enum Stage {
-        /// Nothing has been sent, for example because the credential is being obtained.
+        /// The request has not been sent, for example because the credential is being obtained.
         case preparation
         /// The transport sends the request and receives the response.
         case exchange

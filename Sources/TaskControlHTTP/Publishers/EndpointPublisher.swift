@@ -57,7 +57,7 @@ extension Client {
     }
 }
 
-/// The request of one subscriber.
+/// The subscription of one subscriber, and its request.
 private final class EndpointSubscription<Output: Sendable>: Subscription, Sendable {
     /// The subscriber as two closures, without its type: a `@Sendable` closure that used the type would capture its
     /// metatype.

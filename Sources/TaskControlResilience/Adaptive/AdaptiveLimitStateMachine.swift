@@ -26,7 +26,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         var minimum = 1
         var maximum = 200
         var initial = 20
-        /// The shortest length of a window, as in failsafe-go.
+        /// The shortest time for which the durations of calls are collected before a decision: the shortest *window*, as in failsafe-go.
         var shortestWindow = Duration.seconds(1)
         var longestWindow = Duration.seconds(30)
         /// The number of calls after which a window may end, as in failsafe-go. A window whose calls leave no doubt may end with fewer.

@@ -49,7 +49,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
         case closed
         /// The breaker refuses calls for the given time. If the time is zero, it admits the next call as a probe.
         case open(retryAfter: Duration)
-        /// Probes are running. Their outcomes decide whether the breaker closes or opens again.
+        /// The breaker has admitted calls as probes, whose outcomes decide whether it closes or opens again. It refuses other calls.
         case halfOpen
     }
 

@@ -13,7 +13,8 @@ public struct RestartLimit: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - count: The number of restarts. Less than zero is zero, which allows none.
-    ///   - period: The length of the period. Zero or less never limits.
+    ///   - period: The length of the period. With zero or less, the number of restarts is not limited, unless `count`
+    ///     is zero.
     public static func restarts(_ count: Int, per period: Duration) -> RestartLimit {
         RestartLimit(count: max(0, count), period: period.saturated)
     }

@@ -22,7 +22,7 @@ public struct SupervisionError: Error, Sendable {
     public enum Reason: Hashable, Sendable {
         /// The work has failed, and another restart is not allowed.
         case failed
-        /// The work was stopped by its owner, by a call, or because another child has failed.
+        /// The work was stopped by its owner, by ``SupervisedWork/stop()``, or because another child has failed.
         case stopped
         /// The work has returned.
         case completed

@@ -59,7 +59,7 @@ extension TaskEvent {
         if case .ended(let outcome) = change { outcome } else { nil }
     }
 
-    /// Whether this is the first event of its subject.
+    /// Whether the event is the first one about its subject.
     public var isBeginning: Bool {
         if case .began = change { true } else { false }
     }

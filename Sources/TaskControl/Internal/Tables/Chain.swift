@@ -30,7 +30,7 @@ struct Chain {
         if links.newer == Self.none { last = links.older } else { table[links.newer].links.older = links.older }
     }
 
-    /// The slots of the elements, in order. O(*n*).
+    /// Returns the slots of the elements, in order. O(*n*).
     func slots(in table: SlotTable<some Linked>) -> [Slot] {
         Array(
             sequence(state: first) { next in

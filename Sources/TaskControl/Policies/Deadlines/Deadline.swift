@@ -76,7 +76,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
     /// Instants of different clocks are compared by the time that remains now.
     public static func earlier(_ one: Deadline, _ other: Deadline) -> Deadline { one.isBefore(other) ? one : other }
 
-    /// The time that remains, such as "in 1.5 seconds".
+    /// The time that remains, as text such as "in 1.5 seconds".
     public var description: String {
         let remaining = remaining
         return remaining > .zero ? "in \(remaining)" : "\(Duration.zero - remaining) ago"

@@ -14,7 +14,7 @@
 /// Copies of a policy share its budget. Create one policy per service, for example in a constant, so that an outage of one service does not use up
 /// the retries of another.
 public struct RetryPolicy: Sendable {
-    /// The policy of calls that pass none. Its budget is shared by all of them.
+    /// The policy of calls of `retry` that pass no policy. All of these calls share its budget.
     public static let `default` = RetryPolicy()
 
     /// The number of attempts that are allowed, including the first. Less than 1 counts as 1.

@@ -1,4 +1,4 @@
-/// The implementation of all forms of `retry`.
+/// Implements all forms of `retry`.
 ///
 /// The first attempt is made here, inlined, so that a call that succeeds at once costs almost nothing: it copies, allocates and calls nothing that
 /// only a failure needs. ``_RetryRun`` handles failures, whose cost is small compared with the delay that follows.
