@@ -236,9 +236,7 @@ struct LeaseStateMachine: Hashable {
         expire(at: now)
     }
 
-    /// Notes that a renewal has failed.
-    ///
-    /// - Parameter sent: The time at which the call was sent.
+    /// Notes that a renewal has failed, which was sent at the time `sent`.
     mutating func renewalFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         record(failure, sent: sent, at: now)
         expire(at: now)
@@ -262,9 +260,7 @@ struct LeaseStateMachine: Hashable {
         decide(sight, sent: sent, at: now)
     }
 
-    /// Notes that a transaction that reads the line has failed.
-    ///
-    /// - Parameter sent: The time at which the call was sent.
+    /// Notes that a transaction that reads the line has failed, which was sent at the time `sent`.
     mutating func verificationFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         renewalFailed(failure == .leaseNotFound ? .ambiguous : failure, sent: sent, at: now)
     }
