@@ -9,6 +9,8 @@ class _Flight: @unchecked Sendable {
     let outer: [_FlightPlace]
     /// The deadline of the flight; `nil`: none.
     @usableFromInline let deadline: _LatestDeadline?
+    /// The raw priority with which its task is created.
+    let level = inheritedLevel
     var id = _FlightTable.ID(serial: 0, slot: 0)
 
     @usableFromInline

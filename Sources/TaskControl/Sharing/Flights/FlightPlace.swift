@@ -9,11 +9,27 @@ struct _FlightPlace: Sendable {
 
     /// The flights that the current task is inside of, the innermost last; some of them may have ended. Child tasks inherit them, and so do the
     /// flights that begin inside.
-    @TaskLocal static var all: [_FlightPlace] = []
+    static var all: [_FlightPlace] { _FlightPlaces.current?.all ?? [] }
 
     /// The flights that the current task is inside of and that have not ended, the innermost last: a chain of flights, each begun by the one before
     /// it, does not grow.
     @usableFromInline static var held: [_FlightPlace] { all.filter { $0.table.isInFlight($0.id) } }
+}
 
-    @usableFromInline static var local: TaskLocal<[_FlightPlace]> { $all }
+/// The flights that code is inside of. A flight that is inside no other allocates nothing for it.
+@usableFromInline
+struct _FlightPlaces: Sendable {
+    let innermost: _FlightPlace
+    let outer: [_FlightPlace]
+
+    @TaskLocal static var current: _FlightPlaces?
+
+    @usableFromInline static var local: TaskLocal<_FlightPlaces?> { $current }
+
+    init(inside flight: _Flight) {
+        innermost = _FlightPlace(table: flight.table, id: flight.id)
+        outer = flight.outer
+    }
+
+    var all: [_FlightPlace] { outer + [innermost] }
 }

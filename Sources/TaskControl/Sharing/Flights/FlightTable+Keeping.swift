@@ -7,10 +7,9 @@ extension _FlightTable {
         _ key: _ErasedKey,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) {
-        let flight = _TypedFlight<Value>(self, key, inside: [])
-        let level = inheritedLevel
+        let flight = _TypedFlight<Value>(self, key, inside: [], nil)
         let hasBegun = state.withLock { machine in
-            guard let id = machine.launch(key, level: level, flight) else { return false }
+            guard let id = machine.launch(key, level: flight.level, flight) else { return false }
             flight.id = id
             Diagnostics.open(subject(id))
             return true
@@ -25,7 +24,7 @@ extension _FlightTable {
                 _FlightBody(flight, operation: operation)
             )
         }
-        attach(flight, task, level: level, name: name)
+        attach(flight, task, name: name)
         // Observers take the task that begins a flight for a caller that waits.
         Diagnostics.emit(source.event(.left, about: subject(flight.id), detail: "goes on without a caller"))
     }

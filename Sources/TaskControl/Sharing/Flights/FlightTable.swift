@@ -67,7 +67,7 @@ final class _FlightTable: Sendable {
         name: String? = nil,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) throws -> _FlightCaller<Value>? {
-        try Task.checkCancellation()
+        if _isTaskCancelled { throw CancellationError() }
         let held = _FlightPlace.held
         // Most callers join, so a flight is created only when there is none.
         if key != nil {
@@ -77,11 +77,11 @@ final class _FlightTable: Sendable {
             case .begun, .absent: break
             }
         }
-        let fresh = _TypedFlight<Value>(self, key, inside: held)
+        let fresh = _TypedFlight<Value>(self, key, inside: held, nil)
         switch join(key, inside: held, fresh) {
         case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
         case .reentrant, .absent: return nil
-        case .begun(let place, let level):
+        case .begun(let place):
             let name = name ?? callersName
             let task = _withDeadline(of: fresh.deadline) {
                 spawn(
@@ -91,7 +91,7 @@ final class _FlightTable: Sendable {
                     _FlightBody(fresh, operation: operation)
                 )
             }
-            attach(fresh, task, level: level, name: name)
+            attach(fresh, task, name: name)
             return _FlightCaller(fresh, at: place)
         }
     }
@@ -104,8 +104,8 @@ final class _FlightTable: Sendable {
 
     @usableFromInline
     enum Joining {
-        /// The flight that was passed has begun, and its task will have a priority.
-        case begun(CallerPlace, level: UInt8)
+        /// The flight that was passed has begun.
+        case begun(CallerPlace)
         case joined(_Flight, CallerPlace)
         case reentrant
         case absent
@@ -117,9 +117,8 @@ final class _FlightTable: Sendable {
     @usableFromInline
     func join(_ key: _ErasedKey?, inside held: [_FlightPlace], _ fresh: _Flight?) -> Joining {
         let origins = held.isEmpty ? [] : held.filter { $0.table === self }.map(\.id)
-        let level = inheritedLevel
         let (joining, moment) = state.withLock { machine in
-            let joining = machine.join(key, inside: origins, level: level, fresh)
+            let joining = machine.join(key, inside: origins, level: fresh?.level ?? 0, fresh)
             if case .begun(_, let id) = joining {
                 fresh?.id = id
                 Diagnostics.open(subject(id))
@@ -128,7 +127,7 @@ final class _FlightTable: Sendable {
         }
         switch joining {
         case .begun(let caller, _):
-            return .begun(CallerPlace(caller: caller), level: level)
+            return .begun(CallerPlace(caller: caller))
         case .joined(let caller, let flight, _):
             flight.deadline?.joinCurrentTask()
             emitJoined(flight.id, key, at: moment)
@@ -142,9 +141,9 @@ final class _FlightTable: Sendable {
 
     /// Receives the handle of the task that has been created for a flight.
     @usableFromInline
-    func attach(_ flight: _Flight, _ task: _TaskHandle, level: UInt8, name: String?) {
+    func attach(_ flight: _Flight, _ task: _TaskHandle, name: String?) {
         let attachment = state.withLock { machine in
-            let attachment = machine.attach(flight.id, Job(task), level: level)
+            let attachment = machine.attach(flight.id, Job(task), level: flight.level)
             // Under the lock, under which the task is known to have its end before it.
             if let cause = attachment.cause { CancellationCauses.record(.known(cause), for: task.address) }
             return attachment
@@ -168,7 +167,8 @@ final class _FlightTable: Sendable {
         } onCancel: {
             flight.table.leave(place.caller, of: flight.key)
         } raising: { priority in
-            flight.table.raise(flight.id, to: priority)
+            // Without the lock for most callers: a flight never has less than it began with.
+            if priority.rawValue > flight.level { flight.table.raise(flight.id, to: priority) }
         }
         if outcome != .reached { flight.table.emitLeft(flight.id) }
         return outcome == .reached
@@ -219,13 +219,13 @@ final class _FlightTable: Sendable {
     /// - Throws: `CancellationError` if the flight was cancelled before.
     @usableFromInline
     func begin(_ flight: _Flight) throws {
-        guard !Task.isCancelled, state.withLock({ $0.mayBegin(flight.id) }) else { throw CancellationError() }
+        guard !_isTaskCancelled, state.withLock({ $0.mayBegin(flight.id) }) else { throw CancellationError() }
         emitRunning(flight.id, flight.key)
     }
 
     /// The flights that the work of a flight is inside of, the flight itself last.
     @usableFromInline
-    func places(inside flight: _Flight) -> [_FlightPlace] { flight.outer + [_FlightPlace(table: self, id: flight.id)] }
+    func places(inside flight: _Flight) -> _FlightPlaces { _FlightPlaces(inside: flight) }
 
     /// Ends a flight whose result has been written.
     ///
