@@ -104,6 +104,11 @@ static inline int64_t tc_load(const int64_t *word) {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
+/// The word, and with it what was written before it was stored.
+static inline int64_t tc_loadAcquire(const int64_t *word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
 static inline void tc_store(int64_t *word, int64_t value) {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }

@@ -98,6 +98,81 @@ struct FIFOQueueRunTests {
         #expect(log.events.isEmpty && queue.isIdle)
     }
 
+    // MARK: The turn of an idle queue, which is taken without the lock
+
+    @Test func aTurnOfAnIdleQueueIsCountedAndEnds() async throws {
+        let queue = FIFOQueue()
+        for _ in 0..<3 {
+            try await queue.run {
+                // A look enters the turn in the line.
+                #expect(queue.count == 1)
+                await expectReentrancy(nil) { try await queue.run {} }
+                await expectReentrancy(nil) { try await queue.drain() }
+            }
+            #expect(queue.isIdle)
+            try await queue.run {}
+        }
+    }
+
+    @Test func tasksAndDrainingCallersWaitForTheTurnOfAnIdleQueue() async throws {
+        let (queue, begun, gate, log) = (FIFOQueue(), Gate(), Gate(), OrderRecorder<Int>())
+        let run = Task {
+            try await queue.run {
+                begun.open()
+                await gate.waitIgnoringCancellation()
+                log.record(0)
+            }
+        }
+        try await begun.wait()
+        let next = Task(on: queue) { log.record(1) }
+        let cancelled = Task(on: queue) { () throws in log.record(2) }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let drain = Task {
+            try await queue.drain()
+            log.record(3)
+        }
+        try await wait(forBooksOf: queue._turns.source.number) { 1 - queue._turns.drainerCount }
+        gate.open()
+        try await run.value
+        await next.value
+        try await drain.value
+        #expect(log.events == [0, 1, 3] && queue.isIdle)
+    }
+
+    private final class Shared: @unchecked Sendable {
+        var number = 0
+    }
+
+    /// ThreadSanitizer reports a turn that does not see what the turn before has written.
+    @Test func turnsWithAndWithoutTheLineExcludeEachOther() async throws {
+        let (queue, shared) = (FIFOQueue(), Shared())
+        try await withThrowingTaskGroup { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for round in 0..<256 {
+                        try await queue.run { shared.number += 1 }
+                        switch (worker + round) % 8 {
+                        case 0: await Task(on: queue) { shared.number += 1 }.value
+                        case 1: try await queue.drain()
+                        case 2: _ = queue.count
+                        case 3:
+                            try await queue.run {
+                                let before = shared.number
+                                await Task.yield()
+                                shared.number = before + 1
+                            }
+                        default: await Task.yield()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(queue.isIdle)
+        #expect(shared.number == 4 * (256 + 64))
+    }
+
     @Test func aCancellationInsideIsForTheBody() async throws {
         let queue = FIFOQueue()
         let run = Task {

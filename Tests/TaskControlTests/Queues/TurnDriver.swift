@@ -16,6 +16,7 @@ struct TurnModel: Hashable {
         let number: Int
         var stage = Stage.comes
         var isCalled = false
+        /// Whether it has its turn. Its task, if it was given the turn, may not have come.
         var hasBegun = false
         var hasHandle = false
         var isToBeRaised = false
@@ -46,10 +47,15 @@ struct TurnModel: Hashable {
 
     /// - Returns: The waiter that is called.
     mutating func call() -> Int? {
-        guard let next, let index = index(next), line[index].stage == .sleeps else { return nil }
-        line[index].stage = .comes
-        line[index].isCalled = true
-        return next
+        guard let next, let index = index(next) else { return nil }
+        if line[index].stage == .sleeps {
+            line[index].stage = .comes
+            line[index].isCalled = true
+            return next
+        }
+        // Given: its task has not come, or is about to park.
+        if capacity == 1, !line[index].isCalled { line[index].hasBegun = true }
+        return nil
     }
 
     /// - Returns: The handles to raise: those of the people from `index` down that have less.
@@ -94,17 +100,26 @@ enum TurnEvent: Hashable {
     case enrollDrainer
     case parkDrainer(Int)
     case drainerLeaves(Int)
+    /// A caller takes its turn in the gate.
+    case enterGate
+    /// Code looks at the line, and takes the gate back.
+    case look
 }
 
 /// Plays events to the machine and to the model, and compares what they say. A waiter is identified by its number; a drainer by 100 more.
 struct TurnDriver: MachineDriver {
     private var machine: TurnMachine
+    /// The gate, which the storage keeps beside the machine.
+    private var gate: TurnGate
+    /// The caller whose turn is in the gate.
+    private var inGate: Int?
     private(set) var model: TurnModel
     private var ids: [TurnMachine.ID] = []
     private var drainerIDs: [TurnMachine.DrainID] = []
 
     init(capacity: Int?) {
         machine = TurnMachine(capacity: capacity)
+        gate = machine.gate
         model = TurnModel(capacity: capacity)
     }
 
@@ -112,16 +127,21 @@ struct TurnDriver: MachineDriver {
     var signature: Int {
         var hasher = Hasher()
         hasher.combine(model)
+        hasher.combine(inGate)
         hasher.combine(ids.count)
         return hasher.finalize()
     }
 
     /// The events that are possible now: each task does one thing after the other; cancellations, rises and late words come whenever they like.
-    func possibleEvents(people: Int, drainers: Int, levels: [UInt8]) -> [TurnEvent] {
+    ///
+    /// - Parameter callers: Whether callers take turns without the line.
+    func possibleEvents(people: Int, drainers: Int, levels: [UInt8], callers: Bool = false) -> [TurnEvent] {
         var events: [TurnEvent] = []
         if ids.count < people {
             events += levels.map { .enqueue(level: $0) }
+            if callers, model.capacity != nil, model.line.isEmpty, inGate == nil { events.append(.enterGate) }
         }
+        if let inGate { events += [.finish(inGate), .look] }
         for person in model.line {
             // A caller that takes a turn in its own task never brings a handle.
             if !person.hasHandle { events.append(.attach(person.number)) }
@@ -133,9 +153,9 @@ struct TurnDriver: MachineDriver {
             }
             for level in levels where level != person.level { events.append(.raise(person.number, level)) }
         }
-        for number in ids.indices { events.append(.leave(number)) }
+        for number in ids.indices where number != inGate { events.append(.leave(number)) }
         // The first of all has often left. It may leave between the answer that it must wait and its attempt to park.
-        if !ids.isEmpty, model.index(0) == nil {
+        if !ids.isEmpty, model.index(0) == nil, inGate != 0 {
             events += [.begin(0), .park(0), .finish(0), .attach(0), .raise(0, 99)]
         }
         if model.capacity != nil, drainerIDs.count < drainers { events.append(.enrollDrainer) }
@@ -149,6 +169,19 @@ struct TurnDriver: MachineDriver {
 
     mutating func play(_ event: TurnEvent) {
         switch event {
+        case .enterGate: enterGate()
+        case .finish(let number) where number == inGate: leaveGate(number)
+        default:
+            takeGateBack()
+            playInLine(event)
+            gate = machine.gate
+        }
+        check()
+    }
+
+    private mutating func playInLine(_ event: TurnEvent) {
+        switch event {
+        case .enterGate, .look: break
         case .enqueue(let level): enqueue(level)
         case .attach(let number): attach(number)
         case .begin(let number): begin(number)
@@ -164,21 +197,55 @@ struct TurnDriver: MachineDriver {
         case .parkDrainer(let number): parkDrainer(number)
         case .drainerLeaves(let number): drainerLeaves(number)
         }
+    }
+
+    private func check() {
         #expect(machine.count == model.line.count)
         #expect(machine.runningCount == model.running)
         #expect(machine.entries.count == model.line.count)
         for (number, id) in ids.enumerated() {
             #expect(machine.isRunning(id) == (model.index(number).map { model.line[$0].hasBegun } ?? false))
+            #expect(gate.isTaken(by: id) == (number == inGate))
         }
+        #expect(gate.isLine == (model.capacity == nil || !model.line.isEmpty))
         for person in model.line { #expect(machine.entries[ids[person.number].slot].level == person.level) }
         machine.checkInvariants()
     }
+
+    // MARK: The gate
+
+    private mutating func enterGate() {
+        guard let entered = gate.entered else { return #expect(Bool(false), "the queue is idle") }
+        #expect(gate.left(entered.turn) == nil, "the turn has not begun")
+        #expect(entered.entered == nil, "one caller has a turn")
+        gate = entered
+        inGate = ids.count
+        ids.append(entered.turn)
+    }
+
+    private mutating func leaveGate(_ number: Int) {
+        guard let left = gate.left(ids[number]) else { return #expect(Bool(false), "its turn is in the gate") }
+        #expect(left.left(ids[number]) == nil, "the turn has ended")
+        gate = left
+        inGate = nil
+    }
+
+    private mutating func takeGateBack() {
+        if !gate.isLine { machine.takeBack(gate) }
+        guard let number = inGate else { return }
+        inGate = nil
+        model.line.append(.init(number: number, stage: .runs, hasBegun: true, level: .max))
+    }
+
+    // MARK: The line
 
     private mutating func enqueue(_ level: UInt8) {
         let number = ids.count
         let place = machine.enqueue(level: level)
         ids.append(place.id)
         model.line.append(.init(number: number, level: level))
+        let called = model.call()
+        #expect(called == nil)
         let isUrgent = model.line.dropLast().contains { $0.level < level }
         #expect(place.isUrgent == isUrgent)
         guard isUrgent else { return }
@@ -204,10 +271,20 @@ struct TurnDriver: MachineDriver {
             #expect(model.index(number) == nil)
         case .wait:
             #expect(model.index(number) != nil && model.next != number)
-            if let index = model.index(number) { model.line[index].stage = .parks }
+            if let index = model.index(number) {
+                #expect(!model.line[index].hasBegun)
+                model.line[index].stage = .parks
+            }
         case .run(let calling):
+            guard let index = model.index(number) else { return #expect(Bool(false), "it is in line") }
+            if model.line[index].hasBegun {
+                // The storage does not ask.
+                #expect(calling == nil && machine.gate.hasGiven(ids[number]))
+                model.line[index].stage = .runs
+                return
+            }
             #expect(model.next == number, "it is its turn")
-            guard let index = model.index(number) else { return }
+            #expect(!machine.gate.hasGiven(ids[number]))
             if model.capacity == nil {
                 model.line.remove(at: index)
             } else {
@@ -221,7 +298,8 @@ struct TurnDriver: MachineDriver {
 
     private mutating func park(_ number: Int) {
         let sleeps = machine.park(ids[number], number)
-        #expect(sleeps == (model.index(number) != nil && model.next != number))
+        let mayBegin = model.index(number).map { model.line[$0].hasBegun } ?? true || model.next == number
+        #expect(sleeps == !mayBegin)
         if let index = model.index(number) { model.line[index].stage = sleeps ? .sleeps : .comes }
     }
 

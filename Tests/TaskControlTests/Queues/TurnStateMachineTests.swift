@@ -28,13 +28,33 @@ struct TurnStateMachineTests {
         #expect(steps > 1_000)
     }
 
+    /// The same with callers that take the turns of an idle queue without its line.
+    @Test(arguments: [
+        (capacity: 1, people: 3, drainers: 0, levels: [5] as [UInt8], depth: fullSize(10, inDebug: 8)),
+        (capacity: 1, people: 3, drainers: 1, levels: [5, 9] as [UInt8], depth: fullSize(7, inDebug: 5)),
+        (capacity: 2, people: 3, drainers: 0, levels: [5] as [UInt8], depth: fullSize(9, inDebug: 7)),
+    ])
+    func everyShortSequenceWithTurnsInTheGateAgreesWithTheModel(
+        capacity: Int,
+        people: Int,
+        drainers: Int,
+        levels: [UInt8],
+        depth: Int
+    ) {
+        let steps = TurnDriver(capacity: capacity).playEverySequence(upTo: depth) {
+            $0.possibleEvents(people: people, drainers: drainers, levels: levels, callers: true)
+        }
+        #expect(steps > 1_000)
+    }
+
     /// Long programs with many tasks, which the search above does not reach.
     @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var driver = TurnDriver(capacity: [1, 2, 5, nil][Int(seed % 4)])
         for _ in 0..<400 {
-            let events = driver.possibleEvents(people: 90, drainers: 30, levels: [5, 9, 17, 25])
+            let levels: [UInt8] = [5, 9, 17, 25]
+            let events = driver.possibleEvents(people: 90, drainers: 30, levels: levels, callers: seed % 3 > 0)
             // Most may leave at any time, and few do.
             let few = events.filter { if case .leave = $0 { random.next() % 50 == 0 } else { true } }
             driver.play((few.isEmpty ? events : few).randomElement(using: &random)!)
@@ -56,6 +76,37 @@ struct TurnStateMachineTests {
         guard case .run = machine.begin(new) else { return #expect(Bool(false), "it is its turn") }
         _ = machine.finish(old)
         #expect(machine.isRunning(new))
+    }
+
+    /// Its task has not come, and need not ask. A task that is cancelled then passes the turn on when it comes.
+    @Test func anEntryWhoseTaskHasNotComeIsGivenItsTurn() {
+        var machine = TurnMachine(capacity: 1)
+        let ids = (0..<3).map { _ in machine.enqueue(level: 5).id }
+        #expect(machine.isRunning(ids[0]) && machine.gate.hasGiven(ids[0]))
+        guard case .wait = machine.begin(ids[1]) else { return #expect(Bool(false), "it must wait") }
+        _ = machine.finish(ids[0])
+        // It has not parked, and does not sleep.
+        #expect(machine.isRunning(ids[1]) && machine.gate.hasGiven(ids[1]))
+        let sleeps = machine.park(ids[1], 1)
+        #expect(!sleeps)
+        let departure = machine.leave(ids[1])
+        #expect(departure.calling == nil && departure.leaving == nil && machine.count == 2)
+        _ = machine.finish(ids[1])
+        #expect(machine.isRunning(ids[2]) && machine.gate.hasGiven(ids[2]))
+        machine.checkInvariants()
+    }
+
+    /// A task that has waited is not given its turn: it may be cancelled before it is on its actor.
+    @Test func anEntryThatWasCalledLeavesWhenItIsCancelled() {
+        var machine = TurnMachine(capacity: 1)
+        let ids = (0..<3).map { _ in machine.enqueue(level: 5).id }
+        let sleeps = machine.park(ids[1], 1)
+        #expect(sleeps)
+        let called = machine.finish(ids[0]).calling
+        #expect(called == 1 && !machine.isRunning(ids[1]) && !machine.gate.hasGiven(ids[1]))
+        _ = machine.leave(ids[1])
+        #expect(machine.isRunning(ids[2]) && machine.gate.hasGiven(ids[2]))
+        machine.checkInvariants()
     }
 
     /// It waits for no entry any more.

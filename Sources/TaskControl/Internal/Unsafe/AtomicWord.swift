@@ -15,6 +15,10 @@ struct AtomicWord: @unchecked Sendable {
     @inline(__always)
     var value: Int64 { tc_load(word) }
 
+    /// The value, and with it what was written before it was stored.
+    @inline(__always)
+    var acquiredValue: Int64 { tc_loadAcquire(word) }
+
     @inline(__always)
     func store(_ value: Int64) { tc_store(word, value) }
 

@@ -26,7 +26,7 @@ struct _HeldTurn: Sendable {
     }
 
     /// Whether the caller, or a task that it stems from, holds a turn of a queue.
-    static func isHeld(of queue: TurnPlace.Queue) -> Bool {
+    static func isHeld(of queue: TurnState) -> Bool {
         guard let current else { return false }
         return current.place.isHeld(of: queue) || current.outer.contains { $0.isHeld(of: queue) }
     }

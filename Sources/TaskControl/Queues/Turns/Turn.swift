@@ -25,13 +25,6 @@ public struct _Turn: Sendable {
     /// Returns this place as one of a group.
     func joining(_ group: TaskRegistry) -> _Turn { _Turn(turns, id, Membership(group, of: id, in: turns)) }
 
-    /// A place that has been taken already.
-    init(in turns: _TurnStorage, at id: _TurnStorage.ID) {
-        self.turns = turns
-        self.id = id
-        membership = nil
-    }
-
     /// Attaches the handle of the task that has been created for this place.
     @usableFromInline
     func attach(_ task: _TaskHandle, name: String?) {

@@ -3,13 +3,11 @@
 /// It refers to the state of the queue and not to the queue itself: tasks that outlive the turn retain this place, and must not retain the
 /// queue.
 struct TurnPlace: Sendable {
-    typealias Queue = Locked<_TurnStorage.Machine>
-
-    let queue: Queue
-    let id: _TurnStorage.ID
+    let queue: TurnState
+    let id: Ticket
 
     /// Whether the turn has begun and not ended.
-    var isHeld: Bool { queue.withLock { $0.isRunning(id) } }
+    var isHeld: Bool { queue.isHeld(id) }
 
-    func isHeld(of queue: Queue) -> Bool { self.queue.isSame(as: queue) && isHeld }
+    func isHeld(of queue: TurnState) -> Bool { self.queue === queue && isHeld }
 }

@@ -1,6 +1,6 @@
 /// The order of the tasks in a queue, and whose turn it is. Pure: no lock, task or closure.
 ///
-///     enqueue ──▶ expected ──────────────────begin──▶ running ──finish──▶ (gone)
+///     enqueue ──▶ expected ─────────given or begin──▶ running ──finish──▶ (gone)
 ///                    │                         ▲
 ///                    └──park──▶ parked ──▶ called       its turn has come
 ///
@@ -10,11 +10,16 @@
 /// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; the entries
 /// before it are.
 ///
+/// Where one entry runs at a time, an entry whose task has not come is given its turn as soon as it is free, and the task need not ask. A task that
+/// has waited must ask, so that a cancellation before that takes its turn from it at once.
+///
+/// While the line is empty, callers take turns without it: see ``TurnGate``.
+///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing.
 /// 2. The line is in the order of `enqueue`, with the running entries: at most `capacity`, all before `next`.
 /// 3. No entry begins before all entries before it have begun: only `next` is ever called, and only with room for it.
-/// 4. If there is room, `next` is not parked: no entry sleeps through its turn.
+/// 4. If there is room, `next` is not parked: no entry sleeps through its turn. Where one runs at a time, `next` was called.
 /// 5. Levels never rise towards the end: all entries before an entry have been raised to the level of that entry.
 /// 6. A drainer waits for an entry that is still in line.
 struct TurnStateMachine<Waiter, Job> {
@@ -56,6 +61,8 @@ struct TurnStateMachine<Waiter, Job> {
     private var drainers = MarkTable<UInt64, Waiter>()
     /// From 1, so that there is one before each.
     private var nextSerial: UInt64 = 1
+    /// The serial of the entry that was the last to be given its turn before its task asked; 0: none.
+    private var lastGiven: UInt64 = 0
 
     init(capacity: Int?) {
         self.capacity = capacity
@@ -79,8 +86,11 @@ struct TurnStateMachine<Waiter, Job> {
         let slot = entries.insert(Entry(serial: serial, level: level))
         let isUrgent = !line.isEmpty && entries[line.last].level < level
         line.append(slot, in: &entries)
-        if next == Chain.none { next = slot }
         count += 1
+        if next == Chain.none {
+            next = slot
+            giveNext()
+        }
         return Place(id: ID(serial: serial, slot: slot), isUrgent: isUrgent)
     }
 
@@ -110,6 +120,7 @@ struct TurnStateMachine<Waiter, Job> {
     /// - Complexity: O(1).
     mutating func begin(_ id: ID) -> BeginAction {
         guard isThere(id) else { return .gone }
+        if entries[id.slot].phase == .running { return .run(calling: nil) }
         guard isTurn(of: id.slot) else { return .wait }
         next = entries[id.slot].links.newer
         if capacity == nil {
@@ -123,7 +134,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// - Returns: Whether it must sleep. If not, it must ask again.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
-        guard isThere(id), !isTurn(of: id.slot) else { return false }
+        guard isThere(id), entries[id.slot].phase != .running, !isTurn(of: id.slot) else { return false }
         entries[id.slot].phase = .parked
         entries[id.slot].waiter = waiter
         return true
@@ -134,9 +145,43 @@ struct TurnStateMachine<Waiter, Job> {
     private func isTurn(of slot: Slot) -> Bool { slot == next && hasRoom }
 
     private mutating func callNext() -> Waiter? {
-        guard next != Chain.none, hasRoom, entries[next].phase == .parked else { return nil }
+        guard next != Chain.none, hasRoom else { return nil }
+        guard entries[next].phase == .parked else {
+            giveNext()
+            return nil
+        }
         entries[next].phase = .called
         return Self.take(&entries[next].waiter)
+    }
+
+    /// Gives the next entry its turn before its task asks.
+    @inline(__always)
+    private mutating func giveNext() {
+        guard capacity == 1, runningCount == 0, entries[next].phase == .expected else { return }
+        entries[next].phase = .running
+        runningCount = 1
+        lastGiven = entries[next].serial
+        next = entries[next].links.newer
+    }
+
+    // MARK: Turns without an entry
+
+    /// The gate after each event: lent while the line is empty.
+    var gate: TurnGate {
+        count == 0 && capacity != nil ? .free(after: nextSerial - 1) : .line(lastGiven: lastGiven)
+    }
+
+    /// Takes the gate back before an event. The turn of a caller that has taken it gets its entry.
+    mutating func takeBack(_ gate: TurnGate) {
+        precondition(count == 0, "the gate is lent while the line is empty")
+        nextSerial = gate.serial + 1
+        guard gate.isTaken else { return }
+        // The caller's task is not raised: as if it had been already.
+        let slot = entries.insert(Entry(serial: gate.serial, phase: .running, level: .max))
+        precondition(slot == gate.turn.slot, "the first slot of an empty table is 0")
+        line.append(slot, in: &entries)
+        count = 1
+        runningCount = 1
     }
 
     // MARK: Leaving
@@ -287,7 +332,9 @@ extension TurnStateMachine {
             case .running:
                 running += 1
                 precondition(!hasPassedNext, "an entry that runs is before the next one")
-            case .expected: precondition(hasPassedNext, "an entry that waits is not before the next one")
+            case .expected:
+                precondition(hasPassedNext, "an entry that waits is not before the next one")
+                precondition(capacity != 1 || !isTurn(of: slot), "an entry whose task has not come is given its turn")
             case .parked:
                 precondition(hasPassedNext && !isTurn(of: slot), "no entry sleeps through its turn")
             case .called: precondition(slot == next && hasRoom, "an entry that is called is the next one")

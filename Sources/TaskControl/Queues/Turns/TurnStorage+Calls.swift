@@ -6,22 +6,87 @@ extension _TurnStorage {
     nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try checkReentrancy()
         var mustWait = false
         let turn = try enterCaller(mustWait: &mustWait)
         if mustWait { try await waitInCaller(turn) }
         do {
-            let value = try await turn.held.holding(body)
-            turn.finish(.completed)
+            let value = try await held(turn).holding(body)
+            leaveCaller(turn, .completed)
             return value
         } catch {
-            turn.finish(.failed(error))
+            leaveCaller(turn, .failed(error))
             throw error
         }
     }
 
-    @usableFromInline
     func checkReentrancy() throws {
         if isHeldByCaller { throw QueueReentrancyError(queueName: source.name) }
     }
+
+    /// Begins a turn in the caller's task, or takes the last place in the line for it. Not asynchronous, so a caller that need not wait pays for no
+    /// suspension.
+    ///
+    /// - Parameter mustWait: Whether the turn has not begun: the caller must continue with ``waitInCaller(_:)``.
+    @usableFromInline
+    func enterCaller(mustWait: inout Bool) throws -> _CallerTurn {
+        // The subject of events opens while holding the lock. A caller that holds a turn of this queue finds no free one.
+        if Diagnostics.isUnobserved, !_isTaskCancelled, let id = state.enterFree() { return _CallerTurn(id: id) }
+        return try enterLine(mustWait: &mustWait)
+    }
+
+    /// The task of a caller is not raised by those behind it: a task that is not the queue's may end as soon as it has left.
+    @inline(never)
+    private func enterLine(mustWait: inout Bool) throws -> _CallerTurn {
+        try checkReentrancy()
+        if Task.isCancelled { throw CancellationError() }
+        let level = Task.currentPriority.rawValue
+        let place = state.withMachine { machine in
+            let place = machine.enqueue(level: level)
+            Diagnostics.open(subject(place.id))
+            // If it can begin, it is the last in line, and there is no other to call. An urgent one raises first, since an entry that has begun
+            // raises none: entries that come to wait behind it stop raising at it, and rely on it to have raised the entries before it.
+            if !place.isUrgent, case .run = machine.begin(place.id) { return place }
+            mustWait = true
+            return place
+        }
+        if place.isUrgent { raise(before: place.id, to: level) }
+        emitCall(place.id, mustWait)
+        return _CallerTurn(id: place.id)
+    }
+
+    /// Returns when the turn of a caller has begun.
+    @usableFromInline
+    nonisolated(nonsending) func waitInCaller(_ turn: _CallerTurn) async throws(CancellationError) {
+        await waitUntilCalledOrCancelled(turn.id)
+        if begin(turn.id) {
+            if !Task.isCancelled { return emit(.started, .entered(.running), turn.id) }
+            // Given its turn at the moment of the cancellation.
+            passOn(turn.id)
+        }
+        if let moment = Diagnostics.moment { emitEnd(.skipped, turn.id, at: moment) }
+        throw CancellationError()
+    }
+
+    /// The turn of a caller as code inside it sees it.
+    @usableFromInline
+    func held(_ turn: _CallerTurn) -> _HeldTurn { held(turn.id) }
+
+    /// Ends the turn of a caller, and passes it on.
+    @usableFromInline
+    func leaveCaller(_ turn: _CallerTurn, _ end: _TurnEnd) {
+        let moment = Diagnostics.moment
+        if !state.leaveFree(turn.id) { passOn(turn.id) }
+        if let moment { emitEnd(end, turn.id, at: moment) }
+    }
+
+    private func emitCall(_ id: ID, _ mustWait: Bool) {
+        Diagnostics.emitBeginning(isInside: true, source.event(.enqueued, .began(.waiting), about: subject(id)))
+        if mustWait { emit(.waiting, .entered(.waiting), id) } else { emit(.started, .entered(.running), id) }
+    }
+}
+
+/// A turn in the caller's task.
+@usableFromInline
+struct _CallerTurn: Sendable {
+    let id: Ticket
 }

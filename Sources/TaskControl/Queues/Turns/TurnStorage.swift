@@ -3,13 +3,10 @@
 /// The tasks of a queue hold it, so that they outlive the queue's face.
 @usableFromInline
 final class _TurnStorage: Sendable {
-    /// The handles of the tasks in line are valid: a task leaves before it ends.
-    typealias Job = _TaskHandle.Unowned
-    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    typealias Machine = TurnStateMachine<Waiter, Job>
+    typealias Machine = TurnState.Machine
     typealias ID = Machine.ID
 
-    private let state: Locked<Machine>
+    let state: TurnState
     /// Whether a task holds its turn until it ends. If not, it leaves the line when it begins.
     let holdsTurns: Bool
 
@@ -21,7 +18,7 @@ final class _TurnStorage: Sendable {
     ///   - emitsCreation: Whether observers are notified of its creation.
     init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, emitsCreation: Bool = true) {
         source = EventSource(face, name: name)
-        state = Locked(Machine(capacity: capacity))
+        state = TurnState(capacity: capacity)
         holdsTurns = capacity != nil
         if emitsCreation { Diagnostics.emit(source.event(.created)) }
     }
@@ -38,7 +35,7 @@ final class _TurnStorage: Sendable {
     @inline(__always)
     func enqueue(level: UInt8) -> ID {
         let level = level == 0 ? inheritedLevel : level
-        let place = state.withLock { machine in
+        let place = state.withMachine { machine in
             let place = machine.enqueue(level: level)
             Diagnostics.open(subject(place.id))
             return place
@@ -48,8 +45,9 @@ final class _TurnStorage: Sendable {
     }
 
     /// Brings the handle of the task that has been made for a place.
+    @inline(__always)
     func attach(_ id: ID, _ task: _TaskHandle) {
-        let level = state.withLock { $0.attach(id, Job(task)) }
+        let level = state.withMachine { $0.attach(id, TurnState.Job(task)) }
         if level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: level)) }
     }
 
@@ -59,8 +57,11 @@ final class _TurnStorage: Sendable {
     ///
     /// - Returns: Whether it has begun. If not, the task must wait, and try again.
     @inline(__always)
-    func begin(_ id: ID) -> Bool {
-        guard case .run(let calling) = state.withLock({ $0.begin(id) }) else { return false }
+    func begin(_ id: ID) -> Bool { state.hasGiven(id) || beginInLine(id) }
+
+    @inline(never)
+    private func beginInLine(_ id: ID) -> Bool {
+        guard case .run(let calling) = state.withMachine({ $0.begin(id) }) else { return false }
         calling?.resume(returning: .reached)
         return true
     }
@@ -70,7 +71,7 @@ final class _TurnStorage: Sendable {
     /// Returns when it is the turn of a task, which then can begin, or when it has left.
     nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
         _ = await suspend { waiter in
-            state.withLock { $0.park(id, waiter) } ? nil : .reached
+            state.withMachine { $0.park(id, waiter) } ? nil : .reached
         } raising: { [self] priority in
             raise(before: id, to: priority.rawValue)
         }
@@ -79,7 +80,7 @@ final class _TurnStorage: Sendable {
     /// Returns when it is the turn of a task, which then can begin, or when it has left; a task that is cancelled leaves at once.
     nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
         _ = await suspend { waiter in
-            state.withLock { $0.park(id, waiter) } ? nil : .reached
+            state.withMachine { $0.park(id, waiter) } ? nil : .reached
         } onCancel: {
             leave(id)
         } raising: { [self] priority in
@@ -89,7 +90,7 @@ final class _TurnStorage: Sendable {
 
     /// Leaves the line before the turn. Called by the cancellation handler of the task itself, so only that task is resumed here.
     func leave(_ id: ID) {
-        let departure = state.withLock { $0.leave(id) }
+        let departure = state.withMachine { $0.leave(id) }
         departure.leaving?.resume(returning: .reached)
         if departure.concernsOthers { performOutsideHandler { self.carryOut(departure) } }
     }
@@ -107,53 +108,18 @@ final class _TurnStorage: Sendable {
     /// Passes a turn on.
     @inline(__always)
     func finish(_ id: ID) {
-        if holdsTurns { carryOut(state.withLock { $0.finish(id) }) }
+        if holdsTurns { passOn(id) }
     }
 
-    // MARK: Turns in the caller's task
-
-    /// Takes the last place for a turn in the caller's task, which is not raised by those behind it: a task that is not the queue's may end as
-    /// soon as it has left. Not asynchronous, so a caller that need not wait pays for no suspension.
-    ///
-    /// - Parameter mustWait: Whether the turn has not begun: the caller must continue with ``waitInCaller(_:)``.
-    @usableFromInline
-    func enterCaller(mustWait: inout Bool) throws(CancellationError) -> _Turn {
-        if Task.isCancelled { throw CancellationError() }
-        let level = Task.currentPriority.rawValue
-        let place = state.withLock { machine in
-            let place = machine.enqueue(level: level)
-            Diagnostics.open(subject(place.id))
-            // If it can begin, it is the last in line, and there is no other to call. An urgent one raises first, since an entry that has begun
-            // raises none: entries that come to wait behind it stop raising at it, and rely on it to have raised the entries before it.
-            if !place.isUrgent, case .run = machine.begin(place.id) { return place }
-            mustWait = true
-            return place
-        }
-        if place.isUrgent { raise(before: place.id, to: level) }
-        emitCall(place.id, mustWait)
-        return _Turn(in: self, at: place.id)
-    }
-
-    /// Returns when the turn of a caller has begun.
-    @usableFromInline
-    nonisolated(nonsending) func waitInCaller(_ turn: _Turn) async throws(CancellationError) {
-        await waitUntilCalledOrCancelled(turn.id)
-        if begin(turn.id) { return emit(.started, .entered(.running), turn.id) }
-        if let moment = Diagnostics.moment { emitEnd(.skipped, turn.id, at: moment) }
-        throw CancellationError()
-    }
-
-    private func emitCall(_ id: ID, _ mustWait: Bool) {
-        Diagnostics.emitBeginning(isInside: true, source.event(.enqueued, .began(.waiting), about: subject(id)))
-        if mustWait { emit(.waiting, .entered(.waiting), id) } else { emit(.started, .entered(.running), id) }
-    }
+    @inline(__always)
+    func passOn(_ id: ID) { carryOut(state.withMachine { $0.finish(id) }) }
 
     // MARK: Looking
 
-    var count: Int { state.withLock { $0.count } }
+    var count: Int { state.withMachine { $0.count } }
 
     /// How many drain.
-    var drainerCount: Int { state.withLock { $0.drainerCount } }
+    var drainerCount: Int { state.withMachine { $0.drainerCount } }
 
     // MARK: Draining
 
@@ -164,12 +130,12 @@ final class _TurnStorage: Sendable {
     nonisolated(nonsending) func drain() async throws {
         try checkReentrancy()
         try Task.checkCancellation()
-        guard let id = state.withLock({ $0.enrollDrainer() }) else { return }
+        guard let id = state.withMachine({ $0.enrollDrainer() }) else { return }
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
-            state.withLock { $0.parkDrainer(id, waiter) }
+            state.withMachine { $0.parkDrainer(id, waiter) }
         } onCancel: {
-            state.withLock { $0.drainerLeaves(id) }?.resume(returning: .left)
+            state.withMachine { $0.drainerLeaves(id) }?.resume(returning: .left)
         } raising: { [self] priority in
             raise(to: priority.rawValue) { $0.raiseAll(to: priority.rawValue) }
         }
@@ -183,17 +149,17 @@ final class _TurnStorage: Sendable {
     private func carryOut(_ departure: Machine.Departure) {
         departure.calling?.resume(returning: .reached)
         if departure.hasDrained {
-            for drainer in state.withLock({ $0.takeDrained() }) { drainer.resume(returning: .reached) }
+            for drainer in state.withMachine({ $0.takeDrained() }) { drainer.resume(returning: .reached) }
         }
     }
 
-    private func raise(before id: ID, to level: UInt8) {
+    func raise(before id: ID, to level: UInt8) {
         raise(to: level) { $0.raise(before: id, to: level) }
     }
 
-    private func raise(to level: UInt8, _ event: (inout Machine) -> [Job]) {
+    private func raise(to level: UInt8, _ event: (inout Machine) -> [TurnState.Job]) {
         // Owned under the lock: a task in line lives, and may end as soon as the lock is free.
-        let tasks = state.withLock { event(&$0).map(\.owned) }
+        let tasks = state.withMachine { event(&$0).map(\.owned) }
         if !tasks.isEmpty { TaskControl.raise(tasks, to: TaskPriority(rawValue: level)) }
     }
 }
