@@ -2,7 +2,7 @@
 ///
 /// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name it.
 public struct _Turn: Sendable {
-    let turns: _TurnStorage
+    @usableFromInline let _turns: _TurnStorage
     let id: _TurnStorage.ID
     let membership: Membership?
 
@@ -11,27 +11,27 @@ public struct _Turn: Sendable {
     /// - Parameter level: The raw priority of its task; 0 for that of the caller.
     @inline(__always)
     init(in turns: _TurnStorage, level: UInt8, group: TaskRegistry? = nil) {
-        self.turns = turns
-        id = turns.enqueue(level: level)
+        _turns = turns
+        id = _turns.enqueue(level: level)
         membership = group.map { [id] in Membership($0, of: id, in: turns) }
     }
 
     private init(_ turns: _TurnStorage, _ id: _TurnStorage.ID, _ membership: Membership) {
-        self.turns = turns
+        _turns = turns
         self.id = id
         self.membership = membership
     }
 
     /// Returns this place as one of a group.
-    func joining(_ group: TaskRegistry) -> _Turn { _Turn(turns, id, Membership(group, of: id, in: turns)) }
+    func joining(_ group: TaskRegistry) -> _Turn { _Turn(_turns, id, Membership(group, of: id, in: _turns)) }
 
     /// Attaches the handle of the task that has been created for this place.
     @usableFromInline
     func attach(_ task: _TaskHandle, name: String?) {
-        turns.attach(id, task)
+        _turns.attach(id, task)
         membership?.attach(task, name: name)
         Diagnostics.emitBeginning(
-            turns.source.event(.enqueued, .began(.waiting), about: turns.subject(id), taskName: name)
+            _turns.source.event(.enqueued, .began(.waiting), about: _turns.subject(id), taskName: name)
         )
     }
 
@@ -39,40 +39,37 @@ public struct _Turn: Sendable {
     ///
     /// - Returns: Whether it has begun. If not, the task must wait, and try again.
     @usableFromInline
-    func begin() -> Bool { turns.begin(id) }
+    func begin() -> Bool { _turns.begin(id) }
 
     @usableFromInline
     nonisolated(nonsending) func waitUntilCalled() async {
-        turns.emit(.waiting, .entered(.waiting), id)
-        await turns.waitUntilCalled(id)
+        _turns.emit(.waiting, .entered(.waiting), id)
+        await _turns.waitUntilCalled(id)
     }
 
     @usableFromInline
-    func leave() { turns.leave(id) }
+    func leave() { _turns.leave(id) }
 
     /// Passes the turn on, if it had begun.
     @usableFromInline
     func finish(_ end: _TurnEnd) {
         let moment = Diagnostics.moment
-        turns.finish(id)
+        _turns.finish(id)
         membership?.end()
-        if let moment { turns.emitEnd(end, id, at: moment) }
+        if let moment { _turns.emitEnd(end, id, at: moment) }
     }
 
     /// Whether its group has been cancelled. Its task may not have received that cancellation yet.
     @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
 
-    /// Marks the turn inside it.
-    @usableFromInline var held: _HeldTurn { turns.held(id) }
+    /// Its mark, for code inside it.
+    @usableFromInline var mark: _HeldTurn { _turns.mark(id) }
 
     /// Begins the work.
-    ///
-    /// - Returns: The mark of the turn inside it; `nil` if there is nothing to hold.
     @usableFromInline
-    func enter() -> _HeldTurn? {
+    func enter() {
         // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.
         if let membership, membership.isCancelled { membership.cancelCurrentTask() }
-        turns.emit(.started, .entered(.running), id)
-        return turns.holdsTurns ? held : nil
+        _turns.emit(.started, .entered(.running), id)
     }
 }

@@ -32,13 +32,13 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
         }
     }
 
-    // Apart, so that what it needs is not kept while the task waits.
     @inlinable
-    @inline(never)
+    @inline(__always)
     nonisolated(nonsending) func runWork() async throws(Work.Failure) -> Work.Success {
-        guard let held = turn.enter() else { return try await work.run() }
+        turn.enter()
+        guard turn._turns._holdsTurns else { return try await work.run() }
         do {
-            return try await held.holding { try await work.run() }
+            return try await turn._turns._markKey.withValue(turn.mark) { try await work.run() }
         } catch let error as Work.Failure {
             throw error
         } catch {

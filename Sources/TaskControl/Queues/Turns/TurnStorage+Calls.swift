@@ -10,7 +10,7 @@ extension _TurnStorage {
         let turn = try enterCaller(mustWait: &mustWait)
         if mustWait { try await waitInCaller(turn) }
         do {
-            let value = try await held(turn).holding(body)
+            let value = try await _markKey.withValue(mark(of: turn), operation: body)
             leaveCaller(turn, .completed)
             return value
         } catch {
@@ -67,9 +67,9 @@ extension _TurnStorage {
         throw CancellationError()
     }
 
-    /// The turn of a caller as code inside it sees it.
+    /// The mark of the turn of a caller.
     @usableFromInline
-    func held(_ turn: _CallerTurn) -> _HeldTurn { held(turn.id) }
+    func mark(of turn: _CallerTurn) -> _HeldTurn { mark(turn.id) }
 
     /// Ends the turn of a caller, and passes it on.
     @usableFromInline

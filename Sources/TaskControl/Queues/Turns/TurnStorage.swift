@@ -8,7 +8,9 @@ final class _TurnStorage: Sendable {
 
     let state: TurnState
     /// Whether a task holds its turn until it ends. If not, it leaves the line when it begins.
-    let holdsTurns: Bool
+    @usableFromInline let _holdsTurns: Bool
+    /// The key of the marks of turns, whose own access takes longer than this.
+    @usableFromInline let _markKey = _HeldTurn.current
 
     /// The queue that this is the engine of, as events know it.
     let source: EventSource
@@ -19,7 +21,7 @@ final class _TurnStorage: Sendable {
     init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, emitsCreation: Bool = true) {
         source = EventSource(face, name: name)
         state = TurnState(capacity: capacity)
-        holdsTurns = capacity != nil
+        _holdsTurns = capacity != nil
         if emitsCreation { Diagnostics.emit(source.event(.created)) }
     }
 
@@ -100,15 +102,15 @@ final class _TurnStorage: Sendable {
     /// Whether the caller, or a task that it stems from, holds a turn.
     var isHeldByCaller: Bool { _HeldTurn.isHeld(of: state) }
 
-    /// A turn as code inside it sees it, for a caller who is about to run that code.
-    func held(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
+    /// The mark of a turn, for a caller who is about to run the code inside it.
+    func mark(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
 
     // MARK: Ending
 
     /// Passes a turn on.
     @inline(__always)
     func finish(_ id: ID) {
-        if holdsTurns { passOn(id) }
+        if _holdsTurns { passOn(id) }
     }
 
     @inline(__always)
