@@ -29,6 +29,15 @@ public struct _Turn: Sendable {
     @usableFromInline
     func attach(_ task: _TaskHandle, name: String?) {
         _turns.attach(id, task)
+        if concernsOthers { attachToOthers(task, name) }
+    }
+
+    /// Whether it has a group, or an observer is registered.
+    @inline(__always)
+    private var concernsOthers: Bool { membership != nil || !Diagnostics.isUnobserved }
+
+    @inline(never)
+    private func attachToOthers(_ task: _TaskHandle, _ name: String?) {
         membership?.attach(task, name: name)
         Diagnostics.emitBeginning(
             _turns.source.event(.enqueued, .began(.waiting), about: _turns.subject(id), taskName: name)
@@ -53,6 +62,11 @@ public struct _Turn: Sendable {
     /// Passes the turn on, if it had begun.
     @usableFromInline
     func finish(_ end: _TurnEnd) {
+        if concernsOthers { finishForOthers(end) } else { _turns.finish(id) }
+    }
+
+    @inline(never)
+    private func finishForOthers(_ end: _TurnEnd) {
         let moment = Diagnostics.moment
         _turns.finish(id)
         membership?.end()
@@ -60,7 +74,7 @@ public struct _Turn: Sendable {
     }
 
     /// Whether its group has been cancelled. Its task may not have received that cancellation yet.
-    @usableFromInline var isCancelled: Bool { Task.isCancelled || (membership?.isCancelled ?? false) }
+    @usableFromInline var isCancelled: Bool { _isTaskCancelled || (membership?.isCancelled ?? false) }
 
     /// Its mark, for code inside it.
     @usableFromInline var mark: _HeldTurn { _turns.mark(id) }
@@ -68,6 +82,11 @@ public struct _Turn: Sendable {
     /// Begins the work.
     @usableFromInline
     func enter() {
+        if concernsOthers { enterForOthers() }
+    }
+
+    @inline(never)
+    private func enterForOthers() {
         // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.
         if let membership, membership.isCancelled { membership.cancelCurrentTask() }
         _turns.emit(.started, .entered(.running), id)
