@@ -19,7 +19,7 @@ extension Task where Failure == Never {
         @_inheritActorContext @_implicitSelfCapture operation: sending @escaping @isolated(any) () async -> Success
     ) {
         let work = _PlainWork(received(operation))
-        let level = queue._level(of: priority)
+        let level = queue._level(of: consume priority)
         self = _TurnBody.start(
             queue._turn(level: level),
             work,
@@ -51,7 +51,7 @@ extension Task where Failure == Never {
         operation: @escaping @Sendable (isolated ActorType) async -> Success
     ) {
         let work = _ActorWork(isolatedActor, operation)
-        let level = queue._level(of: priority)
+        let level = queue._level(of: consume priority)
         self = _TurnBody.start(
             queue._turn(level: level),
             work,
@@ -84,7 +84,7 @@ extension Task where Failure == any Error {
         operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
         let work = _PlainThrowingWork(received(operation))
-        let level = queue._level(of: priority)
+        let level = queue._level(of: consume priority)
         self = _TurnBody.start(
             queue._turn(level: level),
             work,
@@ -116,7 +116,7 @@ extension Task where Failure == any Error {
         operation: @escaping @Sendable (isolated ActorType) async throws -> Success
     ) {
         let work = _ActorThrowingWork(isolatedActor, operation)
-        let level = queue._level(of: priority)
+        let level = queue._level(of: consume priority)
         self = _TurnBody.start(
             queue._turn(level: level),
             work,

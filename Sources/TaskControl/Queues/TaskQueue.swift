@@ -16,5 +16,5 @@ extension TaskQueue {
     /// Returns the raw priority of a task that is added with a priority, or with that of the queue if `priority` is `nil`; 0 for that of the caller.
     @inlinable
     @inline(__always)
-    func _level(of priority: TaskPriority?) -> UInt8 { priority?.rawValue ?? _level }
+    func _level(of priority: consuming TaskPriority?) -> UInt8 { rawLevel(priority) ?? _level }
 }

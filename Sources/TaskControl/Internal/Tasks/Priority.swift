@@ -52,5 +52,15 @@ var inheritedLevel: UInt8 {
     return min(base != 0 ? base : Task.currentPriority.rawValue, highestInheritedLevel)
 }
 
+/// Consumes a priority, and returns its raw value. (A caller that keeps the priority copies and destroys an optional whose size it must look up.)
+@inlinable
+@inline(__always)
+func rawLevel(_ priority: consuming TaskPriority?) -> UInt8? {
+    switch consume priority {
+    case .none: nil
+    case .some(let priority): priority.rawValue
+    }
+}
+
 /// The raw value of `TaskPriority.userInitiated`, the highest priority that a task inherits.
 private var highestInheritedLevel: UInt8 { 25 }
