@@ -1,5 +1,5 @@
 extension TaskEvent.Primitive {
-    /// Identifies events of calls of `withCancellableContinuation`.
+    /// The primitive in events of calls of `withCancellableContinuation`.
     public static var withCancellableContinuation: Self { Self("withCancellableContinuation", [.call]) }
 }
 

@@ -110,11 +110,11 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// A fresh value is returned without suspending. The policy determines when a stale value is returned.
     ///
-    /// ## Cancellation
-    /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves cancels the load, unless the
-    /// load is a refresh. A caller that was cancelled before the call does not wait: it receives the cached value, or `CancellationError` if there is none.
+    /// ## Cancellation A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves
+    /// cancels the load, unless the load is a refresh. A caller that was cancelled before the call does not wait: it receives the cached value, or
+    /// `CancellationError` if there is none.
     ///
-    /// - Parameter key: Its `==` is called while a lock is held, when hashes are equal. It must not call the cache.
+    /// - Parameter key: The key of the value. Its `==` is called while a lock is held, when hashes are equal, and must not call the cache.
     /// - Returns: The value.
     /// - Throws: The error of the load, to all callers that waited for it, unless an old value can be returned; an error that is cached;
     ///   `CancellationError` if the caller is cancelled; ``SingleFlightReentrancyError`` if the caller is inside the load of its own key.

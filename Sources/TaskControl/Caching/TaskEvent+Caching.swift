@@ -1,5 +1,5 @@
 extension TaskEvent.Primitive {
-    /// Identifies events of a ``CachedFlight``.
+    /// The primitive in events of a ``CachedFlight``.
     public static var cachedFlight: Self { Self("CachedFlight", [.call, .awaited]) }
 }
 

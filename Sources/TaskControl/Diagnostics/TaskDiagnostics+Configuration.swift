@@ -8,8 +8,8 @@ extension TaskDiagnostics {
         /// async `main` does not run on the main thread, so its lines begin with `[background]` too.
         public var debugLogging: Bool
 
-        /// Removes secrets from texts: names of tasks and queues, keys, errors, requests. Called for each text before any log or observer
-        /// receives it, without a lock. `nil`: texts are shown as they are.
+        /// The closure that removes secrets from texts: names of tasks and queues, keys, errors, requests. Called for each text before any log or
+        /// observer receives it, without a lock. `nil`: texts are shown as they are.
         public var redact: (@Sendable (String) -> String)?
 
         /// Whether mistakes are written to the system's log, in debug and release builds: errors that no code receives, tasks that were

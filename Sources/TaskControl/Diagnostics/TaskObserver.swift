@@ -1,4 +1,4 @@
-/// Receives the events of all types and functions of this library.
+/// A receiver of the events of all types and functions of this library.
 ///
 /// ```swift
 /// final class FailureCount: TaskObserver {

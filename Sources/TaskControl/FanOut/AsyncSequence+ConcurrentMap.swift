@@ -98,8 +98,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` operations run at the same time, and the next element is requested from the source only when one has ended. All work has ended
-    /// when this returns or throws.
+    /// At most `limit` operations run at the same time, and the next element is requested from the source only when an operation has ended. All work
+    /// has ended when this function returns or throws.
     ///
     /// ## Cancellation
     /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`,

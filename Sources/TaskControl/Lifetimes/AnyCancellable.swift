@@ -3,7 +3,7 @@
 // create one. An import rather than a typealias: beside a typealias, `[AnyCancellable]()` is ambiguous in a file that imports both.
 @_exported public import class Combine.AnyCancellable
 #else
-/// Calls a closure when it is cancelled or deallocated: Combine's `AnyCancellable`, for platforms without Combine.
+/// An object that calls a closure when it is cancelled or deallocated: Combine's `AnyCancellable`, for platforms without Combine.
 ///
 /// On Apple's platforms, `AnyCancellable` is Combine's own class. `import TaskControl` is enough to use it.
 ///

@@ -1,4 +1,4 @@
-/// Owns tasks, and cancels them when it ends: declare it as a `let` of the object whose work they do.
+/// An owner of tasks that cancels them when it ends: declare it as a `let` of the object whose work they do.
 ///
 /// ```swift
 /// @MainActor final class FeedModel {

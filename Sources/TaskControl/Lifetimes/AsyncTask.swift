@@ -159,7 +159,7 @@ public final class AsyncTask: Sendable {
     /// Whether the task was cancelled; it may still run.
     public var isCancelled: Bool { task.isCancelled }
 
-    /// Awaits the end of the task. Never throws: an error of the operation goes to `onError`, or to diagnostics.
+    /// An empty value that is available when the task has ended. Never throws: an error of the operation goes to `onError`, or to diagnostics.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait, and the task continues.

@@ -1,4 +1,4 @@
-/// Owns tasks by ID, at most one per ID at a time: a duplicate is ignored until the first task has ended.
+/// An owner of tasks with IDs, at most one task per ID at a time: a duplicate is ignored until the first task has ended.
 ///
 /// ```swift
 /// let downloads = IdentifiableTaskBag<URL>()

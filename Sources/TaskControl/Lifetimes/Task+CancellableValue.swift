@@ -1,5 +1,5 @@
 extension Task where Failure == Never {
-    /// Awaits the task's value, and cancels the task if its caller is cancelled.
+    /// The task's value. Cancelling the caller that awaits this value also cancels the task.
     ///
     /// If another imported module, such as swift-concurrency-extras, has a property with this name, the compiler chooses that property.
     ///
@@ -23,7 +23,7 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Awaits the task's value, and cancels the task if its caller is cancelled.
+    /// The task's value. Cancelling the caller that awaits this value also cancels the task.
     ///
     /// ## Cancellation
     /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, and receives its result: a

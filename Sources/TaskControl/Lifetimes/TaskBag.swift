@@ -1,4 +1,4 @@
-/// Owns tasks that need no key, and cancels them on request or when the bag is deallocated.
+/// An owner of tasks that need no key, which cancels them on request or when it is deallocated.
 ///
 /// ```swift
 /// let bag = TaskBag()

@@ -1,13 +1,13 @@
 extension TaskEvent.Primitive {
-    /// Identifies events of an ``AsyncTask``.
+    /// The primitive in events of an ``AsyncTask``.
     public static var asyncTask: Self { Self("AsyncTask", []) }
-    /// Identifies events of an ``AsyncLifetime``.
+    /// The primitive in events of an ``AsyncLifetime``.
     public static var asyncLifetime: Self { Self("AsyncLifetime", []) }
-    /// Identifies events of a ``TaskBag``.
+    /// The primitive in events of a ``TaskBag``.
     public static var taskBag: Self { Self("TaskBag", []) }
-    /// Identifies events of an ``IdentifiableTaskBag``.
+    /// The primitive in events of an ``IdentifiableTaskBag``.
     public static var identifiableTaskBag: Self { Self("IdentifiableTaskBag", []) }
-    /// Identifies events of a ``TaskStore``.
+    /// The primitive in events of a ``TaskStore``.
     public static var taskStore: Self { Self("TaskStore", [.line, .overtaking]) }
 }
 

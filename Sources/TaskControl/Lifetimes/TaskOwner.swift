@@ -1,4 +1,4 @@
-/// Owns tasks: counts them, cancels them, and waits for them to end.
+/// An object that owns tasks: it counts them, cancels them, and waits for them to end.
 ///
 /// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue`` conform. They differ in how a task
 /// is added, and share how their tasks end. So a list of owners of different types can be shut down in order:

@@ -1,4 +1,4 @@
-/// Owns the tasks of one purpose, such as the search of a screen, and decides what happens when a new task comes while another runs: a
+/// An owner of the tasks of one purpose, such as the search of a screen, which decides what happens when a new task comes while another runs: a
 /// ``TaskStore`` with one key.
 ///
 /// ```swift

@@ -1,4 +1,4 @@
-/// Owns tasks by key, and decides what happens when a key has a task already.
+/// An owner of tasks with keys, which decides what happens when a key has a task already.
 ///
 /// ```swift
 /// @MainActor @Observable final class SearchModel {

@@ -30,30 +30,31 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// - Parameter wait: Whether the new task starts only when all cancelled tasks have ended. Otherwise they may overlap.
     public static func cancelPrevious(wait: Bool) -> Self { Self(kind: .cancelPrevious(wait: wait)) }
 
-    /// Starts the new task when all present tasks have ended, in the order of the calls. Cancels nothing.
+    /// The behavior that starts the new task when all present tasks have ended, in the order of the calls. No task is cancelled.
     ///
     /// The present tasks are escalated to the priority of the new task, also if the new task is escalated later, where the system supports it (macOS
     /// 26, Linux). A present task must not await the new task: each would wait for the other, until the new task is cancelled.
     public static var wait: Self { Self(kind: .wait) }
 
-    /// Starts the new task at once, beside the present tasks. All of them belong to the key: they are counted and cancelled together.
+    /// The behavior that starts the new task at once, beside the present tasks. All of these tasks belong to the key: they are counted and cancelled
+    /// together.
     public static var runConcurrently: Self { Self(kind: .runConcurrently) }
 
-    /// Keeps the present task and creates no new one; the call returns the present task.
+    /// The behavior that keeps the present task and creates no new task; the call returns the present task.
     ///
     /// If the key has several tasks, the newest running one is returned, or, if none runs, the newest waiting one. If another thread is adding the
     /// task concurrently, the returned task is a proxy: it ends with the original, and cancelling the proxy cancels the original, but the two are not
     /// equal.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
-    /// Lets running tasks continue; of the waiting tasks, only the newest stays, and the others are cancelled.
+    /// The behavior that lets running tasks continue; of the waiting tasks, only the newest stays, and the others are cancelled.
     ///
     /// Use it for work that must process the latest state and must not be interrupted, such as saving a document.
     public static var keepLatest: Self { Self(kind: .keepLatest) }
 
     /// Starts the new task after a quiet time, in which no other call with this behavior has come for the key.
     ///
-    /// A newer call restarts the time, and the task of the older one is cancelled without having run. A running task continues until the quiet
+    /// A newer call restarts the time, and the task of the older call is cancelled without having run. A running task continues until the quiet
     /// time is over and is cancelled when the new task starts.
     ///
     /// - Parameter quietTime: Measured by the store's clock. If zero or negative, the task starts as soon as it is scheduled.
@@ -61,15 +62,15 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// Starts the new task at once, or, if a task with this behavior has started under the key within the interval, when the interval has passed.
     ///
-    /// Of the calls within an interval, only the task of the latest one starts, at the end of it; the others are cancelled without having run. A
-    /// running task continues until the new one starts, then is cancelled. The interval begins when a task starts, and has the length that was
-    /// given for that task. Combine's `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have stopped, use
-    /// ``debounce(for:)``.
+    /// Of the calls within an interval, only the task of the latest call starts, at the end of the interval; the other tasks are cancelled without
+    /// having run. A running task continues until the new task starts, and is then cancelled. The interval begins when a task starts, and has the
+    /// length that was given for that task. Combine's `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have
+    /// stopped, use ``debounce(for:)``.
     ///
     /// - Parameter interval: Measured by the store's clock. If zero or negative, the next task need not wait.
     public static func throttle(for interval: Duration) -> Self { Self(kind: .throttle(interval)) }
 
-    // MARK: What it says
+    // MARK: Properties of a behavior
 
     /// Whether a new task is not created while the key has a task.
     public var preferPrevious: Bool { kind == .preferPrevious }

@@ -1,11 +1,11 @@
 extension TaskEvent.Primitive {
-    /// Identifies events of calls of `retry`.
+    /// The primitive in events of calls of `retry`.
     public static var retry: Self { Self("retry", [.call]) }
-    /// Identifies events of calls of ``withTimeout(_:clock:operation:)``.
+    /// The primitive in events of calls of ``withTimeout(_:clock:operation:)``.
     public static var withTimeout: Self { Self("withTimeout", [.call, .awaited, .limited]) }
-    /// Identifies events of calls of ``withDetachedTimeout(_:name:clock:operation:)``.
+    /// The primitive in events of calls of ``withDetachedTimeout(_:name:clock:operation:)``.
     public static var withDetachedTimeout: Self { Self("withDetachedTimeout", [.call, .awaited]) }
-    /// Identifies events of an ``AsyncSemaphore``.
+    /// The primitive in events of an ``AsyncSemaphore``.
     public static var asyncSemaphore: Self { Self("AsyncSemaphore", [.call, .line]) }
 }
 

@@ -1,4 +1,4 @@
-/// Sends tasks to an actor from any context, synchronously and in order: the tasks begin on the actor in the order of the calls.
+/// A queue that sends tasks to an actor from any context, synchronously and in order: the tasks begin on the actor in the order of the calls.
 ///
 /// ```swift
 /// actor Log {
@@ -52,7 +52,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
 
     /// Creates a queue, which must adopt an actor before a task is sent to it.
     ///
-    /// - Parameter name: Shown by messages and diagnostics.
+    /// - Parameter name: The name shown in messages and diagnostics.
     public convenience init(name: String? = nil) {
         self.init(name: name, emitsCreation: true)
     }

@@ -1,4 +1,4 @@
-/// Runs a limited number of tasks at once: they begin in the order of the calls, and end in any order.
+/// A queue that runs a limited number of tasks at once: they begin in the order of the calls, and end in any order.
 ///
 /// ```swift
 /// let uploads = ConcurrentQueue(maxConcurrentTasks: 4)

@@ -1,4 +1,4 @@
-/// Runs tasks one after the other, in the order in which they were added: each task begins when the one before it has ended.
+/// A queue that runs tasks one after the other, in the order in which they were added: each task begins when the task before it has ended.
 ///
 /// ```swift
 /// final class Document: Sendable {

@@ -1,11 +1,11 @@
 extension TaskEvent.Primitive {
-    /// Identifies events of a ``FIFOQueue``.
+    /// The primitive in events of a ``FIFOQueue``.
     public static var fifoQueue: Self { Self("FIFOQueue", [.line, .drainsEarlier]) }
-    /// Identifies events of a ``ConcurrentQueue``.
+    /// The primitive in events of a ``ConcurrentQueue``.
     public static var concurrentQueue: Self { Self("ConcurrentQueue", [.line, .drainsEarlier]) }
-    /// Identifies events of an ``ActorQueue``.
+    /// The primitive in events of an ``ActorQueue``.
     public static var actorQueue: Self { Self("ActorQueue", [.drainsEarlier]) }
-    /// Identifies events of a ``CancellableQueue``.
+    /// The primitive in events of a ``CancellableQueue``.
     public static var cancellableQueue: Self { Self("CancellableQueue", []) }
 }
 

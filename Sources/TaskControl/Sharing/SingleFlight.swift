@@ -1,4 +1,4 @@
-/// Runs work once for all callers that ask for it at the same time.
+/// A group of flights: each runs work once for all callers that ask for the same key at the same time.
 ///
 /// ```swift
 /// let profiles = SingleFlight<UserID, Profile>()
@@ -19,7 +19,7 @@
 /// `.preferPrevious` starts work once too, and gives its callers a task instead of a value.
 ///
 /// ## Cancellation
-/// Every caller can leave, the first one too: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
+/// Every caller can leave, also the first caller: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
 /// last one to leave cancels the work (see ``AbandonedFlightBehavior``). From that moment on no caller joins the flight: a later caller begins a
 /// new one, even while the cancelled work still runs. If a result and a cancellation come at the same time, the result counts.
 ///
@@ -53,7 +53,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Returns the value of a key, from the current flight or from a new one.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops waiting immediately. The last one to leave cancels the work. A caller that was cancelled before the call does not
+    /// A cancelled caller stops waiting immediately. The last caller that leaves cancels the work. A caller that was cancelled before the call does not
     /// begin a flight.
     ///
     /// - Parameters:

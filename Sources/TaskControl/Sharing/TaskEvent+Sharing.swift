@@ -1,7 +1,7 @@
 extension TaskEvent.Primitive {
-    /// Identifies events of calls of ``withSingleFlight(key:operation:)``.
+    /// The primitive in events of calls of ``withSingleFlight(key:operation:)``.
     public static var withSingleFlight: Self { Self("withSingleFlight", [.call, .awaited]) }
-    /// Identifies events of a ``SingleFlight``.
+    /// The primitive in events of a ``SingleFlight``.
     public static var singleFlight: Self { Self("SingleFlight", [.call, .awaited]) }
 }
 

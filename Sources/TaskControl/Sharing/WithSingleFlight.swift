@@ -13,7 +13,7 @@
 /// different servers or users can be equal, give the keys a type of their own, or use a ``SingleFlight``, which shares only with its own callers.
 ///
 /// ## Cancellation
-/// Every caller can leave, the first one too: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
+/// Every caller can leave, also the first caller: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
 /// last one to leave cancels the work; a later caller begins a new flight. If a result and a cancellation come at the same time, the result counts.
 ///
 /// - Parameters:
@@ -45,7 +45,7 @@ public final class SingleFlightRegistry: Sendable {
 
     private init() {}
 
-    /// Returns the number of flights in progress, cancelled ones not included. It may have changed by the time the caller uses it.
+    /// Returns the number of flights in progress, excluding cancelled flights. The number may have changed by the time the caller uses it.
     public func inFlightCount() -> Int { _flights.count }
 }
 

@@ -1,5 +1,5 @@
 extension CacheStateMachine {
-    /// A value was written.
+    /// Stores a value that was written.
     ///
     /// - Complexity: O(1), amortized.
     mutating func update(_ key: Key, _ value: Value, _ span: Lifespan, at now: Duration) -> Remains {
@@ -13,14 +13,14 @@ extension CacheStateMachine {
         return remains
     }
 
-    /// The value of a key is out of date.
+    /// Drops the value of a key, which is out of date, and supersedes its load.
     mutating func invalidate(_ key: Key) -> Remains {
         var remains = Remains()
         if let index = entries.index(of: key) { invalidate(index, &remains) }
         return remains
     }
 
-    /// All values are out of date.
+    /// Drops all values, which are out of date, and supersedes all loads.
     ///
     /// - Complexity: O(*n*).
     mutating func removeAll() -> Remains {
@@ -29,7 +29,7 @@ extension CacheStateMachine {
         return remains
     }
 
-    /// Values whose loads began longer ago are of no use.
+    /// Drops the values whose loads began longer ago than an age.
     ///
     /// - Complexity: O(*n*).
     mutating func removeAll(olderThan age: Duration, at now: Duration) -> Remains {
@@ -110,6 +110,8 @@ extension CacheStateMachine {
         count -= 1
     }
 
+    /// Removes an entry that has neither a value nor a load. Has no effect on other entries.
+    ///
     /// - Returns: The key of the entry, to be released outside the lock, if it was removed.
     mutating func removeIfUnused(_ index: Table.Index) -> Key? {
         guard bodies[Int(index)].content == nil, bodies[Int(index)].load == nil else { return nil }

@@ -24,11 +24,11 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     /// The times for which a value is used, from the start of its load.
     struct Lifespan: Hashable, Sendable {
-        /// The value is fresh.
+        /// The time in which the value is fresh.
         var fresh: Duration
-        /// After that: it is returned, and refreshed in the background.
+        /// The time after `fresh` in which the value is returned, and refreshed in the background.
         var stale = Duration.zero
-        /// After `fresh`: it is returned if a load fails.
+        /// The time after `fresh` in which the value is returned if a load fails.
         var fallback = Duration.zero
         /// The time before the end of `fresh` at which the value is refreshed.
         var early = Duration.zero
@@ -58,12 +58,12 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     struct Load {
         let serial: Serial
-        /// The load that its flight comes after.
+        /// The load that precedes the flight of this load.
         let after: Serial
-        /// The flight that does the work.
+        /// The flight that performs the load.
         let flight: Ticket?
         let start: Duration
-        /// A write or an invalidation has come since it began.
+        /// Whether a write or an invalidation has come since the load began.
         var isSuperseded = false
     }
 
@@ -75,16 +75,16 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var line = Chain()
         /// The number of loads in a row that have failed.
         var failures = 0
-        /// Until then no read begins a refresh.
+        /// The time before which no read begins a refresh.
         var retryTime = Duration.zero
-        /// A reader has undertaken to begin a refresh.
+        /// Whether a reader has undertaken to begin a refresh.
         var isRefreshClaimed = false
     }
 
     /// The part of a body that a hit needs, at the same index: the rest would be copied with it.
     struct Hit {
         var value: Value?
-        /// In whole nanoseconds, which are compared faster. Before any time: there is no value.
+        /// The time from which on a read refreshes the value, in whole nanoseconds, which are compared faster; the lowest number if there is no value.
         var refreshTime = Int64.min
         /// Whether a caller has used the value since it was stored or passed over by an eviction.
         var isUsed = false
@@ -103,9 +103,11 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     var count = 0
     var nextSerial: Serial = 1
 
+    /// Creates the state of an empty cache.
+    ///
     /// - Parameters:
     ///   - capacity: The highest number of values.
-    ///   - retryDelay: After the first of several loads in a row that fail, how long no read begins a refresh.
+    ///   - retryDelay: The time after a failed load in which no read begins a refresh. It is longer after several failures in a row.
     init(capacity: Int, retryDelay: Duration) {
         (self.capacity, self.retryDelay) = (max(0, capacity), retryDelay)
     }
@@ -129,7 +131,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var key: Key?
     }
 
-    /// A caller wants the value of a key, and no load begins for it.
+    /// Returns the value of a key for a caller, if the value can be returned without any other action.
     ///
     /// - Parameter now: The time in whole nanoseconds. A value is never returned at its refresh time or later, since no two times are in the
     ///   opposite order of their nanoseconds.
@@ -141,7 +143,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return hits[Int(index)].value
     }
 
-    /// A caller wants the value of a key.
+    /// Returns the value of a key for a caller, or what the caller must do to obtain a value.
     ///
     /// - Complexity: O(1).
     mutating func read(_ key: Key, at now: Duration) -> Answer {
@@ -174,26 +176,26 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return .load(after: after, expired: Expired(value: content.value, key: removeIfUnused(index)))
     }
 
-    /// The load of the key that is expected to bring a newer value.
+    /// Returns the load after which the load comes that is expected to bring a newer value of a key; `nil` if none is expected.
     private func running(_ index: Table.Index) -> Serial? {
         if let load = bodies[Int(index)].load { return load.isSuperseded ? nil : load.after }
         return bodies[Int(index)].isRefreshClaimed ? bodies[Int(index)].content?.serial : nil
     }
 
-    /// The load that precedes the flight of a caller that cannot use the value.
+    /// Returns the load that precedes the flight of a caller that cannot use the value.
     private func flight(of index: Table.Index) -> Serial {
         if let load = bodies[Int(index)].load { return load.isSuperseded ? load.serial : load.after }
         return bodies[Int(index)].content?.serial ?? 0
     }
 
-    /// The load after which the flight comes that begins its load from now on.
+    /// Returns the load that precedes a flight whose load begins from now on.
     func newest(_ key: Key) -> Serial {
         guard let index = entries.index(of: key) else { return 0 }
         // A value that was written during the load is newer than the load.
         return max(bodies[Int(index)].load?.serial ?? 0, bodies[Int(index)].content?.serial ?? 0)
     }
 
-    /// The value of a key, if it would be returned without a load. Not a use.
+    /// Returns the value of a key, if it would be returned without a load. Does not count as a use of the value.
     func peek(_ key: Key, at now: Duration) -> Value? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
         return now < content.useLimit ? content.value : nil
@@ -207,7 +209,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         let isClaimed: Bool
     }
 
-    /// The outlook of a reader that waits for the load after another one; `nil`: the value is not returned any more. Not a use.
+    /// Returns the outlook of a reader that waits for the load after another load; `nil` if the value is not returned any more. Does not count as a
+    /// use of the value.
     func outlook(_ key: Key, after: Serial, at now: Duration) -> Outlook? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content, now < content.useLimit
         else { return nil }
@@ -215,7 +218,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return Outlook(remaining: content.useLimit - now, isClaimed: isClaimed)
     }
 
-    /// The value of a key, for a caller whose load has failed.
+    /// Returns the value of a key for a caller whose load has failed.
     func fallback(_ key: Key, at now: Duration) -> Value? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
         return now < content.fallbackLimit ? content.value : nil
@@ -238,7 +241,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         case wait(Waiters.ID, behind: Ticket?)
     }
 
-    /// A flight is about to load.
+    /// Decides what a flight does that is about to load.
     ///
     /// - Parameters:
     ///   - after: The load after which the flight comes.
@@ -263,7 +266,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// - Returns: The result with which the waiter must be resumed at once; `nil`: it waits.
     mutating func park(_ id: Waiters.ID, _ waiter: Waiter) -> WaitOutcome? { waiters.park(id, waiter) }
 
-    /// A flight no longer waits. Has no effect if it was woken.
+    /// Removes a flight that no longer waits. Has no effect if the flight was woken.
     ///
     /// - Returns: The waiter, if it is parked.
     mutating func leave(_ id: Waiters.ID, _ key: Key) -> Waiter? {
@@ -292,7 +295,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var superseded: [(key: Key, after: Serial, flight: Ticket?)] = []
     }
 
-    /// A load has ended.
+    /// Ends a load, and stores its result unless the load was superseded.
     ///
     /// - Complexity: O(1), and O(*n*) in the number of flights that wait for it.
     mutating func finish(_ key: Key, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
@@ -320,7 +323,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return remains
     }
 
-    /// Later reads try again: after the delay, and after twice the time for each further failure, but at least once per time to live.
+    /// Records a failed load: later reads try again after the delay, and after twice the time for each further failure, but at least once per time to
+    /// live.
     private mutating func fail(_ index: Table.Index, at now: Duration) {
         bodies[Int(index)].failures += 1
         let lifetime = bodies[Int(index)].content.map { $0.staleTime - $0.start } ?? .zero
@@ -353,6 +357,6 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 struct CacheEntry<Key: Hashable>: Keyed, Linked {
     let key: Key
     var nextInBucket = Chain.none
-    /// In the chain of the entries with a value.
+    /// The neighbors in the chain of the entries with a value.
     var links = Links()
 }

@@ -37,14 +37,14 @@ final class _CacheStorage: Sendable {
 
     // MARK: Reading
 
-    /// The result of a key, if there is nothing else to do.
+    /// Returns the result of a key, if it can be returned without any other action.
     @usableFromInline
     func hit(_ key: _ErasedKey) -> _CachedResult? {
         let now = time.nanoseconds
         return state.withLock { $0.hit(key, atNanosecond: now) }
     }
 
-    /// The result of a key, from the cache or from a load.
+    /// Returns the result of a key, from the cache or from a load.
     @usableFromInline
     nonisolated(nonsending) func value(_ key: _ErasedKey) async throws -> _CachedResult {
         switch read(key) {
@@ -74,7 +74,7 @@ final class _CacheStorage: Sendable {
         return answer
     }
 
-    /// The result of a refresh, if it comes soon, and otherwise the result that the cache has after the wait.
+    /// Returns the result of a refresh, if it comes soon, and otherwise the result that the cache has after the wait.
     ///
     /// - Returns: `nil` if the cache then has no result that may be returned without a load.
     private nonisolated(nonsending) func newer(
@@ -100,7 +100,7 @@ final class _CacheStorage: Sendable {
         return peek(key)
     }
 
-    /// The result of a load, or an old value if the load fails and the policy allows to return one.
+    /// Returns the result of a load, or an old value if the load fails and the policy allows an old value to be returned.
     nonisolated(nonsending) func loadOrOld(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
         do {
             return try await load(key, after)
@@ -116,14 +116,14 @@ final class _CacheStorage: Sendable {
         }
     }
 
-    /// The result of a load that begins from now on.
+    /// Returns the result of a load that begins from now on.
     @usableFromInline
     nonisolated(nonsending) func fresh(_ key: _ErasedKey) async throws -> _CachedResult {
         try await load(key, state.withLock { $0.newest(key) })
     }
 
-    /// The first result of a sequence, and the load after which the flight comes that brings the second; no result: there is only the second, and no
-    /// load: there is only the first.
+    /// Returns the first result of a sequence, and the load that precedes the flight of the second result. Without a result, the sequence has only
+    /// the second; without a load, only the first.
     @usableFromInline
     func first(_ key: _ErasedKey) -> (_CachedResult?, after: UInt64?) {
         switch read(key) {
@@ -166,7 +166,7 @@ final class _CacheStorage: Sendable {
         flights.launch(flight) { try await self.fly(key, after, flight) }
     }
 
-    /// The work of a flight.
+    /// Performs the work of a flight.
     ///
     /// Before its result is visible, the flight accepts no more callers: a caller that comes after a later invalidation must not receive the result.
     private nonisolated(nonsending) func fly(
@@ -299,7 +299,7 @@ final class _CacheStorage: Sendable {
         }
     }
 
-    /// The cache is deallocated: nothing has a use for its loads.
+    /// Cancels all loads, since the cache is deallocated and nothing uses their results.
     @usableFromInline
     func end() {
         if flights.count > 0 { flights.cancelAll(.ownerDeallocated(name: source.name)) }
@@ -320,7 +320,7 @@ final class _CacheStorage: Sendable {
 }
 
 extension _CachedResult {
-    /// The result of a load, or its error.
+    /// Returns the result of a load, or throws its error.
     fileprivate func checked() throws -> _CachedResult {
         if let error { throw error }
         return self

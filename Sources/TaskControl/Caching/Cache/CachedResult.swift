@@ -9,9 +9,9 @@ class _CachedResult: @unchecked Sendable {
     init(error: (any Error)?) { self.error = error }
 }
 
-/// The value that a load has brought.
+/// The value that a load has returned.
 ///
-/// Sendable: its only property of its own is a constant that is Sendable.
+/// Sendable: the only property that it adds is a Sendable constant.
 @usableFromInline
 final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
     @usableFromInline let value: Value
@@ -26,9 +26,9 @@ final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
 /// The functions of a cache that depend on the types of its keys and values.
 @usableFromInline
 struct _CacheLoader: Sendable {
-    /// Calls the client's function.
+    /// The client's function, which loads the value of a key.
     @usableFromInline let load: @Sendable (_ErasedKey) async -> _CachedResult
-    /// Returns the time for which a result is fresh; `nil`: the time of the policy.
+    /// The closure that returns the time for which a result is fresh; `nil`: the time of the policy.
     @usableFromInline let lifetime: (@Sendable (_CachedResult) -> Duration?)?
     @usableFromInline let reentrancyError: @Sendable (_ErasedKey) -> SingleFlightReentrancyError
 

@@ -1,7 +1,7 @@
 private import CTaskControl
 
 extension TaskEvent {
-    /// Identifies an instance (such as a queue), a task or a call in events. Never reused within a process.
+    /// The identity of an instance (such as a queue), a task or a call in events. Never reused within a process.
     public struct Identity: Hashable, Sendable, Codable, CustomStringConvertible {
         /// The number of the instance that counts its tasks itself; 0 for an identity that is numbered in the whole process.
         private let owner: UInt64
@@ -16,7 +16,7 @@ extension TaskEvent {
         public var description: String { owner == 0 ? "#\(number)" : "#\(owner).\(number)" }
     }
 
-    /// Identifies the Swift task that an event happened in: unique among the tasks that exist at that time.
+    /// The identity of the Swift task that an event happened in: unique among the tasks that exist at that time.
     public struct TaskIdentity: Hashable, Sendable {
         let address: UInt
 

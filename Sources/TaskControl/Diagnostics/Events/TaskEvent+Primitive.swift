@@ -36,17 +36,17 @@ extension TaskEvent {
             /// Creates traits from their bits.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-            /// The events are about calls, which run in the task that makes the call.
+            /// The trait of events that are about calls. A call runs in the task that makes it.
             public static let call = Traits(rawValue: 1)
-            /// The events are about work that runs in a task of its own, while the task that begins it waits for its end.
+            /// The trait of events that are about work that runs in a task of its own, while the task that begins the work waits for its end.
             public static let awaited = Traits(rawValue: 2)
-            /// A waiting task or call waits for the running ones of the same owner and key to end.
+            /// The trait of tasks and calls that wait until the running tasks and calls of the same owner and key have ended.
             public static let line = Traits(rawValue: 4)
-            /// A task that is added later may run before a task that already waits.
+            /// The trait of owners in which a task that is added later may run before a task that already waits.
             public static let overtaking = Traits(rawValue: 8)
-            /// A drain of the owner waits only for the tasks that were added before the drain began.
+            /// The trait of owners whose drains wait only for the tasks that were added before the drain began.
             public static let drainsEarlier = Traits(rawValue: 16)
-            /// The call ends by itself after a time, so no task waits for it forever.
+            /// The trait of calls that end by themselves after a time, so that no task waits for them forever.
             public static let limited = Traits(rawValue: 32)
         }
     }

@@ -49,7 +49,7 @@ public struct TaskEvent: Sendable {
     public internal(set) var key: String?
     /// The description of the error, redacted; `nil` if the event has none.
     public internal(set) var error: String?
-    /// More about the event, redacted: for example an HTTP request, a place in the source, or the cause of a cancellation.
+    /// Details of the event, redacted: for example an HTTP request, a place in the source, or the cause of a cancellation.
     public internal(set) var detail: String?
     /// A number whose meaning depends on the kind of event, such as the number of cancelled tasks or of requested permits.
     public internal(set) var count: Int?

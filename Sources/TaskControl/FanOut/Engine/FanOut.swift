@@ -1,6 +1,8 @@
 /// The fan-out from a sequence: the caller's task pulls the elements, and takes each result at once.
 @usableFromInline
 enum _FanOut {
+    /// Runs an operation for each element of a sequence, a limited number of operations at a time.
+    ///
     /// - Parameter collect: Receives each result with the number of its element, in the order in which the operations end.
     @inlinable
     static func run<Source: Sequence, Output: Sendable, Failure: Error>(
@@ -29,6 +31,8 @@ enum _FanOut {
         throw failure
     }
 
+    /// Pulls the elements of a sequence, and runs an operation for each of them in the tasks of a group.
+    ///
     /// - Returns: The first error.
     @inlinable
     static func pull<Source: Sequence, Output: Sendable, Failure: Error>(

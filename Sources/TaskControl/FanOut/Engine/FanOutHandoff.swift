@@ -1,7 +1,7 @@
 /// The way of the results of a fan-out to its caller, and of the next elements to the tasks that have run the operations.
 ///
-/// A task that has ended an operation parks, and the caller resumes it with the next element: a fan-out creates as many tasks as it has places. To
-/// park again costs less than a task that is created, registered for the cause of its cancellation, and released.
+/// A task that has ended an operation parks, and the caller resumes it with the next element: a fan-out creates as many tasks as it has places.
+/// Parking a task again costs less than creating a task, registering it for the cause of its cancellation, and releasing it.
 @usableFromInline
 final class _FanOutHandoff: Sendable {
     /// An operation that has ended.
@@ -9,7 +9,7 @@ final class _FanOutHandoff: Sendable {
     struct Finished: Sendable {
         /// The place of the operation, which has the result.
         @usableFromInline let place: Int
-        /// The task of the operation; `nil`: it ends.
+        /// The task of the operation; `nil`: the task ends.
         @usableFromInline let waiter: UnsafeContinuation<Void, Never>?
     }
 
@@ -17,17 +17,17 @@ final class _FanOutHandoff: Sendable {
 
     @usableFromInline init() {}
 
-    /// The operation of a place has ended. Its result is in the place.
+    /// Reports the end of the operation of a place, which has the result.
     ///
-    /// - Parameter waiter: Resumed by the caller; `nil`: the task ends.
+    /// - Parameter waiter: The task of the operation, which the caller resumes; `nil`: the task ends.
     @usableFromInline
     func finish(_ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
         state.withLock { $0.finish(Finished(place: place, waiter: waiter)) }?.resume()
     }
 
-    /// Waits until an operation has ended, and takes all that have.
+    /// Waits until an operation has ended, and takes all operations that have ended.
     ///
-    /// - Parameter list: Empty.
+    /// - Parameter list: An empty list, to which the operations are added.
     @usableFromInline
     nonisolated(nonsending) func take(into list: inout [Finished]) async {
         while true {
@@ -48,7 +48,7 @@ final class _FanOutPlace<Element: Sendable, Output: Sendable, Failure: Error>: @
     @usableFromInline let index: Int
     /// The number of the element.
     @exclusivity(unchecked) @usableFromInline var number = 0
-    /// `nil` after the last element: the task ends.
+    /// The element of the task; `nil` after the last element: the task ends.
     @exclusivity(unchecked) @usableFromInline var element: Element?
     @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
 

@@ -4,11 +4,11 @@
 ///
 /// Invariant, checked by `checkInvariants()` after each step of the tests: the caller does not wait while something has finished.
 struct FanOutHandoffStateMachine<Finished, Waiter> {
-    /// In the order in which they have finished.
+    /// The operations that have ended, in the order of their ends.
     private var finished: [Finished] = []
     private var caller: Waiter?
 
-    /// An operation has ended.
+    /// Adds an operation that has ended.
     ///
     /// - Returns: The caller, to be resumed.
     mutating func finish(_ operation: Finished) -> Waiter? {
@@ -17,12 +17,14 @@ struct FanOutHandoffStateMachine<Finished, Waiter> {
         return caller
     }
 
-    /// Takes all that has finished. The memory of the list goes to and fro, so that a fan-out allocates two.
+    /// Takes all operations that have ended. The two lists are exchanged, so that a fan-out allocates only two.
     ///
-    /// - Parameter list: Empty.
+    /// - Parameter list: An empty list, which is exchanged for the list of the operations.
     /// - Complexity: O(1).
     mutating func take(into list: inout [Finished]) { swap(&finished, &list) }
 
+    /// Parks the caller, if no operation has ended.
+    ///
     /// - Returns: Whether the caller is kept, and resumed when an operation has ended.
     mutating func park(_ waiter: Waiter) -> Bool {
         guard finished.isEmpty else { return false }

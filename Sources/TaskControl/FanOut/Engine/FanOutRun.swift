@@ -11,7 +11,7 @@ final class _FanOutRun: Sendable {
     }
 
     private let storage: _FanOutStorage
-    /// Changed by calls of `next()`, of which there is one at a time, and at the end of this object.
+    /// The phase, which calls of `next()` change, one at a time, and the end of this object.
     private let phase: Locked<Phase>
 
     @usableFromInline
@@ -26,6 +26,8 @@ final class _FanOutRun: Sendable {
         task.cancel()
     }
 
+    /// Returns the next result.
+    ///
     /// - Returns: `nil`: the source has ended, or an error was thrown before.
     @usableFromInline
     nonisolated(nonsending) func next() async throws -> _FanOutValue? {
@@ -61,7 +63,7 @@ final class _FanOutRun: Sendable {
         }
     }
 
-    /// The task of the work, which begins here if it has not begun.
+    /// Returns the task of the work, which begins here if it has not begun; `nil` after the end.
     private func task() -> _TaskHandle? {
         switch phase.withLock({ $0 }) {
         case .running(let task): return task

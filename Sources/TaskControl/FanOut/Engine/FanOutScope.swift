@@ -23,9 +23,9 @@ final class _FanOutScope: Sendable {
     /// Begins a fan-out of the running task.
     @usableFromInline init() {}
 
-    /// The running task begins.
+    /// Adds the running task.
     ///
-    /// - Returns: Its place, for `end`.
+    /// - Returns: The place of the task, for `end`.
     @usableFromInline
     func begin() -> Int32 {
         let task = TaskAddress.running
@@ -39,18 +39,18 @@ final class _FanOutScope: Sendable {
         }
     }
 
-    /// The running task ends.
+    /// Removes the running task, which ends.
     @usableFromInline
     func end(_ place: Int32) {
         state.withLock { $0.tasks.discard(place) }
         CancellationCauses.forget(.running)
     }
 
-    /// The tasks are cancelled after this, since one of them has failed.
+    /// Records, before the tasks are cancelled, that they are cancelled because one of them has failed.
     @usableFromInline
     func fail() { cancel(because: Self.failed) }
 
-    /// The tasks are cancelled after this. The first cause counts.
+    /// Records the cause of the tasks' cancellation, before they are cancelled. The first cause counts.
     func cancel(because cause: CancellationCause) {
         state.withLock { state in
             guard case .running = state.phase else { return }
@@ -60,7 +60,7 @@ final class _FanOutScope: Sendable {
         }
     }
 
-    /// The caller is being cancelled, and with it the tasks. Called by the handler of the caller; perhaps more than once.
+    /// Records that the caller is being cancelled, and with it the tasks. Called by the cancellation handler of the caller; perhaps more than once.
     @usableFromInline
     func callerIsCancelled() {
         state.withLock { state in

@@ -56,7 +56,9 @@ struct FanOutStateMachine<Value, Waiter> {
     private var puller: Waiter?
     private var consumer: Waiter?
 
-    /// - Parameter limit: Less than 1 counts as 1.
+    /// Creates the state of a fan-out that has not begun.
+    ///
+    /// - Parameter limit: The number of places. Less than 1 counts as 1.
     init(limit: Int, order: FanOutOrder) {
         self.limit = max(1, limit)
         self.order = order
@@ -67,20 +69,22 @@ struct FanOutStateMachine<Value, Waiter> {
 
     // MARK: The source
 
-    /// Whether the source can be asked for an element.
+    /// Returns whether the source can be asked for an element.
     func place() -> Place {
         guard phase == .open else { return .stop }
         return inUse < limit ? .free : .wait
     }
 
-    /// - Returns: `wait`: the puller is kept, and resumed when it should ask again.
+    /// Parks the puller, if no place is free.
+    ///
+    /// - Returns: `wait` if the puller is kept, and resumed when it should ask again.
     mutating func park(puller waiter: Waiter) -> Place {
         let place = place()
         if place == .wait { puller = waiter }
         return place
     }
 
-    /// An element came: its operation starts.
+    /// Starts the operation of an element.
     ///
     /// - Returns: The number of the operation, counted from 0.
     /// - Complexity: O(1), amortized.
@@ -98,7 +102,7 @@ struct FanOutStateMachine<Value, Waiter> {
         ring = larger
     }
 
-    /// The source has no other element.
+    /// Records that the source has no other element.
     ///
     /// - Returns: The consumer, to be resumed.
     mutating func endSource() -> Waiter? {
@@ -109,7 +113,7 @@ struct FanOutStateMachine<Value, Waiter> {
 
     // MARK: The operations
 
-    /// An operation has ended with a value. The value is ignored if the fan-out was stopped.
+    /// Stores the value of an operation that has ended. The value is ignored if the fan-out was stopped.
     ///
     /// - Returns: The consumer, to be resumed.
     mutating func finish(_ number: Int, _ value: Value) -> Waiter? {
@@ -120,7 +124,7 @@ struct FanOutStateMachine<Value, Waiter> {
         return position == taken ? wakeConsumer() : nil
     }
 
-    /// An error or a cancellation ends the fan-out. The first one counts.
+    /// Ends the fan-out because of an error or a cancellation. The first one counts.
     mutating func stop() -> Stop {
         guard phase != .stopped else { return Stop() }
         phase = .stopped
@@ -147,6 +151,8 @@ struct FanOutStateMachine<Value, Waiter> {
         return Taken(step: .value(value), puller: puller)
     }
 
+    /// Parks the consumer, if there is nothing to take.
+    ///
     /// - Returns: Whether the consumer is kept, and resumed when it should look again.
     mutating func park(consumer waiter: Waiter) -> Bool {
         guard isNothingToTake else { return false }
@@ -154,7 +160,9 @@ struct FanOutStateMachine<Value, Waiter> {
         return true
     }
 
-    /// - Returns: The consumer, to be resumed: it was cancelled, or there is something for it.
+    /// Removes the consumer, which was cancelled or has something to take.
+    ///
+    /// - Returns: The consumer, to be resumed.
     mutating func wakeConsumer() -> Waiter? {
         defer { consumer = nil }
         return consumer

@@ -49,7 +49,7 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// An element starts.
+    /// Starts the operation of an element.
     ///
     /// - Parameter free: The tasks that wait for an element: filled if it is empty and there are some.
     /// - Returns: The number of the operation that starts.
@@ -61,7 +61,7 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// The puller leaves: the tasks that wait for an element end, and those that run when their operations have ended.
+    /// Lets the puller leave: the tasks that wait for an element end, and the running tasks end when their operations have ended.
     ///
     /// - Parameter free: The tasks that the puller has.
     @usableFromInline
@@ -75,7 +75,7 @@ final class _FanOutStorage: Sendable {
         for task in others { task.waiter?.resume() }
     }
 
-    /// The source has returned `nil`.
+    /// Ends the results, since the source has returned `nil`.
     @usableFromInline
     func endSource() {
         // A cancelled source may end early, which is no reason to call the results complete.
@@ -85,11 +85,11 @@ final class _FanOutStorage: Sendable {
 
     // MARK: The operations
 
-    /// An operation has ended with a value.
+    /// Reports the value of an operation that has ended.
     ///
     /// - Parameters:
-    ///   - place: The place of its task.
-    ///   - waiter: The task, resumed when there is an element for it, or none for any; `nil`: it ends.
+    ///   - place: The place of the operation's task.
+    ///   - waiter: The task, resumed when there is an element for the task, or no more elements; `nil`: the task ends.
     @usableFromInline
     func finish(_ number: Int, _ value: _FanOutValue, _ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
         let (consumer, isLeft) = state.withLock { state in
@@ -108,6 +108,8 @@ final class _FanOutStorage: Sendable {
         stop(error) { if isFailure { $0.fail() } }
     }
 
+    /// Ends the fan-out. The first error counts.
+    ///
     /// - Parameter record: Records the cause. Called with the lock held, under which the end is known to be the first.
     @discardableResult
     func stop(_ error: any Error, recording record: (_FanOutScope) -> Void) -> Bool {
@@ -126,7 +128,9 @@ final class _FanOutStorage: Sendable {
 
     // MARK: The consumer
 
-    /// - Returns: `nil`: the consumer waits.
+    /// Takes the next result.
+    ///
+    /// - Returns: `nil` if the consumer must wait.
     func take() -> Step? {
         let (taken, error) = state.withLock { ($0.machine.take(), $0.error) }
         taken.puller?.resume()
@@ -147,7 +151,9 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// - Returns: `nil`: the consumer is parked.
+    /// Parks the consumer, if there is nothing to take.
+    ///
+    /// - Returns: `nil` if the consumer is parked.
     func park(_ waiter: UnsafeContinuation<Void, Never>, leavingIfCancelled: Bool = false) -> Void? {
         state.withLock { state in
             // Looked at under the lock, so that a cancellation afterwards finds the waiter.
@@ -156,7 +162,7 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// The consumer was cancelled: it looks again.
+    /// Resumes the consumer, which was cancelled.
     func wakeConsumer() { state.withLock { $0.machine.wakeConsumer() }?.resume() }
 }
 
@@ -174,7 +180,7 @@ final class _FanOutStorage: Sendable {
 }
 
 extension _FanOutValue {
-    /// The output, of a value of that type.
+    /// Returns the output, whose type must be the given one.
     @inlinable
     func output<Output: Sendable>(as type: Output.Type) -> Output {
         unsafeDowncast(self, to: _FanOutOutput<Output>.self).output

@@ -1,4 +1,4 @@
-/// Limits how many callers do something at once, by a number of permits.
+/// A semaphore, which limits how many callers do something at once by a number of permits.
 ///
 /// ```swift
 /// let connections = AsyncSemaphore(value: 4)

@@ -35,7 +35,7 @@ public struct RetryBackoff: Sendable {
         self.shape = shape
     }
 
-    /// No delay: the next attempt begins at once.
+    /// The backoff without delays: the next attempt begins at once.
     ///
     /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded, see
     /// ``exponential(base:factor:)``.

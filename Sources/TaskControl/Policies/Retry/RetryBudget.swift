@@ -29,8 +29,8 @@ public final class RetryBudget: Sendable {
     private let cost: Int
     private let throttledCost: Int
     private let tokens: AtomicWord
-    /// Returns whether the budget pays for retries at present; `nil` if it always does. May call a clock of the client, so it is never called while a
-    /// lock is held.
+    /// The closure that returns whether the budget pays for retries at present; `nil` if the budget always pays. The closure may call a clock of the
+    /// client, so it is never called while a lock is held.
     private let isOpen: (@Sendable () -> Bool)?
 
     /// Creates a full budget.

@@ -25,7 +25,7 @@ public struct RetryPolicy: Sendable {
     public var budget: RetryBudget?
     /// The limit of the time from the call to the end of a delay; `nil` for none. A retry whose delay would end later is not begun.
     public var maxElapsed: Duration?
-    /// Returns whether an error is worth another attempt.
+    /// The closure that returns whether an error is worth another attempt.
     public var shouldRetry: @Sendable (any Error) -> Bool
 
     /// Creates a policy.

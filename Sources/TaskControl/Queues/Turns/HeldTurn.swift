@@ -6,7 +6,7 @@
 /// A plain struct: the runtime copies an optional through several functions.
 @usableFromInline
 struct _HeldTurn: Sendable {
-    /// `nil` outside of turns.
+    /// The innermost turn; `nil` outside of turns.
     let place: TurnPlace?
     /// The outer turns, inside which this turn was taken.
     let outer: [TurnPlace]
@@ -18,6 +18,8 @@ struct _HeldTurn: Sendable {
         self.outer = outer
     }
 
+    /// Creates the mark of the caller's new turn, inside the turns that the caller holds.
+    ///
     /// - Parameter place: The caller's new turn.
     init(_ place: TurnPlace) {
         let held = Self.current.get()
@@ -26,6 +28,6 @@ struct _HeldTurn: Sendable {
 
     private var places: [TurnPlace] { outer + (place.map { [$0] } ?? []) }
 
-    /// Whether the caller, or a task that it stems from, holds a turn of a queue.
+    /// Returns whether the caller, or a task that created it directly or indirectly, holds a turn of a queue.
     static func isHeld(of queue: TurnState) -> Bool { current.get().places.contains { $0.isHeld(of: queue) } }
 }

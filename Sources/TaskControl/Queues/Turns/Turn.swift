@@ -76,7 +76,7 @@ public struct _Turn: Sendable {
     /// Whether its group has been cancelled. Its task may not have received that cancellation yet.
     @usableFromInline var isCancelled: Bool { _isTaskCancelled || (membership?.isCancelled ?? false) }
 
-    /// Its mark, for code inside it.
+    /// The mark of the turn, for code inside it.
     @usableFromInline var mark: _HeldTurn { _turns.mark(id) }
 
     /// Begins the work.

@@ -17,12 +17,12 @@ struct TurnGate: Equatable {
 
     private var phase: UInt64 { UInt64(bitPattern: word) & 3 }
 
-    /// The line decides.
+    /// Returns the word that leaves all decisions to the line.
     ///
     /// - Parameter serial: The serial of the entry that was the last to be given its turn before its task asked; 0: none.
     static func line(lastGiven serial: UInt64) -> Self { Self(Phase.line, serial) }
 
-    /// No caller has a turn.
+    /// Returns the word of an idle queue, in which no caller has a turn.
     ///
     /// - Parameter serial: The serial of the last turn.
     static func free(after serial: UInt64) -> Self { Self(Phase.free, serial) }
@@ -36,7 +36,7 @@ struct TurnGate: Equatable {
     /// The turn of the caller that has taken the word.
     var turn: Ticket { Ticket(serial: serial, slot: 0) }
 
-    /// Whether an entry was given its turn before its task asked. If not, the line decides.
+    /// Returns whether an entry was given its turn before its task asked. If not, the line decides.
     func hasGiven(_ id: Ticket) -> Bool { isLine && id.has(serial: serial) }
 
     func isTaken(by id: Ticket) -> Bool { isTaken && id.has(serial: serial) }
@@ -44,6 +44,6 @@ struct TurnGate: Equatable {
     /// The word after a caller has entered; `nil` if the line decides.
     var entered: Self? { phase == Phase.free ? Self(Phase.taken, serial + 1) : nil }
 
-    /// The word after a caller has left; `nil` if the line decides.
+    /// Returns the word after a caller has left; `nil` if the line decides.
     func left(_ id: Ticket) -> Self? { isTaken(by: id) ? .free(after: serial) : nil }
 }

@@ -30,7 +30,7 @@ final class TurnState: Sendable {
         }
     }
 
-    /// Whether a task was given its turn before it asked. If not, the machine decides.
+    /// Returns whether a task was given its turn before it asked. If not, the machine decides.
     ///
     /// Only for the task of the turn, before it ends the turn.
     @inline(__always)
@@ -52,11 +52,11 @@ final class TurnState: Sendable {
 
     /// Ends a turn that has no entry in the line.
     ///
-    /// - Returns: Whether it had none. If not, the machine decides.
+    /// - Returns: Whether the turn had no entry. If not, the machine decides.
     @inline(__always)
     func leaveFree(_ id: Ticket) -> Bool { gate.replace { TurnGate(word: $0).left(id)?.word } }
 
-    /// Whether a turn has begun and not ended.
+    /// Returns whether a turn has begun and not ended.
     func isHeld(_ id: Ticket) -> Bool {
         let gate = TurnGate(word: gate.value)
         return gate.isLine ? withMachine { $0.isRunning(id) } : gate.isTaken(by: id)

@@ -31,7 +31,7 @@ struct TurnStateMachine<Waiter, Job> {
         case expected, parked, called, running
     }
 
-    /// With trivial jobs and waiters it is trivial itself, and cheap to look at.
+    /// A task or a caller in the line. An entry is trivial if its job and waiter are, and so cheap to read.
     struct Entry: Ticketed, Linked {
         let serial: UInt64
         var job: Job?
@@ -39,15 +39,15 @@ struct TurnStateMachine<Waiter, Job> {
         var waiter: Waiter?
         var links = Links()
         var phase = Phase.expected
-        /// The priority that it has, or has been raised to for the sake of an entry behind it.
+        /// The priority that the entry has, or has been raised to because of an entry behind it.
         var level: UInt8
-        /// The task's handle was not there yet when its priority had to be raised.
+        /// Whether the priority of the task must be raised when its handle arrives.
         var isToBeRaised = false
     }
 
     typealias DrainID = MarkTable<UInt64, Waiter>.ID
 
-    /// How many may run at once. `nil`: the queue is for the order alone, and a task that has begun has left it.
+    /// The number of entries that may run at once; `nil` if the queue only determines the order, and a task that has begun has left the line.
     let capacity: Int?
 
     private(set) var entries = SlotTable<Entry>()
@@ -59,7 +59,7 @@ struct TurnStateMachine<Waiter, Job> {
     /// The number of entries that run or wait.
     private(set) var count = 0
     private var drainers = MarkTable<UInt64, Waiter>()
-    /// From 1, so that there is one before each.
+    /// The serial of the next entry. It begins with 1, so that there is a serial before each.
     private var nextSerial: UInt64 = 1
     /// The serial of the entry that was the last to be given its turn before its task asked; 0: none.
     private var lastGiven: UInt64 = 0
@@ -72,7 +72,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     struct Place {
         let id: ID
-        /// An entry before it has less priority. The caller continues with `raise`.
+        /// Whether an entry before the new entry has a lower priority. The caller then continues with `raise`.
         let isUrgent: Bool
     }
 
@@ -94,9 +94,9 @@ struct TurnStateMachine<Waiter, Job> {
         return Place(id: ID(serial: serial, slot: slot), isUrgent: isUrgent)
     }
 
-    /// Brings the handle of a task that has been made, or does nothing if that has left already.
+    /// Attaches the handle of a task that has been created, or does nothing if the task has left already.
     ///
-    /// - Returns: The priority to raise it to; 0: none.
+    /// - Returns: The priority to which the task must be raised; 0: none.
     mutating func attach(_ id: ID, _ job: Job) -> UInt8 {
         guard isThere(id) else { return 0 }
         entries[id.slot].job = job
@@ -108,14 +108,14 @@ struct TurnStateMachine<Waiter, Job> {
     // MARK: Beginning
 
     enum BeginAction {
-        /// It is its turn. The next entry may begin too, if it is returned.
+        /// The turn of the task has come. The next entry may begin too, if its waiter is returned.
         case run(calling: Waiter?)
         case wait
-        /// It has left the line; its turn will never come.
+        /// The task has left the line; its turn will never come.
         case gone
     }
 
-    /// A task asks for its turn.
+    /// Begins the turn of a task, if its turn has come.
     ///
     /// - Complexity: O(1).
     mutating func begin(_ id: ID) -> BeginAction {
@@ -132,7 +132,9 @@ struct TurnStateMachine<Waiter, Job> {
         return .run(calling: callNext())
     }
 
-    /// - Returns: Whether it must sleep. If not, it must ask again.
+    /// Parks a task, if its turn has not come.
+    ///
+    /// - Returns: Whether the task must sleep. If not, the task must ask again.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         guard isThere(id), entries[id.slot].phase != .running, !isTurn(of: id.slot) else { return false }
         entries[id.slot].phase = .parked
@@ -191,14 +193,14 @@ struct TurnStateMachine<Waiter, Job> {
         var calling: Waiter?
         /// The waiter of the entry that has left, if it was parked.
         var leaving: Waiter?
-        /// All that a drainer waited for has left: the caller continues with `takeDrained`.
+        /// Whether all entries that a drainer waited for have left: the caller continues with `takeDrained`.
         var hasDrained = false
 
-        /// Whether it resumes tasks other than the one that has left.
+        /// Whether the departure resumes tasks other than the task that has left.
         var concernsOthers: Bool { calling != nil || hasDrained }
     }
 
-    /// Ends a turn. A second report, or a late one, finds nothing.
+    /// Ends a turn. A second report, or a late report, has no effect.
     ///
     /// - Complexity: O(1).
     mutating func finish(_ id: ID) -> Departure {
@@ -207,7 +209,7 @@ struct TurnStateMachine<Waiter, Job> {
         return depart(id.slot)
     }
 
-    /// Leaves the line before its turn; too late for one that has begun.
+    /// Removes an entry from the line before its turn. Has no effect on an entry whose turn has begun.
     ///
     /// - Complexity: O(1).
     mutating func leave(_ id: ID) -> Departure {
@@ -275,12 +277,16 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Draining
 
-    /// - Returns: `nil`: the line is empty.
+    /// Adds a caller that waits until all present entries have left.
+    ///
+    /// - Returns: The identity of the caller; `nil` if the line is empty.
     mutating func enrollDrainer() -> DrainID? {
         precondition(capacity != nil, "a task that has begun has left this line: its end is not seen")
         return count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
     }
 
+    /// Parks a drainer.
+    ///
     /// - Returns: The result with which the waiter must be resumed at once.
     mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
         drainers.park(id, waiter)
@@ -290,7 +296,9 @@ struct TurnStateMachine<Waiter, Job> {
         drainers.leave(id)
     }
 
-    /// - Returns: The drainers that have nothing to wait for any more.
+    /// Removes the drainers that have nothing to wait for any more.
+    ///
+    /// - Returns: The drainers, to be resumed.
     /// - Complexity: O(*n* log *m*) for *n* of *m* drainers.
     mutating func takeDrained() -> [Waiter] {
         drainers.wake(upTo: drainedMark)
@@ -303,12 +311,12 @@ struct TurnStateMachine<Waiter, Job> {
 
     var drainerCount: Int { drainers.count }
 
-    /// Whether it has begun, and has not ended.
+    /// Returns whether an entry has begun, and has not ended.
     func isRunning(_ id: ID) -> Bool {
         isThere(id) && entries[id.slot].phase == .running
     }
 
-    /// Whether it is in line.
+    /// Returns whether an entry is in line.
     private func isThere(_ id: ID) -> Bool { entries.contains(id) }
 }
 

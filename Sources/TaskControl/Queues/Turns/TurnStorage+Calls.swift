@@ -34,7 +34,8 @@ extension _TurnStorage {
         return try enterLine(mustWait: &mustWait)
     }
 
-    /// The task of a caller is not raised by those behind it: a task that is not the queue's may end as soon as it has left.
+    /// Adds an entry for a caller to the line. The entries behind it do not raise the task of a caller: a task that the queue has not created may end
+    /// as soon as it has left.
     @inline(never)
     private func enterLine(mustWait: inout Bool) throws -> _CallerTurn {
         try checkReentrancy()
@@ -67,7 +68,7 @@ extension _TurnStorage {
         throw CancellationError()
     }
 
-    /// The mark of the turn of a caller.
+    /// Returns the mark of the turn of a caller.
     @usableFromInline
     func mark(of turn: _CallerTurn) -> _HeldTurn { mark(turn.id) }
 

@@ -15,9 +15,11 @@ final class _TurnStorage: Sendable {
     /// The queue that this is the engine of, as events know it.
     let source: EventSource
 
+    /// Creates the engine of a queue.
+    ///
     /// - Parameters:
     ///   - capacity: The number of tasks that may run at once; `nil`: only the order in which they begin is limited.
-    ///   - emitsCreation: Whether observers are notified of its creation.
+    ///   - emitsCreation: Whether observers are notified of the creation of the queue.
     init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, emitsCreation: Bool = true) {
         source = EventSource(face, name: name)
         state = TurnState(capacity: capacity)
@@ -46,7 +48,7 @@ final class _TurnStorage: Sendable {
         return place.id
     }
 
-    /// Brings the handle of the task that has been made for a place.
+    /// Attaches the handle of the task that has been created for a place.
     @inline(__always)
     func attach(_ id: ID, _ task: _TaskHandle) {
         let level = state.withMachine { $0.attach(id, TurnState.Job(task)) }
@@ -102,7 +104,7 @@ final class _TurnStorage: Sendable {
     /// Whether the caller, or a task that it stems from, holds a turn.
     var isHeldByCaller: Bool { _HeldTurn.isHeld(of: state) }
 
-    /// The mark of a turn, for a caller who is about to run the code inside it.
+    /// Returns the mark of a turn, for a caller that is about to run the code inside the turn.
     func mark(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
 
     // MARK: Ending
@@ -120,7 +122,7 @@ final class _TurnStorage: Sendable {
 
     var count: Int { state.withMachine { $0.count } }
 
-    /// How many drain.
+    /// The number of callers that drain the queue.
     var drainerCount: Int { state.withMachine { $0.drainerCount } }
 
     // MARK: Draining

@@ -4,12 +4,12 @@ protocol _TurnWork: _TaskBody {
     /// Whether the operation does not run if its task is cancelled before the turn. Otherwise it runs, cancelled.
     static var isSkippable: Bool { get }
 
-    /// The result of work that is skipped.
+    /// Returns the result of work that is skipped.
     static func skipped() throws(Failure) -> Success
 }
 
 extension _TurnWork where Failure == Never {
-    /// Work that cannot throw owes a value.
+    /// Always `false`: work that cannot throw must return a value, so it is not skipped.
     @inlinable static var isSkippable: Bool { false }
 
     @inlinable static func skipped() -> Success { preconditionFailure("Work that owes a value is not skipped.") }

@@ -47,7 +47,7 @@ struct FlightNesting<ID: Hashable> {
         shrink()
     }
 
-    /// A burst leaves nothing behind.
+    /// Releases the memory that a burst of waits has left behind.
     private mutating func shrink() {
         waits.shrinkIfMostlyEmpty()
         origins.shrinkIfMostlyEmpty()
@@ -60,7 +60,7 @@ struct FlightNesting<ID: Hashable> {
         if waits[origin]?.isEmpty == true { waits[origin] = nil }
     }
 
-    /// Whether a flight is one of some others, or waits for one of them, whatever the number of flights in between.
+    /// Returns whether a flight is one of the given flights, or waits for one of them, directly or through other flights.
     ///
     /// - Complexity: O(*n*) in the number of flights and waits in between.
     func leads(from flight: ID, to others: [ID]) -> Bool {

@@ -74,7 +74,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     enum Joining {
         /// A new flight, for which the caller must create the task.
         case begun(Caller, ID)
-        /// The present flight, with its priority.
+        /// The present flight, which the caller has joined, with its priority.
         case joined(Caller, Payload, level: UInt8)
         /// The caller would wait for itself.
         case reentrant
@@ -157,12 +157,12 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return Attachment(cause: takeCause(of: id), level: owed > level ? owed : 0)
     }
 
-    /// Whether the work of a flight whose task has begun may begin: not if the flight was cancelled.
+    /// Returns whether the work of a flight whose task has begun may begin: not if the flight was cancelled.
     func mayBegin(_ id: ID) -> Bool { isThere(id) && flights[id.slot].phase != .cancelled }
 
     // MARK: Waiting
 
-    /// - Returns: The result with which the waiter must be resumed at once.
+    /// Parks the waiter of a caller, or returns the result with which the waiter must be resumed at once.
     mutating func park(_ caller: Caller, _ waiter: Waiter) -> WaitOutcome? {
         waits.park(caller.id, waiter)
     }
@@ -177,7 +177,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var payload: Payload?
     }
 
-    /// Removes a caller. The last one cancels the flight. A second report, or a late one, has no effect.
+    /// Removes a caller. The last caller that leaves cancels the flight. A second report, or a late report, has no effect.
     ///
     /// - Parameter key: The key of the flight.
     /// - Complexity: O(1).
@@ -194,7 +194,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return leaving
     }
 
-    /// Keeps a flight no longer: without callers it is cancelled. A flight that no caller can join keeps what it has.
+    /// Ends the keeping of a flight: without callers, the flight is cancelled. Has no effect on a flight that no caller can join.
     ///
     /// - Parameter key: The key of the flight.
     /// - Complexity: O(1).
@@ -209,9 +209,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     // MARK: Waiting for another flight
 
-    /// The work of a flight waits for another flight, without being one of its callers.
+    /// Adds a wait of the work of a flight for another flight, without making it one of the callers of the other flight.
     ///
-    /// - Returns: Whether it may: not if the other flight waits for this one.
+    /// - Returns: Whether the work may wait: not if the other flight waits for this flight.
     mutating func wait(_ id: ID, behind other: ID) -> Bool {
         guard isThere(id), isThere(other) else { return true }
         if nesting.leads(from: other, to: [id]) { return false }
@@ -219,7 +219,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return true
     }
 
-    /// The work of a flight waits for another flight no longer.
+    /// Removes a wait of the work of a flight for another flight.
     mutating func stopWaiting(_ id: ID, behind other: ID) {
         if !nesting.isEmpty { nesting.remove(to: other, by: id) }
     }
@@ -232,9 +232,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return waits.settle(slot, of: &flights[id.slot].callers, with: outcome)
     }
 
-    /// Raises the flight of a caller that has been raised.
-    ///
-    /// - Returns: The task that must be raised to that priority.
+    /// Raises the flight of a caller that has been raised, and returns the task that must be raised to that priority.
     mutating func raise(_ id: ID, to level: UInt8) -> Job? {
         guard isThere(id), flights[id.slot].level < level else { return nil }
         flights[id.slot].level = level
@@ -254,10 +252,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let payload: Payload?
     }
 
-    /// The work of a flight has ended.
+    /// Ends a flight whose work has ended.
     ///
     /// - Parameter key: The key of the flight.
-    /// - Complexity: O(*n*) in the number of its callers.
+    /// - Complexity: O(*n*) in the number of the flight's callers.
     mutating func finish(_ id: ID, of key: Key?) -> Landing {
         guard isThere(id) else { preconditionFailure("A flight ends once.") }
         let payload = unlink(id, key)
@@ -277,7 +275,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         )
     }
 
-    /// - Returns: The parked callers, in the order of joining.
+    /// Removes all callers of a flight, and returns the parked callers in the order of joining.
     private mutating func settleAll(of id: ID, with outcome: WaitOutcome) -> (first: Waiter?, others: [Waiter]) {
         var (first, others): (Waiter?, [Waiter]) = (nil, [])
         while !flights[id.slot].callers.isEmpty {
@@ -297,7 +295,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return payload
     }
 
-    /// The result of a flight is about to be there: the next caller of its key begins a flight of its own.
+    /// Lets the next caller of a key begin a new flight, since the result of the present flight will soon be available.
     ///
     /// - Returns: The payload of the flight, to be released outside the lock.
     mutating func retire(_ id: ID, of key: Key) -> Payload? {
@@ -332,7 +330,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return clearing
     }
 
-    /// - Returns: The job, which the storage cancels; `nil`: `attach` returns the cause.
+    /// Marks a flight as cancelled, and returns its job, which the storage cancels; `nil`: `attach` returns the cause.
     private mutating func cancel(_ id: ID, because cause: CancellationCause) -> Job? {
         flights[id.slot].phase = .cancelled
         count -= 1
@@ -357,10 +355,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     // MARK: Looking
 
-    /// The number of flights, callers or keys that it holds memory for.
+    /// The number of flights, callers or keys for which memory is allocated.
     var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity, causes.capacity) }
 
-    /// Whether the flight has not ended.
+    /// Returns whether a flight has not ended.
     func isThere(_ id: ID) -> Bool { flights.contains(id) }
 }
 

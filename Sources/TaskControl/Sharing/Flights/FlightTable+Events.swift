@@ -27,7 +27,9 @@ extension _FlightTable {
         Diagnostics.emit(isInside: true, source.event(.left, about: subject(id)))
     }
 
-    /// - Parameter isCancelled: Whether the flight was cancelled, of which its task may learn a moment later.
+    /// Emits the end of a flight.
+    ///
+    /// - Parameter isCancelled: Whether the flight was cancelled. The task of the flight may receive that cancellation a moment later.
     @inline(never)
     func emitEnd(
         _ id: ID,

@@ -53,15 +53,15 @@ extension _FlightTable {
         withExtendedLifetime(leaving.payload) {}
     }
 
-    /// Called by the work of a flight when its result is about to be there: nothing joins the flight from now on.
+    /// Lets no further caller join a flight. Called by the work of the flight when its result will soon be available.
     func retire(_ id: ID, of key: _ErasedKey) {
         let payload = state.withLock { $0.retire(id, of: key) }
         withExtendedLifetime(payload) {}
     }
 
-    /// The work of a flight waits for another flight.
+    /// Adds a wait of the work of a flight for another flight.
     ///
-    /// - Returns: Whether it may: not if the other flight waits for this one.
+    /// - Returns: Whether the work may wait: not if the other flight waits for this flight.
     func wait(_ id: ID, behind other: ID) -> Bool { state.withLock { $0.wait(id, behind: other) } }
 
     func stopWaiting(_ id: ID, behind other: ID) { state.withLock { $0.stopWaiting(id, behind: other) } }

@@ -96,7 +96,7 @@ final class _FlightTable: Sendable {
         }
     }
 
-    /// The type of the value is a part of the key, or the same for all keys of a table.
+    /// Returns a flight with the type of its value, which is a part of the key, or the same for all keys of a table.
     @inlinable
     func downcast<Value: Sendable>(_ flight: _Flight) -> _TypedFlight<Value> {
         unsafeDowncast(flight, to: _TypedFlight<Value>.self)
@@ -111,6 +111,8 @@ final class _FlightTable: Sendable {
         case absent
     }
 
+    /// Adds a caller to the flight of a key, or begins a flight.
+    ///
     /// - Parameters:
     ///   - held: The flights that the caller is inside of.
     ///   - fresh: The flight that begins, unless there is one to join; `nil`: none begins.
@@ -174,6 +176,8 @@ final class _FlightTable: Sendable {
         return outcome == .reached
     }
 
+    /// Parks the waiter of a caller.
+    ///
     /// - Returns: The outcome with which the waiter must be resumed at once.
     private func park(_ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
         state.withLock { $0.park(caller, waiter) }
@@ -187,7 +191,8 @@ final class _FlightTable: Sendable {
 
     /// Removes a caller. Called by its cancellation handler, so only the caller is resumed here.
     ///
-    /// The last one cancels the flight: in the table at once, so that work that has not begun does not begin; its task soon after.
+    /// The last caller that leaves cancels the flight: in the table at once, so that work that has not begun does not begin; the task of the flight
+    /// soon after.
     func leave(_ caller: Machine.Caller, of key: _ErasedKey?) {
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(caller, of: key)
@@ -223,7 +228,7 @@ final class _FlightTable: Sendable {
         emitRunning(flight.id, flight.key)
     }
 
-    /// The flights that the work of a flight is inside of, the flight itself last.
+    /// Returns the flights that the work of a flight is inside of, the flight itself last.
     @usableFromInline
     func places(inside flight: _Flight) -> _FlightPlaces { _FlightPlaces(inside: flight) }
 
@@ -256,7 +261,7 @@ final class _FlightTable: Sendable {
         }
     }
 
-    /// Work that failed for another reason than its cancellation is a mistake.
+    /// Reports the end of work that no caller awaits. Work that failed for another reason than its cancellation is a mistake.
     private func reportAbandoned(_ failure: (any Error)?) {
         func event() -> TaskEvent {
             TaskEvent(
@@ -297,7 +302,7 @@ final class _FlightTable: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// The number of flights that have not ended, cancelled ones included.
+    /// The number of flights that have not ended, including cancelled flights.
     var liveCount: Int { state.withLock { $0.flights.count } }
 
     /// The number of callers that wait for flights.
