@@ -1,15 +1,15 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// Identifies events of a ``CircuitBreaker``.
+    /// The primitive in events of a ``CircuitBreaker``.
     public static var circuitBreaker: Self { Self("CircuitBreaker", [.call]) }
-    /// Identifies events of a ``RateLimiter``.
+    /// The primitive in events of a ``RateLimiter``.
     public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
-    /// Identifies events of a ``ClientThrottle``.
+    /// The primitive in events of a ``ClientThrottle``.
     public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
-    /// Identifies events of an ``AdaptiveLimiter``.
+    /// The primitive in events of an ``AdaptiveLimiter``.
     public static var adaptiveLimiter: Self { Self("AdaptiveLimiter", [.call, .limited]) }
-    /// Identifies events of calls of
+    /// The primitive in events of calls of
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public static var hedged: Self { Self("hedged", [.call]) }
 }

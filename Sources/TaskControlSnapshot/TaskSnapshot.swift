@@ -45,7 +45,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let circuit: Circuit?
         /// The number of calls that a circuit breaker, a throttle or a limiter has refused since its first event.
         public let refusedCount: Int
-        /// The time since the owner last refused a call; `nil` if it has refused none.
+        /// The time since the owner last refused a call; `nil` if the owner has refused none.
         public let lastRefusalAge: Duration?
         /// The tasks and turns of the owner, and the callers that wait with `drain()` until the owner is empty, in the order in which they began.
         public let entries: [Entry]
@@ -66,9 +66,9 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let id: TaskEvent.Identity
         /// The primitive of the task or call, such as `FIFOQueue` or `retry`.
         public let primitive: TaskEvent.Primitive
-        /// The name of the task; `nil` if it has none.
+        /// The name of the task; `nil` if the task has no name.
         public let name: String?
-        /// The key of the task or call, redacted; `nil` if it has none.
+        /// The key of the task or call, redacted; `nil` if the task or call has no key.
         public let key: String?
         /// The HTTP request, or the source location, redacted; `nil` if neither is known.
         public let detail: String?
@@ -82,9 +82,9 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let phaseAge: Duration
         /// The whole duration of the current wait, if the task or call only waits for time, such as for the delay of a retry; otherwise `nil`.
         public let delay: Duration?
-        /// The time since the cancellation of the task or call; `nil` if it was not cancelled.
+        /// The time since the cancellation of the task or call; `nil` if the task or call was not cancelled.
         public let cancelledAge: Duration?
-        /// The cause of the cancellation, such as "superseded: draft", redacted; `nil` if it was not cancelled, or the cause is unknown.
+        /// The cause of the cancellation, such as "superseded: draft", redacted; `nil` if the task or call was not cancelled, or the cause is unknown.
         public let cancellationCause: String?
         /// The tasks and calls for which this task or call waits: they run before it, hold a permit or a turn that it needs, or must end first.
         public let waitsFor: [TaskEvent.Identity]

@@ -1,12 +1,12 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// Identifies events of calls of ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``.
+    /// The primitive in events of calls of ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``.
     public static var keepRunning: Self { Self("keepRunning", []) }
-    /// Identifies events of calls of
+    /// The primitive in events of calls of
     /// ``TaskControl/AsyncLifetime/every(_:timing:jitter:initialDelay:backoff:for:name:priority:clock:using:perform:onError:)``.
     public static var every: Self { Self("every", [.call]) }
-    /// Identifies events of a ``Supervisor``.
+    /// The primitive in events of a ``Supervisor``.
     public static var supervisor: Self { Self("Supervisor", []) }
 }
 

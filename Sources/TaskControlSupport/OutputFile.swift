@@ -15,8 +15,8 @@ private import Android
 /// A file that appears when it is complete.
 ///
 /// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and stays; the new file has the
-/// permissions of the file that it replaces. Anything except a regular file, such as a device or a pipe, is written to directly. Until then it is the
-/// *draft*: a hidden file whose name begins with `.taskcontrol-` and ends in `.part`, which stays if the process is killed.
+/// permissions of the file that it replaces. Until it is renamed, the file is the *draft*: a hidden file whose name begins with `.taskcontrol-` and
+/// ends in `.part`, which stays if the process is killed. Anything except a regular file, such as a device or a pipe, is written to directly.
 ///
 /// A file has one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
 public struct OutputFile {
@@ -27,7 +27,7 @@ public struct OutputFile {
         /// The `errno` of the step.
         public let code: Int32
 
-        /// The text of `code` in the system's words.
+        /// The description of `code` that the system provides.
         public var text: String { String(cString: strerror(code)) }
 
         init(_ step: String, code: Int32 = errno) {
@@ -100,12 +100,12 @@ public struct OutputFile {
         }
     }
 
-    /// Closes the file, and leaves the draft.
+    /// Closes the file, and does not remove the draft.
     public func keep() {
         _ = systemClose(file)
     }
 
-    /// Writes all bytes. Blocks while the file blocks, such as a pipe that is not read.
+    /// Writes all bytes. Blocks while the file accepts no bytes, such as a pipe that is not read.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -118,15 +118,15 @@ public struct OutputFile {
         }
     }
 
-    /// Moves the draft to the path of the file, and closes it. If that fails, the draft is removed, unless it has a name of its
-    /// own.
+    /// Moves the draft to the path of the target, and closes the file. If the move fails, the draft is removed, unless its path was given to the
+    /// initializer.
     public func finish() throws(SystemError) {
         defer { _ = systemClose(file) }
         try putInPlace()
     }
 
-    /// Moves the draft to the path of the file, and leaves it open, so that its lock is held until ``keep()``. If that fails, the
-    /// draft is removed, unless it has a name of its own.
+    /// Moves the draft to the path of the target, and leaves the file open, so that its lock is held until ``keep()``. If the move fails, the draft
+    /// is removed, unless its path was given to the initializer.
     public func putInPlace() throws(SystemError) {
         // Some file systems report only when a descriptor is closed that there was no room. A copy is closed: the lock
         // is released with the last descriptor, and another writer must not open the file before it has its name.

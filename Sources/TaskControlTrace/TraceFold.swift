@@ -144,7 +144,7 @@ struct TraceFold {
         return mark
     }
 
-    /// The innermost bar on which each task is working.
+    /// Returns the innermost bar on which a task is working and that fulfils a condition; `nil` if there is none.
     private func bar(at task: TaskEvent.TaskIdentity?, where isIt: (Int) -> Bool) -> Int? {
         var next = task.flatMap { current[$0] }
         while let index = next {

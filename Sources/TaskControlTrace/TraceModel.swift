@@ -15,6 +15,8 @@ struct TraceModel: Sendable {
         /// The end of the subject is not in the recording.
         case unfinished
 
+        /// Creates the outcome of a bar from the outcome in an event.
+        ///
         /// - Parameter hasThrown: Whether the work threw an error that its owner has handled, so that the task counts as completed.
         init(_ outcome: TaskEvent.Outcome, isCancelled: Bool, hasThrown: Bool) {
             switch outcome {

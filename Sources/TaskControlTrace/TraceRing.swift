@@ -21,6 +21,8 @@ struct TraceRing {
     /// The number of events that were ever added.
     private(set) var count = 0
 
+    /// Creates an empty ring.
+    ///
     /// - Parameter capacity: The minimum number of the latest events that are kept: 1 or more.
     init(capacity: Int, chunkSize: Int = 256) {
         self.capacity = capacity

@@ -1,7 +1,7 @@
 public import TaskControl
 public import TaskControlSupervision
 
-/// Elects one of several processes as the leader, which runs an operation. At most one process is the leader, *as long as no process is paused for
+/// An election of one of several processes as the leader, which runs an operation. At most one process is the leader, *as long as no process is paused for
 /// longer than the lease and all clocks run at about the same rate*. That is no guarantee: if a second leader would harm a resource, the resource
 /// must check ``Lease/token``.
 ///

@@ -4,7 +4,7 @@ import TaskControlHTTP
 
 /// Sends the requests of an ``EtcdStore`` to the members of its cluster: chooses the endpoint, adds the token, and classifies failures.
 final class EtcdConnection: Sendable {
-    /// Whether a request may be sent again although it may have been executed.
+    /// A rule for whether a request may be sent again although it may have been executed.
     enum Repetition: Sendable {
         /// After every failure of the network, the request is sent to the next endpoint.
         case allowed
@@ -24,6 +24,8 @@ final class EtcdConnection: Sendable {
     private let rotation: Locked<EtcdEndpointRotation>
     private let tokens = EtcdTokens()
 
+    /// Creates a connection to the cluster with the given endpoints. Sends no request.
+    ///
     /// - Parameter maxResponse: The maximum size of a response, and of each message of a stream, in bytes. By default 64 MiB, many times the size
     ///   that etcd accepts for a request (1.5 MiB).
     init(

@@ -4,6 +4,8 @@ struct EtcdEndpointRotation: Hashable, Sendable {
     private let count: Int
     private(set) var current = 0
 
+    /// Creates a rotation that begins with the first endpoint.
+    ///
     /// - Parameter count: The number of endpoints.
     init(count: Int) { self.count = count }
 

@@ -68,6 +68,8 @@ extension EtcdKeys {
 // MARK: Transactions
 
 extension EtcdKeys {
+    /// Returns etcd's request for a transaction.
+    ///
     /// - Throws: `StoreError` for an entry with the lease ID 0, which stands for no lease in etcd.
     func request(_ transaction: StoreTransaction) throws -> EtcdTransactionRequest {
         EtcdTransactionRequest(
@@ -107,6 +109,8 @@ extension EtcdKeys {
         }
     }
 
+    /// Returns the result of a transaction from etcd's response.
+    ///
     /// - Throws: `StoreError` with the reason `ambiguous` if the number of etcd's results differs from the number of operations, or the revision is
     ///   missing.
     func result(

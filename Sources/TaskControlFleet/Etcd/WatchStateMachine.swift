@@ -18,7 +18,7 @@
 /// - A new connection begins after the last change of the history. A connection that receives no message, although entries have changed, is made
 ///   again.
 struct WatchStateMachine<Waiter> {
-    /// Identifies a watcher. An ID is never reused.
+    /// The identity of a watcher. An ID is never reused.
     struct ID: Hashable, Sendable {
         fileprivate let number: Int
     }
@@ -107,6 +107,8 @@ struct WatchStateMachine<Waiter> {
     private var watchers: [ID: Watcher] = [:]
     private var nextNumber = 0
 
+    /// Creates a state machine without watchers.
+    ///
     /// - Parameter history: An empty history, which determines the limits.
     init(history: WatchHistory = WatchHistory(after: 0)) { self.history = history }
 
@@ -230,7 +232,7 @@ struct WatchStateMachine<Waiter> {
         return action
     }
 
-    /// Whether the server has created the watch of a connection.
+    /// Returns whether the server has created the watch of a connection.
     func isOpen(_ number: Int) -> Bool { number == connection && phase == .open }
 
     /// Adds received changes to the history. The array must contain all changes of each of its revisions.

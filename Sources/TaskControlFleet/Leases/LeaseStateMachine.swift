@@ -52,7 +52,7 @@ struct LeaseStateMachine: Hashable {
     private var roundTrips: [Duration] = []
     private var leavingStep = Leaving.nothing
 
-    /// - Parameter now: The time at which the caller begins to wait.
+    /// Creates the state of a caller that begins to wait at a time.
     init(_ rules: Rules, at now: Duration) {
         self.rules = rules
         timeToLive = rules.timeToLive

@@ -8,6 +8,8 @@ struct MemoryStoreHistory {
     /// The last revision whose changes were removed.
     private(set) var compactedRevision: Int64 = 0
 
+    /// Creates an empty history.
+    ///
     /// - Parameter limit: The maximum number of changes.
     init(limit: Int) {
         self.limit = max(0, limit)

@@ -11,7 +11,7 @@ internal import TaskControl
 /// 3. Each watch reports each change of its range exactly once, in the order of revisions, unless it reports that it is incomplete.
 /// 4. A timer runs if and only if there are both a watch and a lease, and ends no later than the lease that expires first.
 struct MemoryStoreStateMachine<Waiter> {
-    /// Identifies a watch. An ID is never reused.
+    /// The number of a watch. It is never reused.
     struct WatchID: Hashable {
         fileprivate let number: UInt64
     }
@@ -59,10 +59,10 @@ struct MemoryStoreStateMachine<Waiter> {
     private(set) var revision: Int64 = 1
     private var entries = MemoryStoreEntries()
     private var history: MemoryStoreHistory
-    /// In the order of their numbers.
+    /// The leases, in the order of their numbers.
     private var leases: [Lease] = []
     private var nextLease: Int64 = 1
-    /// In the order of their numbers.
+    /// The watches, in the order of their numbers.
     private var watches: [Watch] = []
     private var nextWatch: UInt64 = 1
     private var timer: (number: UInt64, end: Duration)?
@@ -70,6 +70,8 @@ struct MemoryStoreStateMachine<Waiter> {
     /// The changes for waiting watches that the present event has caused.
     private var deliveries: [Delivery] = []
 
+    /// Creates the state of an empty store.
+    ///
     /// - Parameter historyLimit: The maximum number of changes that are kept for watches.
     init(historyLimit: Int) {
         history = MemoryStoreHistory(limit: historyLimit)

@@ -1,8 +1,8 @@
 internal import TaskControl
 
-/// Limits how many tasks, in all processes together, do something at the same time. The limit holds *as long as no process is paused for longer than
-/// its lease and all clocks run at about the same rate*. That is no guarantee: if an additional holder would harm a resource, the resource must check
-/// ``Lease/token``.
+/// A semaphore that limits how many tasks, in all processes together, do something at the same time. The limit holds *as long as no process is paused
+/// for longer than its lease and all clocks run at about the same rate*. That is no guarantee: if an additional holder would harm a resource, the
+/// resource must check ``Lease/token``.
 ///
 /// ```swift
 /// let conversions = FleetSemaphore("video-conversions", permits: 8, in: store)

@@ -11,9 +11,10 @@ internal import Darwin
 ///
 /// The clock continues while the machine sleeps, and cannot be set: all processes agree on the end of a lease, until the machine is restarted.
 struct BootClock: Sendable {
-    /// Returns the nanoseconds since the machine was started.
+    /// The closure that returns the nanoseconds since the machine was started.
     let now: @Sendable () -> Int64
-    /// Returns the boot ID of the machine, which is different after each restart; `nil` if this process is not permitted to read it.
+    /// The closure that returns the boot ID of the machine, which is different after each restart; `nil` if this process is not permitted to read the
+    /// ID.
     let boot: @Sendable () -> String?
 
     /// The clock of this machine: `CLOCK_BOOTTIME` on Linux, `CLOCK_MONOTONIC_RAW` on Apple platforms.

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import TaskControl
 
-/// Determines for how long a call of a ``SQLiteStore`` waits while another process holds the lock of the file.
+/// The rule for how long a call of a ``SQLiteStore`` waits while another process holds the lock of the file.
 ///
 /// The deadline of a call is counted from the time of the call, and not from the time at which the store's queue begins it: a call that waits behind
 /// others in the queue does not wait for several timeouts.
@@ -13,6 +13,8 @@ final class BusyWait: Sendable {
     /// The deadline of the call that the queue runs now.
     private let deadline = Locked(Duration.zero)
 
+    /// Creates the rule for the waits of a store.
+    ///
     /// - Parameters:
     ///   - timeout: The longest wait of a call. Clamped to the range from zero to an hour.
     ///   - now: Returns the current time.

@@ -6,7 +6,7 @@ internal import TaskControl
 /// The file of a ``SQLiteStore``: its path, how it is opened, and which tables it has.
 struct SQLiteFile: Sendable {
     let path: String
-    /// Determines for how long a call waits for other processes.
+    /// The rule for how long a call waits for other processes.
     let wait: BusyWait
     let history: SQLiteHistoryLimit
     let clock: BootClock
@@ -21,7 +21,7 @@ struct SQLiteFile: Sendable {
     /// at most those since the last checkpoint or since the system has last written the file, which is less than a minute: far fewer than 2²⁴ (16
     /// million).
     private static let step: Int64 = 1 << 24
-    /// Returns the revision of a new file.
+    /// The closure that returns the revision of a new file.
     private let firstRevision: @Sendable () -> Int64
 
     init(
@@ -125,7 +125,7 @@ struct SQLiteFile: Sendable {
         return true
     }
 
-    /// If the machine was restarted since the file was last opened, ends all leases from before the restart, and increases the numbers by ``step``. A
+    /// Ends all leases from before the restart, and increases the numbers by ``step``, if the machine was restarted since the file was last opened. A
     /// process that is not permitted to read the boot ID increases the numbers whenever it opens the file.
     private func beginBoot(_ database: Database, isNew: Bool) throws {
         var content = try SQLiteContent(database, clock: clock, boot: boot, history: history)

@@ -9,6 +9,8 @@ struct SQLiteHistoryLimit: Hashable, Sendable {
     /// The number of bytes that a change needs in addition to its key and value, including its index rows, rounded up.
     static let bytesPerChange: Int64 = 64
 
+    /// Creates a limit.
+    ///
     /// - Parameters:
     ///   - changes: The maximum number of changes.
     ///   - bytes: The maximum size of all changes. By default 4 MiB: 1,000 changes with values of 4 KiB, which is more than the values of leases and

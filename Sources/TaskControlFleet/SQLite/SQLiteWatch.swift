@@ -8,6 +8,8 @@ struct SQLiteWatch: Sendable {
     /// The next report; `nil` if there is nothing to report.
     var report: StoreChanges?
 
+    /// Creates a watch of a range of keys.
+    ///
     /// - Parameter revision: The revision after which changes are reported.
     init(_ keys: StoreRange.Keys, after revision: Int64) {
         self.keys = keys

@@ -1,4 +1,4 @@
-/// Identifies a lease of a ``CoordinationStore``.
+/// The identity of a lease of a ``CoordinationStore``.
 public struct LeaseID: Hashable, Sendable, Codable, RawRepresentable, CustomStringConvertible {
     /// The number that the store has assigned to the lease.
     public let rawValue: Int64

@@ -5,11 +5,11 @@ public struct StoreLease: Hashable, Sendable {
     /// The duration that the store has granted. It begins when the store grants or renews the lease. To be safe, measure it from the time before the
     /// call.
     public let timeToLive: Duration
-    /// The term of the store's leader, as the member of the cluster knew it that answered: a number that increases with each election of a new
+    /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases with each election of a new
     /// leader. Constant for a store without leaders.
     public let term: UInt64
 
-    /// Creates the answer of a store. Called by implementations of a store, and by tests.
+    /// Creates a lease from the answer of a store. Called by implementations of a store, and by tests.
     ///
     /// - Parameters:
     ///   - id: The ID of the lease.

@@ -1,4 +1,4 @@
-/// Joins the URLs of endpoints to the URL of the server.
+/// An adapter that joins the URLs of endpoints to the URL of the server.
 ///
 /// | base | endpoint | |
 /// |---|---|---|

@@ -1,4 +1,4 @@
-/// Completes an endpoint's request with the parts that all requests of a client have in common, before it is sent.
+/// A type that completes an endpoint's request, before it is sent, with the parts that all requests of a client have in common.
 ///
 /// ```swift
 /// struct APIKey: RequestAdapter {

@@ -1,7 +1,7 @@
 /// The outcome of a call, for completion handlers.
 public typealias APIResult<Value> = Result<Value, any Error>
 
-/// Sends the requests of endpoints and returns their contents.
+/// A client that sends the requests of endpoints and returns their contents.
 ///
 /// ```swift
 /// let books = try await client.request(BookListEndpoint())

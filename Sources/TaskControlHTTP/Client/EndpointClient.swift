@@ -1,7 +1,7 @@
 /// The name of ``EndpointClient`` in the library Apexy, for code that migrates from Apexy. The client may have any transport.
 public typealias URLSessionClient = EndpointClient
 
-/// Sends endpoints' requests to a server.
+/// A client that sends endpoints' requests to a server.
 ///
 /// ```swift
 /// let client = EndpointClient(

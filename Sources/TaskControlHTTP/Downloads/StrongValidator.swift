@@ -6,8 +6,8 @@ enum StrongValidator {
     /// even if two clocks of the server differ.
     static let leastAge: TimeInterval = 60
 
-    /// Returns the entity tag, if it is strong. Without any tag, returns the date of the last modification, if it is a
-    /// strong validator. Otherwise `nil`: with a weak tag, a date must not be used either.
+    /// Returns the entity tag, if it is strong. Without any tag, returns the date of the last modification, if it is a strong validator. Returns
+    /// `nil` otherwise: with a weak tag, a date must not be used either.
     static func of(entityTag: String?, lastModified: String?, date: String?) -> String? {
         if let entityTag { return isStrong(entityTag) ? entityTag : nil }
         guard let lastModified, let date, let modified = HTTPDate.parse(lastModified), let made = HTTPDate.parse(date),

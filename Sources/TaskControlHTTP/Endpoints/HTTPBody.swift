@@ -39,7 +39,7 @@ extension HTTPBody {
 
     /// Encodes the fields of a form as a body, in their order: `application/x-www-form-urlencoded`.
     ///
-    /// Encoded as browsers do (WHATWG URL, 5.2): letters, digits and `*-._` stay, a space becomes `+`, and all other characters are
+    /// The encoding is that of browsers (WHATWG URL, 5.2): letters, digits and `*-._` stay, a space becomes `+`, and all other characters are
     /// percent-encoded.
     public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
         let encoded = fields.map { "\($0.formEncoded)=\($1.formEncoded)" }.joined(separator: "&")

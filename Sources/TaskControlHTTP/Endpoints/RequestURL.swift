@@ -36,7 +36,7 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
     /// The URL; `nil` if the text is not a URL.
     public var url: URL? { isValid ? URL(string: description) : nil }
 
-    /// Collects the literals and the values of a ``RequestURL``.
+    /// The literals and the values of a ``RequestURL``, in their order.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
         fileprivate var isValid = true

@@ -5,6 +5,6 @@ public struct UploadStream: Sendable {
 
     let canBeSentAgain: Bool
 
-    /// Creates the stream, which the transport must open. Called each time that the body is sent.
+    /// The closure that creates the stream, which the transport must open. Called each time that the body is sent.
     public let open: @Sendable () throws -> InputStream
 }

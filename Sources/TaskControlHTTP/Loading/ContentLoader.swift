@@ -1,7 +1,7 @@
 public import Observation
 
-/// Loads the content of a screen, and keeps its ``LoadingState``: whether it loads, the content that was loaded last,
-/// and the error of the last load.
+/// An object that loads the content of a screen, and keeps its ``LoadingState``: whether it loads, the content that was loaded last, and the error of
+/// the last load.
 ///
 /// ```swift
 /// @MainActor final class BookListScreen {
@@ -102,7 +102,7 @@ public final class ContentLoader<Content: Sendable> {
         begin(replacesRunning: true)
     }
 
-    /// Cancels the running load, if there is one. The state becomes the one before that load.
+    /// Cancels the running load, if there is one. The state becomes that from before the load.
     public func cancel() {
         change {
             $0.cancel()

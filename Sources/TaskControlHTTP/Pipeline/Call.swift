@@ -13,7 +13,7 @@ struct Call {
     private let pipeline: RequestPipeline
     private let request: URLRequest
     private let body: UploadEndpointBody?
-    /// Changes the request of each attempt, before the credential is attached.
+    /// The closure that changes the request of each attempt, before the credential is attached.
     private let prepare: (inout URLRequest) throws -> Void
     /// The policies of the attempts, set when the resilience policy of the host is known.
     private var callPolicies = CallPolicies()

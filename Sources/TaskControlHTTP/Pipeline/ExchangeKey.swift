@@ -1,5 +1,5 @@
-/// Identifies an exchange that several calls may share: the URL, the headers, and the user on whose behalf the request
-/// is sent. Only a GET request without a body has such a key.
+/// The identity of an exchange that several calls may share: the URL, the headers, and the user on whose behalf the request is sent. Only a GET
+/// request without a body has such a key.
 struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let url: URL
     private let headers: [String: String]

@@ -9,7 +9,7 @@ struct PreparedRequest: Sendable {
     var credential: CredentialSerial?
     /// The header of ``request`` that contains the time until the deadline; `nil` if there is none.
     var deadlineHeader: DeadlineHeader?
-    /// Called by the transport before it follows a redirect; `nil` for no call.
+    /// The closure that the transport calls before it follows a redirect; `nil` for no call.
     var willFollowRedirect: (@Sendable () -> Void)?
 
     /// Creates a request without a credential.

@@ -1,4 +1,4 @@
-/// Attaches a credential to requests, and obtains a new one when the server rejects it.
+/// A policy that attaches a credential to requests, and obtains a new one when the server rejects the credential.
 ///
 /// ```swift
 /// let authenticator = Authenticator.bearer {
@@ -28,7 +28,7 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule for when credentials expire, so that they are renewed before. By default they are renewed when the server
+    ///   - expiration: The rule for when credentials expire, so that they are renewed in advance. By default they are renewed when the server
     ///     rejects them.
     ///   - attach: Puts the credential into a request. An error that it throws fails the call, unchanged. A request that it
     ///     leaves unchanged is not sent: the call throws ``HTTPError/Reason/request``, since Foundation drops a header
@@ -52,7 +52,7 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule for when tokens expire, so that they are renewed before. By default they are renewed when the server rejects
+    ///   - expiration: The rule for when tokens expire, so that they are renewed in advance. By default they are renewed when the server rejects
     ///     them.
     ///   - refresh: Gets a new token, given the rejected one, or `nil` if there was none. Must not use a client that
     ///     has this authenticator: such a call throws, since it would wait for itself.
@@ -73,7 +73,7 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule for when tokens expire, so that they are renewed before. By default they are renewed when the server rejects
+    ///   - expiration: The rule for when tokens expire, so that they are renewed in advance. By default they are renewed when the server rejects
     ///     them.
     ///   - refresh: Gets a new token. Must not use a client that has this authenticator: such a call throws, since it would wait
     ///     for itself.

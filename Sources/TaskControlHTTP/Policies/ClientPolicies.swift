@@ -61,7 +61,7 @@ public struct ClientPolicies: Sendable {
     /// an exchange (``coalescesGETRequests``) sends no header: its callers have different deadlines.
     public var deadlineHeader: DeadlineHeader?
 
-    /// Measures the limits and the delays. By default the continuous clock.
+    /// The clock that measures the limits and the delays. By default the continuous clock.
     public var clock: any Clock<Duration>
 
     /// Creates policies. By default, none is enabled.

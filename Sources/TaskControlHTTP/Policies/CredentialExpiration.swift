@@ -15,7 +15,7 @@ public struct CredentialExpiration<Credential: Sendable>: Sendable {
     /// lifetime.
     public let margin: Duration
 
-    /// Returns the current time, with which expirations are compared.
+    /// The closure that returns the current time, with which expirations are compared.
     let now: @Sendable () -> Date
 
     /// Creates a rule for credentials that contain their expiration.

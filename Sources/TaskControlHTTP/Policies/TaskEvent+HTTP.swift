@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// Identifies events of a client of `TaskControlHTTP`, or of its ``Authenticator``.
+    /// The primitive in events of a client of `TaskControlHTTP`, or of its ``Authenticator``.
     public static var http: Self { Self("HTTP", [.call]) }
 }
 

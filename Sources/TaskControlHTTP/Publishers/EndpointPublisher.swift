@@ -5,7 +5,7 @@ public import OpenCombine
 #endif
 
 #if canImport(Combine) || OpenCombine
-/// Publishes the content of an endpoint, from a request for each subscriber.
+/// A publisher of the content of an endpoint, which sends a request for each subscriber.
 ///
 /// ```swift
 /// client.publisher(for: BookListEndpoint())

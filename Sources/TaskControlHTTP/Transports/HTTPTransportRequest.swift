@@ -20,7 +20,7 @@ public struct HTTPTransportRequest: Sendable {
     /// of the session: a closure that blocks delays every exchange of the transport.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
-    /// Called before the transport follows a redirect; `nil` for no call.
+    /// The closure that is called before the transport follows a redirect; `nil` for no call.
     var willFollowRedirect: (@Sendable () -> Void)?
 
     /// Creates a request for a transport.

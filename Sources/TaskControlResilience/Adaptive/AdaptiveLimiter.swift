@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// Limits how many calls of a service run at the same time, and finds the limit from how long they take.
+/// A limiter of how many calls to a service run at the same time, which derives the limit from how long the calls take.
 ///
 /// ```swift
 /// let limiter = AdaptiveLimiter(name: "search")                // one per service

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// Refuses calls of a service that fails, so that callers fail early and the service can recover.
+/// A circuit breaker, which refuses calls to a service that fails, so that callers fail early and the service can recover.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker(name: "search", failureThreshold: 0.5, minimumCalls: 20)      // one per service

@@ -35,37 +35,37 @@ public import TaskControl
 public struct ResiliencePolicy: Sendable {
     @usableFromInline var parts: _PolicyParts
 
-    /// Limits how many calls run at the same time. Further calls wait in line.
+    /// The limit of the number of calls that run at the same time. Further calls wait in line.
     public var concurrency: AsyncSemaphore? {
         get { parts.values.concurrency }
         set { change { $0.concurrency = newValue } }
     }
-    /// Limits how many calls begin per time. Further calls wait in line.
+    /// The limit of the rate at which calls begin. Further calls wait in line.
     public var rate: RateLimiter? {
         get { parts.values.rate }
         set { change { $0.rate = newValue } }
     }
-    /// Limits how many calls run at the same time, by how long they take. Further calls wait in a bounded line.
+    /// The limit of the number of calls that run at the same time, which depends on how long the calls take. Further calls wait in a bounded line.
     public var adaptiveLimit: AdaptiveLimiter? {
         get { parts.values.adaptiveLimit }
         set { change { $0.adaptiveLimit = newValue } }
     }
-    /// Refuses a share of the calls while the service fails most of them.
+    /// The throttle, which refuses a share of the calls while the service fails most of them.
     public var throttle: ClientThrottle? {
         get { parts.values.throttle }
         set { change { $0.throttle = newValue } }
     }
-    /// Refuses all calls while the service fails.
+    /// The circuit breaker, which refuses all calls while the service fails.
     public var breaker: CircuitBreaker? {
         get { parts.values.breaker }
         set { change { $0.breaker = newValue } }
     }
-    /// Begins another attempt while the first one takes unusually long. Only for operations that can run twice at the same time.
+    /// The rule for when another attempt begins while the first attempt takes unusually long. Only for operations that can run twice at the same time.
     public var hedging: Hedging? {
         get { parts.values.hedging }
         set { change { $0.hedging = newValue } }
     }
-    /// Calls the operation again when it fails.
+    /// The policy by which the operation is called again when it fails.
     public var retry: RetryPolicy? {
         get { parts.values.retry }
         set { change { $0.retry = newValue } }
@@ -80,11 +80,11 @@ public struct ResiliencePolicy: Sendable {
     ///
     /// - Parameters:
     ///   - concurrency: Limits how many calls run at the same time.
-    ///   - rate: Limits how many calls begin per time.
+    ///   - rate: Limits the rate at which calls begin.
     ///   - adaptiveLimit: Limits how many calls run at the same time, by how long they take.
     ///   - throttle: Refuses a share of the calls while the service fails most of them.
     ///   - breaker: Refuses all calls while the service fails.
-    ///   - hedging: Begins another attempt while the first one takes unusually long.
+    ///   - hedging: Begins another attempt while the first attempt takes unusually long.
     ///   - retry: Calls the operation again when it fails.
     ///   - attemptTimeout: The time limit of each attempt. With zero or less, each attempt fails with `TimeoutError`.
     public init(
@@ -155,7 +155,7 @@ public struct ResiliencePolicy: Sendable {
         public var maxHedges: Int
         /// The budget that pays for the attempts after the first. If the policy has a throttle, the budget of the throttle pays instead.
         public var budget: RetryBudget
-        /// Returns whether another attempt can succeed after an error.
+        /// The closure that returns whether another attempt can succeed after an error.
         public var shouldHedge: @Sendable (any Error) -> Bool
 
         /// Creates a rule for hedging.

@@ -49,5 +49,5 @@ public nonisolated(nonsending) func hedgedDetached<Value: Sendable>(
     )
 }
 
-/// Runs the attempts of all calls of `hedgedDetached`, which may continue after their call has returned.
+/// The attempts of all calls of `hedgedDetached`, which may continue after their call has returned.
 private let abandonable = AbandonableWork(TaskOrigin("hedgedDetached", .hedged))

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// Limits how many calls are made per time, for a service that accepts only a limited number.
+/// A limiter of the rate of calls, for a service that accepts only a limited number of calls per time.
 ///
 /// ```swift
 /// let limiter = RateLimiter(rate: 100, per: .seconds(1), burst: 20)

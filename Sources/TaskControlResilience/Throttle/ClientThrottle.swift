@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// Makes fewer calls of a service that is overloaded, so that the service does not spend its capacity on refusing calls.
+/// A throttle that reduces the number of calls to an overloaded service, so that the service does not spend its capacity on refusing calls.
 ///
 /// ```swift
 /// let throttle = ClientThrottle(name: "search")                 // one per service

@@ -1,4 +1,4 @@
-/// Shuts down the parts of a program one after the other, each with a time limit.
+/// A plan that shuts down the parts of a program one after the other, each with a time limit.
 ///
 /// ```swift
 /// let plan = ShutdownPlan(steps: [

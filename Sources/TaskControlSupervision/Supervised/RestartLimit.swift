@@ -19,6 +19,6 @@ public struct RestartLimit: Hashable, Sendable {
         RestartLimit(count: max(0, count), period: period.saturated)
     }
 
-    /// Allows any number of restarts.
+    /// The limit that allows any number of restarts.
     public static var unlimited: RestartLimit { RestartLimit(count: nil, period: .zero) }
 }

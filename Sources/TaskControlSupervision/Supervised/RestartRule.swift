@@ -1,7 +1,8 @@
 /// The rule for when supervised work is restarted. The rules are those of a supervisor in OTP: temporary, transient and permanent.
 @nonexhaustive
 public enum RestartRule: Hashable, Sendable, CaseIterable {
-    /// The work runs once. An error fails it permanently, and so a restart because of another child of its ``Supervisor`` stops it permanently.
+    /// The work runs once. If it throws, it has failed permanently. If its ``Supervisor`` would restart the work because another child has failed,
+    /// the work is stopped permanently instead.
     case never
     /// The work runs again when it throws. When it returns, it has completed.
     case onFailure

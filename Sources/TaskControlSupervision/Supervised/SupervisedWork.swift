@@ -21,7 +21,7 @@ public final class SupervisedWork: Sendable {
         case completed
         /// The work was stopped, and is not restarted.
         case stopped
-        /// The work has failed, and is not restarted: its latest 32 failures, the oldest first.
+        /// The work has failed, and is not restarted. The value contains the latest 32 failures of the work, the oldest first.
         case failed([FailedRun])
 
         /// Whether this is the last state.

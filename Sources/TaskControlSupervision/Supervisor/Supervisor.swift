@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// Runs a group of works, restarts those that fail, and stops all of them in order.
+/// A supervisor, which runs several long-lived operations, restarts those that fail, and stops all of them in order.
 ///
 /// ```swift
 /// let supervisor = Supervisor(name: "backend", strategy: .rest)
@@ -27,7 +27,7 @@ public import TaskControl
 ///
 /// ## Cancellation
 /// Cancelling the task that calls ``run(until:)`` stops all children, in order and without grace. An error that a child throws after it was asked
-/// to stop, and before it is cancelled, is reported as an unhandled one.
+/// to stop, and before it is cancelled, is reported as an unhandled error.
 public final class Supervisor: Sendable {
     private let engine: SupervisionEngine
     private let clock: any Clock<Duration>

@@ -5,6 +5,8 @@ struct CompactNumber: BitwiseCopyable {
     /// The number plus one; zero for `nil`.
     private let bits: UInt32
 
+    /// Creates the compact form of an optional number.
+    ///
     /// - Parameter number: `nil`, or a number from 0 to 2³² − 2. More tasks than that do not fit into the memory of a computer.
     @_transparent init(_ number: Int?) {
         switch number {

@@ -53,6 +53,8 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         return element
     }
 
+    /// Removes an element, and returns it.
+    ///
     /// - Complexity: O(*n*) in the number of later elements.
     @_transparent mutating func remove(at index: Int) -> Element {
         let element = self[index]
@@ -61,6 +63,8 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         return element
     }
 
+    /// Inserts an element at an index.
+    ///
     /// - Complexity: O(*n*) in the number of later elements.
     @_transparent mutating func insert(_ element: Element, at index: Int) {
         append(element)

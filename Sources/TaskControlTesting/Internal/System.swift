@@ -10,7 +10,7 @@ private import Android
 
 /// The system functions that the testing tools need, without Foundation.
 package enum System {
-    /// The value of an environment variable; `nil` if it is not set or empty.
+    /// Returns the value of an environment variable; `nil` if the variable is not set or empty.
     package static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)

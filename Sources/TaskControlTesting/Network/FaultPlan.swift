@@ -22,6 +22,8 @@ struct FaultPlan {
 
     let items: [Item]
 
+    /// Draws a plan of faults.
+    ///
     /// - Parameters:
     ///   - kinds: The kinds of the faults: at least one.
     ///   - nodes: The number of nodes: at least one.

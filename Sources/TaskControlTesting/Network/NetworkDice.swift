@@ -27,12 +27,11 @@ struct NetworkDice {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// - Parameters:
-    ///   Returns the latencies and the fault of the next request.
+    /// Returns the latencies and the fault of the next request.
     ///
-    ///   - Parameters:
-    ///     - there: The link on which the request travels.
-    ///     - back: The link on which the reply travels.
+    /// - Parameters:
+    ///   - there: The link on which the request travels.
+    ///   - back: The link on which the reply travels.
     mutating func next(there: Link, back: Link) -> Throw {
         let (request, reply, duplicate) = (delay(there), delay(back), delay(there))
         let isRequestLost = happens(there.faults.lostRequests)

@@ -1,4 +1,4 @@
-/// Identifies one run of a node, from its start to its crash. Each start of a node creates a new incarnation.
+/// The identity of one run of a node, from its start to its crash. Each start of a node creates a new incarnation.
 struct Incarnation: Hashable {
     let node: Int
     let number: Int
@@ -38,7 +38,7 @@ struct Strike: Hashable {
 /// 2. Each change of a node resumes all waiters of the node.
 /// 3. `heal` opens every link, regardless of the faults before.
 struct NetworkStateMachine<Waiter> {
-    /// Whether the code of an incarnation may have effects now.
+    /// The answer to whether the code of an incarnation may have effects now.
     enum Standing: Hashable {
         case runs
         /// The node is paused, or has not finished its start-up: the code must wait.

@@ -19,40 +19,38 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
         self.rawValue = rawValue
     }
 
-    /// The capability that the seed decides the order in which the jobs of tasks and actors run, and that `Task.sleep(for:)` takes virtual
-    /// time.
+    /// The capability to let the seed decide the order in which the jobs of tasks and actors run, and to let `Task.sleep(for:)` take virtual time.
     ///
     /// `simulate` needs this capability, and throws ``SimulationUnsupportedError`` without it.
     public static let schedules = Self(rawValue: 1 << 0)
-    /// The capability that a task belongs to the simulation from its creation on, whether it is a child task, unstructured or detached.
+    /// The capability to assign a task to the simulation when the task is created, whether it is a child task, unstructured or detached.
     /// Reports show the task's name and its creator.
     ///
     /// Without this capability, a task belongs to the simulation once it is enqueued on the simulation's thread, reports show no names, and
     /// a task without a parent leaves the simulation unnoticed when another thread resumes it.
     public static let createdTasks = Self(rawValue: 1 << 1)
-    /// The capability that a hop to an actor ends a step, so that another job may run before the task arrives at the actor.
+    /// The capability to end a step at a hop to an actor, so that another job may run before the task arrives at the actor.
     ///
     /// Without this capability, a task arrives at once at an actor that is idle, so that some bugs are not found under any seed.
     public static let hops = Self(rawValue: 1 << 2)
-    /// The capability that all clocks of the process, and the functions that block a thread for a time, use virtual time.
+    /// The capability to let all clocks of the process, and the functions that block a thread for a time, use virtual time.
     ///
     /// Without this capability, `Task.sleep(for:)` still takes virtual time, rounded up to milliseconds, but `ContinuousClock.now` is the
     /// real time: if a deadline is computed before two sleeps, the second sleep ends too late. ``Simulation/now`` is virtual.
     public static let virtualTime = Self(rawValue: 1 << 3)
-    /// The capability that reports show for what each task waits, and that a run fails if it leaves a task behind that nothing will resume.
+    /// The capability to show in reports for what each task waits, and to fail a run that leaves a task behind that nothing will resume.
     ///
     /// Without this capability, a run ends when no job can run. It passes if the body has returned. Otherwise it fails as a deadlock, and
     /// the report lists only the body.
     public static let taskStates = Self(rawValue: 1 << 4)
-    /// The capability that a run fails as an escape when the body calls a function that makes something outside the simulation work, or
-    /// waits for it.
+    /// The capability to fail a run with an escape when its body calls a function that starts work outside the simulation, or waits for such work.
     ///
     /// Without this capability, an escape is noticed only if another thread resumes a child task of the simulation or uses its
     /// ``Simulation``, and detecting a deadlock takes a tenth of a second.
     public static let escapes = Self(rawValue: 1 << 5)
-    /// The capability that a crash of the process inside a simulation prints the seed, the step and the task.
+    /// The capability to print the seed, the step and the task when the process crashes inside a simulation.
     public static let crashNotes = Self(rawValue: 1 << 6)
-    /// The capability that a step that takes too long is reported, unless `TASKCONTROL_WATCHDOG` is 0.
+    /// The capability to report a step that takes too long, unless `TASKCONTROL_WATCHDOG` is 0.
     public static let watchdog = Self(rawValue: 1 << 7)
 
     /// The set of all capabilities.

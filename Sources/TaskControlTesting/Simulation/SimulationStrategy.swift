@@ -172,7 +172,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the strategy with the expected number of steps, if it depends on this number.
+    /// Returns the strategy with the expected number of steps, if the strategy depends on this number.
     func with(steps: Int) -> SimulationStrategy {
         guard case .pct(let depth, nil) = kind else { return self }
         return with(.pct(depth: depth, steps: steps))

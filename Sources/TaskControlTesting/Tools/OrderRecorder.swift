@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// Records events from any task or thread, in the order in which they happen.
+/// A recorder of events from any task or thread, in the order in which they happen.
 ///
 /// ```swift
 /// let recorder = OrderRecorder<String>()

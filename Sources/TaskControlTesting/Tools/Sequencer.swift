@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// Forces points in the code of several tasks to be reached in a fixed order.
+/// A sequence of points in the code of several tasks that forces the tasks to reach the points in a fixed order.
 ///
 /// ```swift
 /// let order = Sequencer(points: 4)

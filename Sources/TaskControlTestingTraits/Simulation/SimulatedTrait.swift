@@ -77,14 +77,14 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// Writes a message to standard error, once per process, that the platform has no simulation.
+    /// A message that the platform has no simulation, written to standard error once per process.
     private static let saysThatTestsRunOnce: Void = System.writeToStandardError(
         "Simulation is not supported on this platform: tests with the trait .simulated run once, as ordinary tests."
     )
 }
 
 extension Trait where Self == SimulatedTrait {
-    /// Runs the test once for each of the seeds `0..<1_000`. See ``simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
+    /// A trait that runs the test once for each of the seeds `0..<1_000`. See ``simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
     public static var simulated: Self { .simulated() }
 
     /// Runs the test once per seed in virtual time, each time with another order of its tasks, to find concurrency bugs.

@@ -60,7 +60,7 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == NoTaskLeftBehindTrait {
-    /// Fails a test if a task that it has started with TaskControl has not ended one second after the test has returned. See
+    /// A trait that fails a test if a task that it has started with TaskControl has not ended one second after the test has returned. See
     /// ``noTaskLeftBehind(within:)``.
     public static var noTaskLeftBehind: Self { .noTaskLeftBehind(within: .seconds(1)) }
 

@@ -82,7 +82,7 @@ extension SimulationEngine {
         return ledger.state(of: task) ?? .unknown
     }
 
-    /// The tasks that have not ended.
+    /// Returns the tasks that have not ended.
     func unfinished() -> [(Int, ScheduleLog.State)] {
         // The body, as far as is known.
         guard ledger.readsStates else { return bodyHasEnded ? [] : [(0, .unknown)] }

@@ -280,7 +280,7 @@ final class SimulationEngine: @unchecked Sendable {
         return TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
     }
 
-    /// If the schedule decides so, starts the task that is being created before its creator continues, on the creator's stack.
+    /// Starts the task that is being created before its creator continues, on the creator's stack, if the schedule decides so.
     func startEarly(_ task: Int) {
         guard depth > 0, depth < 3, reason == nil else { return }
         guard

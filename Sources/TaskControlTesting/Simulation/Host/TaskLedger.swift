@@ -30,6 +30,8 @@ struct TaskLedger: ~Copyable {
     /// The runtime's ID of the body's task.
     private var firstID: UInt64?
 
+    /// Creates an empty ledger.
+    ///
     /// - Parameter tasks: The list to which the ledger adds the tasks.
     init(_ capabilities: SimulationCapabilities, tasks: SimulatedTasks) {
         self.tasks = tasks

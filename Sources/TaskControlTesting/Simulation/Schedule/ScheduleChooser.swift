@@ -63,6 +63,8 @@ struct ScheduleChooser: ~Copyable {
     /// Whether answers are recorded with their costs, which an exhaustive search needs.
     let recordsCosts: Bool
 
+    /// Creates a chooser that has made no choice.
+    ///
     /// - Parameter strategy: The strategy of the seed. It must not be `swarm`, from which each seed draws another strategy.
     init(seed: UInt64, strategy: SimulationStrategy) {
         generator = SeededGenerator(seed: seed)

@@ -91,6 +91,8 @@ final class ScheduleLog {
     private var texts: [(text: String, location: String?)] = []
     let tasks = SimulatedTasks()
 
+    /// Creates an empty log.
+    ///
     /// - Parameter capacity: The minimum number of the last steps that are kept. By default all steps of a schedule with the default
     ///   `maxSteps`.
     init(capacity: Int = 100_000) {

@@ -65,6 +65,8 @@ struct ScheduleRanks: ~Copyable {
         return first
     }
 
+    /// Adds a ready job.
+    ///
     /// - Complexity: O(log *n*) in the number of ready jobs.
     mutating func add(_ number: Int, of task: Int?, using generator: inout SeededGenerator) {
         var rank: UInt64 = 0

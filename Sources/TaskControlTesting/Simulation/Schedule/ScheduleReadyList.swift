@@ -30,6 +30,8 @@ struct ScheduleReadyList: ~Copyable {
         return slots[slot].isPart(of: task) && !slots[slot].hasYielded
     }
 
+    /// Appends an item to the list.
+    ///
     /// - Parameter number: A number that is higher than those of all items in the list.
     mutating func append(_ item: Item, number: Int) {
         let slot: UInt32
@@ -44,6 +46,8 @@ struct ScheduleReadyList: ~Copyable {
         if !item.hasYielded, firstEager == nil { firstEager = number }
     }
 
+    /// Removes a job, and returns it.
+    ///
     /// - Complexity: O(*n*) in the number of later jobs.
     mutating func remove(at index: Int) -> Item {
         if firstEager == number(at: index) { firstEager = eagerNumber(after: index) }

@@ -17,7 +17,7 @@ struct ScheduleStateMachine: ~Copyable {
 
     /// The arrival of a job at an actor: see ``ScheduleArrivals``.
     struct Arrival: Equatable {
-        /// Identifies the actor.
+        /// The identity of the actor.
         let actor: UInt
         /// Whether the sender continues after it has enqueued the job, as the creator of a task does.
         let isFixed: Bool
