@@ -1,7 +1,7 @@
 import Benchmark
 import TaskControl
 
-/// A task that is bound to a lifetime.
+/// Registers the benchmark of a task that is bound to a lifetime.
 func registerAsyncTask() {
     Benchmark.runToTheEnd(
         "AsyncTask.bind",

@@ -3,7 +3,7 @@ import TaskControl
 
 import class Foundation.NSLock
 
-/// A callback API that is called with a continuation, beside what the standard library has for that.
+/// Registers the benchmark of a callback API that is called with a cancellable continuation, compared with the continuations of the standard library.
 func registerBridging() {
     for api in [API.prompt, .late] {
         Benchmark.row("withCancellableContinuation, \(api.name)") {
@@ -79,7 +79,7 @@ private func bridged(_ api: API, _ number: Int) async throws -> Int {
     }
 }
 
-/// Nothing is cancelled by it: the floor.
+/// Calls the API with a checked continuation, which does not handle a cancellation: the lower bound of the comparison.
 private func checked(_ api: API, _ number: Int) async throws -> Int {
     try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
@@ -89,7 +89,7 @@ private func checked(_ api: API, _ number: Int) async throws -> Int {
     }
 }
 
-/// As a careful user writes it: a cancellation that comes before the request is remembered.
+/// Calls the API with a cancellation handler that is written by hand, which remembers a cancellation that comes before the request.
 private func boxed(_ api: API, _ number: Int) async throws -> Int {
     let box = Box()
     return try await withTaskCancellationHandler {

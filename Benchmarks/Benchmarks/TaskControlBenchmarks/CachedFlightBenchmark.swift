@@ -1,7 +1,7 @@
 import Benchmark
 import TaskControl
 
-/// A value that the cache has, beside a dictionary in an actor that checks the age.
+/// Registers the benchmark of a value that the cache has, compared with a dictionary in an actor that checks the age.
 func registerCachedFlight() {
     Benchmark.row("CachedFlight, hit") {
         let reads = Scale.tasks * 10

@@ -1,7 +1,8 @@
 import Benchmark
 import TaskControl
 
-/// Cancelling everything that lives, beside an array of tasks that are cancelled one by one. Only the cancellation is timed.
+/// Registers the benchmark of cancelling all tasks of an owner, compared with an array of tasks that are cancelled one by one. Only the cancellation
+/// is timed.
 func registerCancelAll() {
     let (few, many) = (Scale.tasks / 10, Scale.tasks)
     for count in [few, many] {
@@ -64,7 +65,7 @@ private enum Parking {
     return time
 }
 
-/// As above, with a lifetime for each `count` tasks.
+/// Measures the cancellation of all tasks of several lifetimes, each with `count` tasks.
 @concurrent private func cancelLifetimes(of count: Int, _ parking: Parking) async -> Duration {
     var time = Duration.zero
     for _ in 0..<Scale.tasks / count {

@@ -85,8 +85,8 @@ private actor Place {
     func nothing() { visits += 1 }
 }
 
-/// The heap bytes of tasks that wait for their turn beyond those of bare ones that wait for something, and what is left when they have
-/// had it: both in bytes a task. A fifth of a bare one is what they may have more.
+/// Measures the heap bytes per task of tasks that wait for their turn, minus those of bare tasks that wait, and the bytes per task that remain after
+/// the turns. The limit of the additional bytes is a fifth of those of a bare task.
 @concurrent private func weigh(_ send: @Sendable (FIFOQueue, Countdown) -> Void) async -> Row.Weight {
     let bare = await Heap.weight(tasks: Scale.tasks) { .bareTask }
     let pending = await weighPending(Scale.tasks, send)

@@ -1,7 +1,7 @@
 import Benchmark
 import TaskControl
 
-/// Work that does not keep its owner alive, beside the same written by hand.
+/// Registers the benchmark of work that does not retain its owner, compared with the same work written by hand.
 func registerOwnerSafeWork() {
     Benchmark.runToTheEnd(
         "AsyncLifetime.run",
@@ -54,6 +54,6 @@ func registerOwnerSafeWork() {
 }
 
 private final class Owner: Sendable {
-    /// Not inlined, so that neither side gets rid of the owner.
+    /// Receives a value. Not inlined, so that the compiler cannot remove the owner.
     @inline(never) func receive(_ value: Int) {}
 }

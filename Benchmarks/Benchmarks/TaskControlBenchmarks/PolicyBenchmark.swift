@@ -41,7 +41,7 @@ func registerPolicies() {
     }
 }
 
-/// The limit that people write by hand.
+/// Runs an operation with a time limit that is written by hand: two child tasks.
 private func twoChildren(_ number: Int) async -> Int? {
     await withTaskGroup(of: Int?.self) { group in
         group.addTask { number }

@@ -75,7 +75,7 @@ private func time(_ call: (Int) async throws -> Int) async -> Duration {
     }
 }
 
-/// The deadline is set once, for all calls.
+/// Measures all calls within one deadline.
 private func inDeadline(_ call: (Int) async throws -> Int) async -> Duration {
     (try? await withDeadline(in: .seconds(600)) { await time(call) }) ?? .zero
 }

@@ -42,7 +42,7 @@ func registerRetry() {
 
 private struct Failure: Error {}
 
-/// Delays of 20 s, except the first nine.
+/// The number of attempts in an hour: the delays are 20 s, except the first nine.
 private let attemptsInAnHour = 190
 
 private let calls = Scale.tasks * 10

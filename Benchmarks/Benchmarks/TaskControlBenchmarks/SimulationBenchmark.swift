@@ -68,7 +68,7 @@ private func program(sleeping pause: Duration?) async {
     }
 }
 
-/// The growth of the heap per schedule, after the given number of schedules.
+/// Returns the growth of the heap per schedule, after the given number of schedules.
 private func bytes(after count: Int) -> Double {
     _ = try? simulate(seeds: 0..<1_000) { _ in await program(sleeping: .milliseconds(1)) }
     Heap.start()

@@ -2,7 +2,7 @@ import Benchmark
 import TaskControl
 import TaskControlTesting
 
-/// Work that is shared, beside a task whose value is awaited.
+/// Registers the benchmark of work that is shared, compared with a task whose value is awaited.
 func registerSingleFlight() {
     Benchmark.row("withSingleFlight, uncontended") {
         var row = Row(
@@ -56,7 +56,7 @@ func registerSingleFlight() {
 private let herd = 10_000
 private let leavers = 500
 
-/// All wait for the same; it ends when all have come, and it is under way.
+/// Lets all callers await one task, which ends when all callers have come and it is in progress.
 @concurrent private func awaitOneTask() async {
     let (gate, come, gone) = (Gate(), Countdown(herd), Countdown(herd))
     let shared = Task {
@@ -80,7 +80,9 @@ private func joinOneFlight() async {
     await fly(herd) { _ in nil }
 }
 
-/// - Returns: The time in which some of the given number of callers left.
+/// Measures the time in which a number of callers leave a flight.
+///
+/// - Returns: The time in which some of the callers left.
 private func leave(_ callers: Int) async -> Duration {
     await fly(callers) { tasks in
         ContinuousClock().measure { for task in tasks.prefix(leavers) { task.cancel() } }

@@ -1,7 +1,7 @@
 import Benchmark
 import TaskControl
 
-/// A task without a name in a bag.
+/// Registers the benchmark of a task without a name in a bag.
 func registerTaskBag() {
     Benchmark.runToTheEnd(
         "TaskBag.addTask",

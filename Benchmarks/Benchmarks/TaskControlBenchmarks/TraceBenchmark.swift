@@ -44,7 +44,7 @@ func registerTrace() {
 }
 
 private let events = Scale.isQuick ? 10_000 : 1_000_000
-/// Less than there are events, so that some fall out.
+/// The capacity of the recorder: fewer events than there are, so that some are removed.
 private let capacity = 100_000
 
 private struct IdleObserver: TaskObserver {
@@ -56,7 +56,7 @@ private func tell(_ event: TaskEvent, to observer: any TaskObserver) -> Duration
     ContinuousClock().measure { for _ in 0..<events { observer.receive(event) } }
 }
 
-/// A recorder that has listened to tasks of 100 queues until it was full.
+/// Returns a recorder that has recorded the tasks of 100 queues until it was full.
 private func recording() async -> TraceRecorder {
     let recorder = TraceRecorder(capacity: events)
     let observation = TaskDiagnostics.observe(recorder)

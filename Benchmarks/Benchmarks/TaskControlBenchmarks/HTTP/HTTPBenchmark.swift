@@ -12,8 +12,8 @@ import AsyncHTTPClient
 import NIOCore
 #endif
 
-/// Small requests through the client, beside the same ones made with the bare transport. The server is in this process, on a thread of its own, and
-/// does next to nothing.
+/// Registers the benchmark of small requests through the client, compared with the same requests through the bare transport. The server is in this
+/// process, on a thread of its own, and does almost nothing.
 func registerHTTP() {
     register("URLSession", "`session.data(for:)`") { URLSessionSide() }
     #if AsyncHTTPClient
@@ -23,7 +23,7 @@ func registerHTTP() {
 
 /// A type that sends requests, in one of both ways.
 private protocol Side: Sendable {
-    /// With nothing of this library.
+    /// Sends a request without this library.
     func bare(_ url: URL) async throws -> Int
     var transport: any HTTPTransport { get }
     func close() async
@@ -85,7 +85,8 @@ private struct Small: Endpoint, URLRequestBuildable {
     }
 }
 
-/// The heap bytes of requests that wait for their answer, and what is left of them: both a request. The least of four.
+/// Measures the heap bytes per request of requests that wait for their answer, and the bytes per request that remain afterwards: the lowest of four
+/// measurements.
 @concurrent private func weigh(
     _ server: TinyServer,
     _ call: @escaping @Sendable () async throws -> Int

@@ -27,7 +27,7 @@ final class TinyServer: Sendable {
 
     func url(_ path: String) -> URL { URL(string: "http://127.0.0.1:\(port)/\(path)")! }
 
-    /// How many requests are held.
+    /// The number of requests that are held.
     var heldCount: Int { connections.count }
 
     /// Answers those that are held.

@@ -69,7 +69,7 @@ extension Benchmark {
 
 /// The output of a benchmark when it is over.
 private final class Output: @unchecked Sendable {
-    /// Written and read in turn: by the benchmark, then by the library when that has ended.
+    /// The line of the output, which the benchmark writes before the library reads it.
     var line: String?
 
     func write() {

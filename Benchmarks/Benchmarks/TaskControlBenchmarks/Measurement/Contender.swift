@@ -1,10 +1,11 @@
-/// One of the two sides of a comparison: a way to start tasks.
+/// One of the two sides of a comparison: a way to start tasks. Both closures of all contenders do the same in the task; only the way in which the
+/// task is started differs.
 ///
 /// Both closures of all contenders do the same in the task; they differ in how the task is started, and in nothing else.
 struct Contender: Sendable {
-    /// Starts a task that counts down, and ends.
+    /// The closure that starts a task that counts down, and ends.
     let start: @Sendable (_ index: Int, _ countdown: Countdown) -> Void
-    /// Starts a task that parks, and ends when it is released.
+    /// The closure that starts a task that parks, and ends when the task is released.
     let park: @Sendable (_ index: Int, _ lot: ParkingLot) -> Void
 
     /// The floor: a task without an owner.
@@ -15,12 +16,12 @@ struct Contender: Sendable {
         )
     }
 
-    /// A task that is only run to its end.
+    /// Creates a contender whose tasks only run to their ends.
     static func started(_ start: @escaping @Sendable (Countdown) -> Void) -> Contender {
         indexed { _, countdown in start(countdown) }
     }
 
-    /// A task that is only run to its end.
+    /// Creates a contender whose tasks have an index, and only run to their ends.
     static func indexed(_ start: @escaping @Sendable (_ index: Int, Countdown) -> Void) -> Contender {
         Contender(start: start, park: { _, _ in preconditionFailure("this one does not park") })
     }

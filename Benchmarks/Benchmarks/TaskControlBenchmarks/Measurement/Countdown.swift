@@ -4,9 +4,11 @@ import HeapCounter
 /// of a comparison.
 final class Countdown: @unchecked Sendable {
     private let remaining: UnsafeMutablePointer<Int>
-    /// Written before the waiter counts down for itself, read after the last has done so.
+    /// The waiter: written before the waiter counts down for itself, and read after the last task has counted down.
     private var waiter: UnsafeContinuation<Void, Never>?
 
+    /// Creates a countdown.
+    ///
     /// - Parameter count: The number of tasks that will count down, without the waiter.
     init(_ count: Int) {
         remaining = .allocate(capacity: 1)

@@ -9,7 +9,7 @@ enum Heap {
     /// The bytes that have been allocated since `start`, and not freed.
     static var bytes: Int { Int(heap_counter_bytes()) }
 
-    /// The bytes that have been allocated since `start`, and not freed.
+    /// Returns the bytes that have been allocated since `start`, and not freed.
     static func stop() -> Int {
         defer { heap_counter_stop() }
         return Int(heap_counter_bytes())
@@ -32,12 +32,12 @@ enum Heap {
         return Double(count) / Double(operations)
     }
 
-    /// The heap bytes of tasks that are parked, and those that are left when all have ended: both in bytes a task.
+    /// Measures the heap bytes per task of tasks that are parked, and the bytes per task that remain when all tasks have ended.
     ///
-    /// The least of three: what a task weighs or leaves behind is there each time; what the runtime allocates once for a thread or a
-    /// cache, is not.
+    /// The result is the lowest of three measurements: the memory of tasks is in each of them, and memory that the runtime allocates once, for a
+    /// thread or a cache, is not.
     ///
-    /// - Parameter makeContender: Makes one that has not owned any task yet, so that what it keeps for later use is weighed too.
+    /// - Parameter makeContender: Creates a contender that has not owned any task yet, so that the memory that it keeps for later use is measured too.
     @concurrent static func weight(
         tasks: Int,
         _ makeContender: @Sendable () -> Contender
@@ -65,7 +65,8 @@ enum Heap {
         return (live, left)
     }
 
-    /// A task frees its memory some time after the last line of its body: nothing tells when, so this looks until nothing changes.
+    /// Returns the number of bytes when it no longer changes. A task frees its memory some time after the last line of its body, and nothing reports
+    /// when.
     static func settledBytes() async -> Int {
         var last = heap_counter_bytes()
         var unchanged = 0

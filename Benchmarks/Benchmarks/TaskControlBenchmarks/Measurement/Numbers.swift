@@ -2,7 +2,9 @@
 struct Spread: Sendable {
     private let sorted: [Double]
 
-    /// - Parameter values: At least one.
+    /// Computes the numbers of some values.
+    ///
+    /// - Parameter values: The measured values: at least one.
     init(_ values: [Double]) {
         sorted = values.sorted()
     }
@@ -19,7 +21,7 @@ extension Duration {
 }
 
 extension Double {
-    /// With a fixed number of decimals.
+    /// Returns the number with a fixed number of decimals.
     func formatted(places: Int) -> String {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }
@@ -32,7 +34,7 @@ extension Double {
 }
 
 extension Int {
-    /// With a comma before each three digits.
+    /// The number with a comma before each three digits.
     var grouped: String {
         guard magnitude >= 1000 else { return String(self) }
         let last = String(magnitude % 1000)

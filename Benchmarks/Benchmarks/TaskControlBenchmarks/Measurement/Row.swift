@@ -6,7 +6,7 @@ struct Row: Sendable {
     enum Target {
         case ratio(atMost: Double)
         case nanoseconds(atMost: Double)
-        /// Beyond the baseline, and without an allocation.
+        /// A limit of the nanoseconds beyond those of the baseline, without an allocation.
         case nanosecondsBeyond(atMost: Double)
         case growth(atMost: Double)
     }
@@ -26,7 +26,7 @@ struct Row: Sendable {
     var allocations: (baseline: Double, primitive: Double)?
     var weight: Weight?
 
-    /// Comes before each row in the output, among everything else that building and running a benchmark prints.
+    /// The text before each row in the output, which distinguishes rows from the other lines that building and running a benchmark prints.
     static let mark = "benchmark-row: "
 
     var markdown: String {

@@ -11,10 +11,12 @@ struct Turns: Sendable {
     /// The time that the primitive takes beyond the baseline: for primitives that are added to work that is there anyway.
     var excess: Spread { Spread(zip(primitive, baseline).map { $0 - $1 }) }
 
+    /// Measures the two sides of a comparison in turns.
+    ///
     /// - Parameters:
     ///   - operations: The number of operations of one call of a side.
-    ///   - baseline: Returns how long it took.
-    ///   - primitive: Returns how long it took.
+    ///   - baseline: Runs the baseline, and returns the duration.
+    ///   - primitive: Runs the primitive, and returns the duration.
     @concurrent static func take(
         operations: Int,
         baseline: @Sendable () async -> Duration,

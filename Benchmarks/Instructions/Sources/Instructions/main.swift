@@ -25,7 +25,7 @@ struct Handle: Cancellable {
 
 nonisolated func fetch(_ number: Int) async throws -> Int { number }
 
-/// The results of an operation for each number, from a task group with at most 8 tasks.
+/// Returns the results of an operation for each number, from a task group with at most 8 tasks.
 nonisolated func mapByHand(_ count: Int) async throws -> [Int] {
     var results = [Int?](repeating: nil, count: count)
     try await withThrowingTaskGroup(of: (Int, Int).self) { group in

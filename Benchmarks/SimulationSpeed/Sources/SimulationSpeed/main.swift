@@ -38,7 +38,7 @@ let sleepers = tasks(1_000) { try? await Task.sleep(for: .milliseconds($0 * 7_91
 
 struct Failure: Error {}
 
-/// Leaves ten tasks that hold memory and wait forever.
+/// The body that leaves ten tasks, which hold memory and wait forever.
 let failing: Body = { _ in
     for _ in 0..<10 {
         Task {
@@ -51,7 +51,7 @@ let failing: Body = { _ in
     throw Failure()
 }
 
-/// Without a strategy, the default of the version.
+/// The programs to measure. Without a strategy, a program runs with the default strategy of the version.
 let programs: [(name: String, strategy: SimulationStrategy?, seeds: UInt64, body: Body)] = [
     ("empty", nil, 2_000, { _ in }),
     ("2 tasks x 10 yields", nil, 500, yields(2)),
@@ -81,7 +81,8 @@ func userTime() -> Double {
     return Double(time.tv_sec) * 1e6 + Double(time.tv_usec)
 }
 
-/// The number of steps, by the name that it has in this version. Costs more than an empty schedule, so it is not called while time is measured.
+/// Returns the number of steps, whose name differs between versions. The call costs more than an empty schedule, so it is not made while time is
+/// measured.
 func count(_ run: SimulationRun) -> Int {
     Mirror(reflecting: run).children.first { $0.label == "stepCount" || $0.label == "steps" }?.value as? Int ?? 0
 }
