@@ -8,7 +8,7 @@ final class Bookshelf: Sendable {
         let messages: String
     }
 
-    /// Beside the tests, where the build puts it. `nil`: not there.
+    /// The program, in the folder of the tests, where the build puts it; `nil` if it is not there.
     static let executable: URL? = {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let file = folder.appending(path: "bookshelf")
@@ -20,7 +20,9 @@ final class Bookshelf: Sendable {
     private let messages = Pipe()
     private let ended: AsyncStream<Int32>
 
-    /// - Parameter output: Where its standard output goes; `nil`: into what ``end()`` returns.
+    /// Starts the program.
+    ///
+    /// - Parameter output: The file for the standard output; `nil`: ``end()`` returns the output.
     init(_ arguments: [String], output redirected: FileHandle? = nil) throws {
         process.executableURL = Self.executable
         process.arguments = arguments

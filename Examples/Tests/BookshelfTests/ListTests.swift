@@ -123,7 +123,9 @@ private final class SlowShelf: Client {
     // Only under the lock.
     private nonisolated(unsafe) var books: [Book] = []
 
-    /// - Parameter losesAnswers: Whether a book is added, and the client does not learn of it.
+    /// Creates a service.
+    ///
+    /// - Parameter losesAnswers: Whether a book is added, but the answer does not reach the client.
     init(losesAnswers: Bool = false) {
         self.losesAnswers = losesAnswers
         (loads, continuation) = AsyncStream.makeStream()

@@ -34,6 +34,8 @@ final class ServerEvents: Sendable {
 }
 
 extension ServerSettings {
+    /// Returns settings with which events are recorded.
+    ///
     /// - Parameter events: Receives every request.
     static func watched(by events: ServerEvents) -> ServerSettings {
         var settings = ServerSettings()
@@ -42,7 +44,7 @@ extension ServerSettings {
     }
 }
 
-/// Files for a test, removed when it is over.
+/// A folder for the files of a test, which is removed when the test has ended.
 final class TestFolder: Sendable {
     let url: URL
 

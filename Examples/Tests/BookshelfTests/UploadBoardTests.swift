@@ -92,7 +92,9 @@ final class Paper: Sendable {
 
     var text: String { lock.withLock { written } }
 
-    /// - Parameter width: `nil`: no terminal.
+    /// Returns a screen that collects its output.
+    ///
+    /// - Parameter width: The width of the terminal; `nil` for no terminal.
     func screen(width: Int? = nil) -> Screen {
         Screen(
             size: { width.map { Screen.Size(width: $0, height: 24) } },

@@ -65,7 +65,7 @@ struct UploadTests {
     }
 }
 
-/// Uploads that end when a test says so, and counts those that run at the same time.
+/// A client whose uploads end when a test lets them end, and that counts the uploads that run at the same time.
 private final class HeldUploads: Client {
     let completionQueue = DispatchQueue(label: "test")
     /// A gate for each upload that begins.
@@ -76,6 +76,8 @@ private final class HeldUploads: Client {
     // Only under the lock.
     private nonisolated(unsafe) var state = (books: [Book.ID](), running: 0, peak: 0)
 
+    /// Creates a client.
+    ///
     /// - Parameter failing: The books whose uploads fail.
     init(failing: Set<Book.ID> = []) {
         self.failing = failing

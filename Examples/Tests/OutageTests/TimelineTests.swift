@@ -45,7 +45,7 @@ struct TimelineTests {
         #expect(halves.map(\.answered) == [1.5, 0])
     }
 
-    /// A request in each second.
+    /// Returns a timeline with a request in each second.
     private func timeline(_ isAnswered: (Int) -> Bool) -> Timeline {
         var timeline = Timeline(until: .seconds(60))
         for second in 0..<60 { timeline.requestCame(at: .seconds(second), isAnswered: isAnswered(second)) }

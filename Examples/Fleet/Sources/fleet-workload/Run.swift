@@ -165,7 +165,7 @@ final class Run {
         cluster?.proxy.block([])
     }
 
-    /// The leader, as soon as there is one, or any member.
+    /// Returns the leader, as soon as there is one, or any member.
     private func member(_ leader: Bool) async throws -> Int? {
         guard leader else { return cluster?.indices.randomElement(using: &random) }
         for _ in 0..<50 {

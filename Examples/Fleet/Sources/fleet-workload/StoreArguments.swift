@@ -25,7 +25,7 @@ struct StoreArguments: ParsableArguments {
         )
     }
 
-    /// The arguments of another process with the same store.
+    /// Returns the arguments of another process with the same store.
     ///
     /// - Parameter etcd: The endpoints of the cluster.
     func arguments(etcd: [String]) -> [String] {

@@ -42,7 +42,7 @@ struct StoreOptions: ParsableArguments {
         return try SQLiteStore(path: file)
     }
 
-    /// The arguments of a worker with the same store.
+    /// Returns the arguments of a worker with the same store.
     ///
     /// - Parameter folder: The folder for the file of SQLite.
     func arguments(in folder: URL) -> [String] {

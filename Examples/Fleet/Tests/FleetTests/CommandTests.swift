@@ -38,7 +38,7 @@ import Testing
         #expect(throws: (any Error).self) { try FleetCommand.parseAsRoot(arguments) }
     }
 
-    /// The program itself, with the kill.
+    /// Runs the program itself, with the kill.
     @Test(.timeLimit(.minutes(5))) func aNightWithAKillKeepsItsClaims() async throws {
         let executable = try #require(Self.executable, "the program is beside the tests")
         let options = try NightOptions.parse(["--steps", "4", "--step", "10"])

@@ -5,7 +5,7 @@ import Testing
 @Suite struct NightTests {
     private static let limit = Duration.seconds(5)
 
-    /// A night in which A is killed at step 2 of 4, B continues, and C finds the job done.
+    /// Returns a night in which A is killed at step 2 of 4, B continues, and C finds the job done.
     private func usualNight() -> Night {
         var night = Night(steps: 4, killStep: 2)
         _ = night.receive(.elected(token: 3), from: "A", at: .seconds(1))

@@ -15,7 +15,7 @@ import Testing
         Record(kind: kind, workload: workload, worker: worker, time: time, token: token, element: element)
     }
 
-    /// Three leases of each workload, one after another, each of which adds an element.
+    /// The records of three leases of each workload, one after another, each of which adds an element.
     private var healthy: [Record] {
         Record.Workload.allCases.flatMap { workload in
             (0..<3 as Range<UInt64>).flatMap { number in

@@ -84,7 +84,8 @@ struct PricesServer: Sendable {
         )
     }
 
-    /// The services, in the order in which a service group starts them. It shuts them down in reverse order, each after the one behind it has ended.
+    /// The services, in the order in which a service group starts them. The group shuts them down in reverse order, each after the service behind it
+    /// has ended.
     var services: [any Service] {
         let (store, readiness, clock, wait) = (store, readiness, clock, settings.deregistration)
         return [

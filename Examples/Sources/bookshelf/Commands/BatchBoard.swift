@@ -1,4 +1,4 @@
-/// The results of several things, reported by the code that does them.
+/// The results of several items, reported by the code that processes them.
 actor BatchBoard {
     private(set) var report: BatchReport
 

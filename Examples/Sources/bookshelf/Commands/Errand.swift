@@ -4,20 +4,22 @@ import TaskControl
 
 /// The work of a command, in a lifetime that Ctrl-C ends.
 ///
-/// The work never sees the errand, and the errand waits for its end, whatever the work has to put in order first.
+/// The work has no reference to the errand, and the errand waits for the end of the work, including its cleanup.
 actor Errand {
     enum Ending: Sendable {
         case done
         case failed(any Error)
-        /// By a signal. The work itself reports how far it was.
+        /// The work was interrupted by a signal, and reports its progress itself.
         case interrupted(by: Int32)
     }
 
     private let lifetime = AsyncLifetime(name: "errand")
     private var signal = SIGINT
 
+    /// Runs the work, and waits for its end.
+    ///
     /// - Parameters:
-    ///   - announce: Says that the end is near, to the user who has pressed Ctrl-C.
+    ///   - announce: Reports that the work is being cancelled to the user who has pressed Ctrl-C.
     ///   - work: Cancelled by Ctrl-C.
     func run(
         announce: @escaping @Sendable (String) -> Void,
@@ -54,9 +56,9 @@ actor Errand {
     /// Runs the work, says how it ended, and ends the command with the exit code for that.
     ///
     /// - Parameters:
-    ///   - server: For the words of an error.
-    ///   - announce: See above.
-    ///   - notDone: The text to print after Ctrl-C; `nil`, if all was done all the same.
+    ///   - server: The address of the server, for the text of an error.
+    ///   - announce: Reports that the work is being cancelled.
+    ///   - notDone: Returns the text to print after Ctrl-C; `nil` if all work was done nevertheless.
     ///   - work: Cancelled by Ctrl-C.
     static func run(
         server: URL,
@@ -89,7 +91,7 @@ extension Screen {
     func complain(_ text: String) { print(colored("bookshelf: ", .red) + text.printable) }
 }
 
-/// Not all was done.
+/// The error of a command that has not done all of its work.
 struct Unfinished: Error {
     let report: BatchReport
 }

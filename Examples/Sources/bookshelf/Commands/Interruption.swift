@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Ctrl-C, and what a supervisor sends: the first one asks for an end, the second one takes it.
+/// A handler of the signals of Ctrl-C and of supervisors: the first signal asks the program to end, the second signal ends it.
 final class Interruption: Sendable {
     private let queue = DispatchQueue(label: "bookshelf.interruption")
     // Only on `queue`: the sources' handlers run there.
@@ -10,10 +10,12 @@ final class Interruption: Sendable {
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
     private let registrations: AsyncStream<Void>
 
+    /// Handles signals from now on.
+    ///
     /// - Parameters:
-    ///   - onFirst: Called once, from a thread of its own, with the signal that it was.
+    ///   - onFirst: Called once, from a thread of its own, with the first signal.
     ///   - onSecond: Puts the terminal in order; then the process ends.
-    ///   - quit: Ends the process. Not `exit`: that would run what others have registered, and wait for them.
+    ///   - quit: Ends the process. `exit` would run the handlers that other code has registered, and wait for them.
     init(
         onFirst: @escaping @Sendable (_ signal: Int32) -> Void,
         onSecond: @escaping @Sendable () -> Void,

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// Searches while a user types, at each pause.
+/// A prompt that searches while a user types, at each pause.
 actor SearchPrompt {
     static let mostShown = 10
 
@@ -12,6 +12,8 @@ actor SearchPrompt {
     private var found: (text: String, result: Result<[Book], any Error>)?
     private var region = LiveRegion()
 
+    /// Creates a prompt without text.
+    ///
     /// - Parameters:
     ///   - pause: The time without a keystroke after which the search begins.
     ///   - clock: Measures `pause`.
@@ -28,7 +30,9 @@ actor SearchPrompt {
         searches = TaskSlot(name: "search", behavior: .debounce(for: pause), clock: clock)
     }
 
-    /// - Returns: Whether more will come.
+    /// Handles a key.
+    ///
+    /// - Returns: `false` if the key ends the input.
     func press(_ key: Key) -> Bool {
         switch key {
         case .character(let character): text.append(character)
@@ -40,7 +44,7 @@ actor SearchPrompt {
         return true
     }
 
-    /// Waits for the search that is under way, and takes the prompt away.
+    /// Waits for the search that is in progress, and removes the prompt from the screen.
     func end() async {
         try? await searches.drain()
         if let size = screen.size() { screen.write(region.clear(size: size)) }

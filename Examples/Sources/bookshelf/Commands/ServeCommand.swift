@@ -63,7 +63,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// Counts, from any thread.
+/// A counter of events from any thread.
 private final class Tally: Sendable {
     private let lock = NSLock()
     // Only under the lock.

@@ -43,8 +43,10 @@ struct ServerOptions: ParsableArguments {
 }
 
 extension ServerOptions {
+    /// Returns a connection to the server with these options.
+    ///
     /// - Parameters:
-    ///   - isOpenEnded: Whether a call has no limit in all, such as a call that is large or never ends.
+    ///   - isOpenEnded: Whether the whole call has no time limit, for calls that are large or never end.
     ///   - say: Reports an attempt.
     func connection(
         isOpenEnded: Bool = false,
@@ -66,7 +68,7 @@ extension ServerOptions {
         RemoteBookService(client: connection(isOpenEnded: isOpenEnded, say: say).client())
     }
 
-    /// An attempt in one line: without headers and without the values of the query, so without secrets.
+    /// Returns a line that describes an attempt, without headers and without the values of the query, so without secrets.
     static func line(_ request: URLRequest?, _ response: HTTPURLResponse?, _ body: Data?, _ error: (any Error)?)
         -> String
     {

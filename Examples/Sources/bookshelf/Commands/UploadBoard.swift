@@ -90,7 +90,7 @@ actor UploadBoard {
         )
     }
 
-    /// A line for each that is under way, and one for all.
+    /// Returns a line for each upload that is in progress, and one for all uploads.
     static func lines(_ uploads: [Upload], width: Int) -> [String] {
         let underWay = uploads.filter { if case .sending = $0.state { true } else { false } }
         let done = uploads.count { if case .done = $0.state { true } else { false } }

@@ -42,6 +42,8 @@ actor Watcher {
     private var remaining: Int?
     private(set) var last: Int?
 
+    /// Creates a watcher.
+    ///
     /// - Parameter count: The number of changes to report. `nil`: all.
     init(count: Int?, screen: Screen) {
         remaining = count

@@ -7,7 +7,7 @@ struct Account: Codable, Sendable, Hashable {
 
     static let standard = Account(user: "reader", password: "classics")
 
-    /// The password is not an argument: `ps` shows arguments to all users.
+    /// Returns an account whose password is in the environment. The password is not an argument: `ps` shows arguments to all users.
     static func named(_ user: String?, environment: [String: String]) -> Account {
         Account(user: user ?? standard.user, password: environment["BOOKSHELF_PASSWORD"] ?? standard.password)
     }

@@ -1,10 +1,10 @@
-/// The results of several things, in words.
+/// A report of the results of several items.
 struct BatchReport: Sendable {
     enum Outcome: Sendable, Hashable {
         case done
-        /// In one line, why.
+        /// The item has failed for a reason, in one line.
         case failed(String)
-        /// - Parameter percent: The progress, if it had begun.
+        /// The work on the item was not completed. The value is the progress in percent; `nil` if the work had not begun.
         case notDone(percent: Int?)
     }
 
@@ -13,7 +13,7 @@ struct BatchReport: Sendable {
         var outcome: Outcome
     }
 
-    /// In the past, such as "uploaded".
+    /// The verb in the past tense, such as "uploaded".
     let verb: String
     var items: [Item]
 
@@ -30,7 +30,7 @@ struct BatchReport: Sendable {
 
     private var missing: [Item] { items.filter { $0.outcome != .done } }
 
-    /// "uploaded 2 of 5; not uploaded: c.png (37 %), d.png, e.png"
+    /// The sentence about all items, such as "uploaded 2 of 5; not uploaded: c.png (37 %), d.png, e.png".
     var sentence: String {
         let count = "\(verb) \(items.count - missing.count) of \(items.count)"
         if isDone { return count }
@@ -40,7 +40,7 @@ struct BatchReport: Sendable {
         return "\(count); not \(verb): \(names.joined(separator: ", "))"
     }
 
-    /// One line a reason: "c.png, d.png: no server at …"
+    /// The lines about failures, one per reason, such as "c.png, d.png: no server at …".
     var complaints: [String] {
         var reasons: [(reason: String, names: [String])] = []
         for item in items {

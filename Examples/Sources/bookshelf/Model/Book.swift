@@ -4,7 +4,7 @@ struct Book: Codable, Sendable, Hashable, Identifiable {
     let title: String
     let author: String
     let year: Int?
-    /// `nil`, until one has been uploaded.
+    /// The cover; `nil` until a cover has been uploaded.
     var cover: Cover?
 }
 
@@ -21,23 +21,23 @@ struct Cover: Codable, Sendable, Hashable {
     let checksum: Checksum
 }
 
-/// Some of the books, in the order of their numbers.
+/// A page of books, in the order of their numbers.
 struct BookPage: Codable, Sendable, Hashable {
     let books: [Book]
-    /// From 1.
+    /// The number of the page, counted from 1.
     let page: Int
-    /// How many there are, at least 1.
+    /// The number of pages, at least 1.
     let pages: Int
 }
 
-/// Something that happened on the shelf.
+/// A change on the shelf.
 struct Change: Codable, Sendable, Hashable {
     enum Kind: String, Codable, Sendable {
         case added
         case cover
     }
 
-    /// From 1, without gaps: a client that knows the last one that it saw can continue from there.
+    /// The number of the change, counted from 1, without gaps: a client that knows the last number it has seen can continue from there.
     let number: Int
     let kind: Kind
     let book: Book

@@ -33,7 +33,7 @@ extension Checksum: Codable, CustomStringConvertible {
         try container.encode(description)
     }
 
-    /// 16 hexadecimal digits.
+    /// The checksum in 16 hexadecimal digits.
     var description: String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

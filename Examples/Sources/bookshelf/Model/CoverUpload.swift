@@ -22,6 +22,8 @@ struct CoverUpload: Sendable, Hashable {
     var file: URL { URL(fileURLWithPath: path) }
     var name: String { file.lastPathComponent }
 
+    /// Returns the size of the file.
+    ///
     /// - Throws: An error that names the problem of the file.
     func size() throws -> Int64 {
         var isFolder: ObjCBool = false

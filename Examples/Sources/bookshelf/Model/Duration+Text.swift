@@ -3,7 +3,7 @@ import ArgumentParser
 extension Duration {
     private static let units: [(name: String, factor: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
 
-    /// A duration as people type it: `250ms`, `30s`, `2m`, `1h`; a number alone is seconds.
+    /// Parses a duration as people type it: `250ms`, `30s`, `2m`, `1h`; a number alone is seconds.
     init(argument: String) throws {
         let number = argument.prefix { $0.isNumber || $0 == "." }
         let unit = argument.dropFirst(number.count).lowercased()

@@ -3,13 +3,13 @@ import FlyingSocks
 import Foundation
 
 extension BookAPI {
-    /// A line of JSON for each change after the given one, as they come, and an empty line now and then: it is how both sides learn that
-    /// the other is still there.
+    /// Sends a line of JSON for each change after the given one, as the changes come, and an empty line at intervals, which shows each side that the
+    /// other is still connected.
     @Sendable func changes(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await changes(request, breaksOff: false)
     }
 
-    /// The same until the connection breaks off, after the first lines.
+    /// Sends changes like `changes(_:)`, but breaks off the connection after the first lines.
     @Sendable func changesBrokenOff(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await changes(request, breaksOff: true)
     }

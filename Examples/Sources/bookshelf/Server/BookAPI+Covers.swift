@@ -2,7 +2,7 @@ import FlyingFox
 import Foundation
 
 extension BookAPI {
-    /// Writes a cover to a file as it arrives; nothing of it stays in memory, and nothing of it stays at all if it doesn't come to its end.
+    /// Writes a cover to a file as the cover arrives: it is not kept in memory, and the file is removed if the cover does not arrive completely.
     @Sendable func takeCover(_ request: HTTPRequest) async throws -> HTTPResponse {
         let expected = request.headers[.contentLength].flatMap { Int($0) }
         guard let id = request.routeParameters["id", of: Int.self], await shelf.hasBook(id) else {
@@ -38,7 +38,9 @@ extension BookAPI {
         )
     }
 
-    /// - Parameter take: Not called for what is beyond the largest cover.
+    /// Receives the body of a request.
+    ///
+    /// - Parameter take: Receives each piece. Not called for bytes beyond the size of the largest cover.
     /// - Returns: The number of bytes.
     /// - Throws: ``Abandoned``, if the client left.
     @discardableResult

@@ -105,7 +105,7 @@ final class BookAPI: Sendable {
         return response
     }
 
-    /// The body that a refused request sends all the same must be read before the next request on its connection.
+    /// Reads the body that a refused request sends nevertheless: it must be read before the next request on its connection.
     private func skipBody(of request: HTTPRequest, _ name: String) async throws {
         var received = 0
         do {
@@ -122,7 +122,7 @@ struct Abandoned: Error {
     let received: Int
 }
 
-/// How often something was asked.
+/// A counter of how often each request was made.
 private actor Occurrences {
     private var counts: [String: Int] = [:]
 
@@ -146,7 +146,9 @@ extension HTTPResponse {
         return HTTPResponse(statusCode: status, headers: [.contentType: "application/json"], body: body)
     }
 
-    /// - Parameter title: The problem, for people (RFC 9457).
+    /// Returns a response that describes a problem.
+    ///
+    /// - Parameter title: The description of the problem for people (RFC 9457).
     static func problem(_ status: HTTPStatusCode, _ title: String) -> HTTPResponse {
         let body = try? JSONEncoder().encode(["title": title])
         return HTTPResponse(
@@ -156,7 +158,7 @@ extension HTTPResponse {
         )
     }
 
-    /// The same answer, of which only half arrives.
+    /// Returns the same response, but only half of its body arrives.
     func brokenOff() async throws -> HTTPResponse {
         let body = try await bodyData
         var response = self
@@ -165,7 +167,7 @@ extension HTTPResponse {
     }
 }
 
-/// Half of a body, and then an error: the server closes the connection.
+/// A sequence of half of a body, and then an error: the server closes the connection.
 private struct HalfABody: AsyncBufferedSequence {
     typealias Element = UInt8
 

@@ -8,7 +8,7 @@ final class BookServer: Sendable {
     let address: URL
     let shelf: Shelf
     let tokens: Tokens
-    /// Owns the task that listens.
+    /// The owner of the task that listens.
     private let lifetime: AsyncLifetime
 
     private init(address: URL, api: BookAPI, lifetime: AsyncLifetime) {

@@ -1,27 +1,29 @@
 /// The planned faults and their times: the same each time that the seed is the same.
 ///
-/// Which request is hit depends on what it asks and for the how-manieth time, not on when it comes: clients that ask at the same time are
-/// treated alike in every run.
+/// Whether a request is hit depends on its content and on the number of earlier requests with this content, not on its time: clients that send
+/// requests at the same time have the same results in every run.
 struct FaultPlan: Sendable {
     enum Fault: Sendable, Hashable, CaseIterable {
-        /// 503 with `Retry-After`; nothing is done.
+        /// The server replies 503 with `Retry-After`, and does nothing.
         case unavailable
-        /// All is done as asked, and the connection breaks off in the middle of the reply.
+        /// The server handles the request, and the connection breaks off in the middle of the reply.
         case droppedReply
-        /// The reply takes its time.
+        /// The reply comes after a delay.
         case delay
     }
 
-    /// Of the requests, between 0 and 1.
+    /// The share of the requests that a fault hits, between 0 and 1.
     var share: Double
     var seed: UInt64
     /// The value of `Retry-After`, in seconds.
     var retryAfter = 1
-    /// How long a ``Fault/delay`` is.
+    /// The duration of a ``Fault/delay``.
     var delay: Duration = .milliseconds(300)
 
     static let none = FaultPlan(share: 0, seed: 0)
 
+    /// Returns the fault of a request; `nil` for none.
+    ///
     /// - Parameters:
     ///   - request: The identity of the request.
     ///   - count: The number of earlier requests of that identity.
@@ -33,7 +35,7 @@ struct FaultPlan: Sendable {
         return Fault.allCases[Int(Self.mixed(number) % UInt64(Fault.allCases.count))]
     }
 
-    /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): inputs that are alike get numbers that are not.
+    /// Mixes the bits of a number, so that similar inputs have different results: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
     private static func mixed(_ value: UInt64) -> UInt64 {
         var mixed = value &+ 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

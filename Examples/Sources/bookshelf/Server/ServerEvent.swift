@@ -1,11 +1,11 @@
-/// How a request ended, as the server saw it.
+/// The end of a request, as the server saw it.
 struct ServerEvent: Sendable, Hashable, CustomStringConvertible {
     enum Outcome: Sendable, Hashable {
         /// An answer went out, with this status.
         case answered(Int)
-        /// It was refused on purpose: 503.
+        /// The request was refused on purpose, with the status 503.
         case refused
-        /// It was done, and its reply broken off on purpose.
+        /// The request was handled, and its reply was broken off on purpose.
         case dropped
         /// The client left while it was still sending.
         case abandoned(received: Int)

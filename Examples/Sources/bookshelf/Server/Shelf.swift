@@ -3,7 +3,7 @@ import Foundation
 /// The books, in memory; their covers in files of a folder.
 actor Shelf {
     static let booksOnAPage = 5
-    /// How many requests are remembered to have been done: more than a client tries again at the same time.
+    /// The number of handled requests that are remembered: more than the number of requests that clients send again at the same time.
     static let rememberedKeys = 10_000
 
     private var books: [Book] = []
@@ -15,7 +15,9 @@ actor Shelf {
     private var isClosed = false
     private let folder: URL
 
-    /// - Parameter folder: For the covers.
+    /// Creates a shelf with books.
+    ///
+    /// - Parameter folder: The folder for the covers.
     init(books: [NewBook], folder: URL) {
         self.folder = folder
         self.books = books.enumerated().map { number, book in
@@ -25,7 +27,7 @@ actor Shelf {
 
     var all: [Book] { books }
 
-    /// - Returns: `nil`, if there is no such page.
+    /// Returns a page of books; `nil` if there is no such page.
     func page(_ page: Int) -> BookPage? {
         let pages = max(1, (books.count + Self.booksOnAPage - 1) / Self.booksOnAPage)
         guard (1...pages).contains(page) else { return nil }
@@ -33,14 +35,14 @@ actor Shelf {
         return BookPage(books: Array(onPage), page: page, pages: pages)
     }
 
-    /// - Returns: The books whose title or author has the text in it, whatever its case and accents.
+    /// Returns the books whose title or author contains a text, ignoring case and accents.
     func search(_ text: String) -> [Book] {
         books.filter { $0.title.localizedStandardContains(text) || $0.author.localizedStandardContains(text) }
     }
 
     /// Puts a book on the shelf, unless that was done before.
     ///
-    /// - Parameter key: The client's, the same each time that it tries again.
+    /// - Parameter key: The idempotency key of the client, which is the same for all attempts.
     /// - Returns: The book that was added with this key; `nil`, if the key is that of another book.
     func add(_ book: NewBook, key: String?) -> Book? {
         if let key, let known = done[key] {
@@ -61,7 +63,7 @@ actor Shelf {
 
     func hasBook(_ id: Int) -> Bool { books.indices.contains(id - 1) }
 
-    /// Takes a cover that has arrived. The same one again is no news.
+    /// Takes a cover that has arrived. A cover that the book already has is not a change.
     ///
     /// - Parameter arrived: The file; it is moved.
     func take(_ cover: Cover, at arrived: URL, for id: Int) throws -> Book {
@@ -74,7 +76,7 @@ actor Shelf {
         return books[id - 1]
     }
 
-    /// Where a cover arrives, until it is whole.
+    /// Returns a path at which a cover is stored until all of it has arrived.
     nonisolated func placeToArrive() -> URL { folder.appending(path: UUID().uuidString) }
 
     private func file(of id: Int) -> URL { folder.appending(path: "\(id)") }
@@ -91,7 +93,7 @@ actor Shelf {
 
     func changes(after number: Int) -> [Change] { Array(log.dropFirst(max(0, number))) }
 
-    /// A signal after each change; signals that have not been taken yet merge into one.
+    /// Returns a stream with a signal after each change; signals that have not been received yet are merged into one.
     func news() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // There may be something already.
@@ -111,7 +113,7 @@ actor Shelf {
         for listener in listeners.values { listener.yield() }
     }
 
-    /// There will be no more changes.
+    /// Ends the streams of changes: there will be no more changes.
     func close() {
         isClosed = true
         for listener in listeners.values { listener.finish() }

@@ -23,7 +23,9 @@ actor Tokens {
         return token
     }
 
-    /// - Parameter authorization: The header's value.
+    /// Returns whether a request with a header has a valid token.
+    ///
+    /// - Parameter authorization: The value of the header `Authorization`.
     func accepts(authorization: String?) -> Bool {
         guard let authorization, authorization.hasPrefix("Bearer ") else { return false }
         return valid.contains(String(authorization.dropFirst("Bearer ".count)))

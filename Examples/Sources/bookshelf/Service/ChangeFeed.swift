@@ -9,6 +9,8 @@ actor ChangeFeed {
     /// The number of the last change, after which the next connection continues.
     private var last: Int?
 
+    /// Creates a feed of changes.
+    ///
     /// - Parameters:
     ///   - number: The change to begin after; `nil`: the feed begins with the next change.
     ///   - pause: The delay before a new connection, of which half is random.

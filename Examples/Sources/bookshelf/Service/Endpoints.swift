@@ -36,7 +36,7 @@ struct AddEndpoint: BookEndpoint {
 
     let book: NewBook
 
-    /// Made once per call: all attempts have one key, by which the server knows them for one.
+    /// Creates the request, once per call: all attempts have the same key, so that the server recognizes them as one request.
     func makeRequest() throws -> URLRequest {
         try post("books", headers: ["Idempotency-Key": UUID().uuidString], body: .json(encoding: book))
     }
@@ -48,7 +48,7 @@ struct ChangesEndpoint: BookEndpoint {
     /// The header of the response with the number of the change that it begins after.
     static let position = "Changes-After"
 
-    /// `nil`: the changes from now on.
+    /// The number of the change after which the response begins; `nil` for the changes from now on.
     let after: Int?
 
     func makeRequest() throws -> URLRequest {

@@ -16,6 +16,8 @@ final class RemoteBookService: BookService {
     private let client: any Client
     private let lists: CachedFlight<List, [BookPage]>
 
+    /// Creates a service that sends requests with a client.
+    ///
     /// - Parameter clock: Measures the age of the lists.
     init(client: any Client, clock: any Clock<Duration> = ContinuousClock()) {
         self.client = client

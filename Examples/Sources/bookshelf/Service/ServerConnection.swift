@@ -1,18 +1,18 @@
 import TaskControlHTTP
 
-/// How a server is reached: where it is, who asks, and what is done when it doesn't answer.
+/// The settings for reaching a server: its address, the account, and the behavior when the server does not answer.
 struct ServerConnection: Sendable {
     var server: URL
     var account = Account.standard
-    /// For a call, with all of its attempts. `nil`: no limit.
+    /// The time limit of a call, with all of its attempts; `nil` for no limit.
     var timeLimit: Duration?
-    /// For the next sign of life.
+    /// The time limit for the next byte or sign of life of the server.
     var idleLimit: Duration = .seconds(30)
     var attempts = 4
     var clock: any Clock<Duration> = ContinuousClock()
     var observer: ResponseObserver?
 
-    /// A client that logs in when it has to: once, however many requests find their token expired.
+    /// Returns a client that logs in when necessary: once, even if several requests find that their token has expired.
     func client() -> EndpointClient {
         let account = account
         // Without authenticator: this request gets the token.
@@ -22,7 +22,9 @@ struct ServerConnection: Sendable {
         return client(policies)
     }
 
-    /// - Parameter methods: The methods that can be repeated without harm, besides those that always can be.
+    /// Returns the policies of a client.
+    ///
+    /// - Parameter methods: The methods that are retried in addition to those that are always safe to repeat.
     private func policies(retrying methods: Set<String>) -> ClientPolicies {
         var retry = HTTPRetryPolicy(attempts: attempts)
         retry.methods.formUnion(methods)

@@ -1,9 +1,11 @@
-/// Books, one a line.
+/// A table of books, one per line.
 enum BookTable {
-    /// Longer titles are not cut, and have no part in how far the others are filled up.
+    /// The width of the widest title that determines the width of the column. Longer titles are not cut, and do not widen the column.
     private static let widestTitle = 60
 
-    /// - Parameter width: The terminal's: longer lines are cut. `nil`: no terminal, nothing is cut.
+    /// Returns the lines of the table.
+    ///
+    /// - Parameter width: The width of the terminal, to which longer lines are cut; `nil` without a terminal: no line is cut.
     static func lines(_ books: [Book], width: Int?) -> [String] {
         let titles = books.map(\.title.printable)
         let titleWidth = titles.map(\.columns).filter { $0 <= widestTitle }.max() ?? 0

@@ -5,10 +5,10 @@ import Foundation
 enum Key: Sendable, Hashable {
     case character(Character)
     case backspace
-    /// Return, or the end of the input.
+    /// The return key, or the end of the input.
     case end
 
-    /// The keys in some bytes; those that are of no use here, such as arrows, are left out.
+    /// Returns the keys in some bytes, except keys that are not used here, such as arrows.
     static func keys(in bytes: Data) -> [Key] {
         // Bytes that begin with an escape are one key of a terminal's own.
         if bytes.first == 0x1B { return bytes.count == 1 ? [.end] : [] }
@@ -23,7 +23,7 @@ enum Key: Sendable, Hashable {
     }
 }
 
-/// Standard input, key by key.
+/// The keys of the standard input.
 enum Keys {
     static func stream() -> AsyncStream<Key> {
         AsyncStream { continuation in

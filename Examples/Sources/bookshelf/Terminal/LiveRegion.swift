@@ -1,4 +1,4 @@
-/// Some lines at the end of a terminal that are drawn over: what to send to it, as a pure function of what is there.
+/// A region of lines at the end of a terminal that are drawn over: the text to send to the terminal, as a pure function of its current content.
 struct LiveRegion: Sendable {
     /// The lines that were drawn last, without colors; the cursor is below it.
     private(set) var drawn: [String] = []
@@ -7,7 +7,7 @@ struct LiveRegion: Sendable {
     ///
     /// - Parameters:
     ///   - lines: At most as wide as the terminal; if they are too many for it, the first ones are left out.
-    ///   - above: Lines to stay for good, above the others.
+    ///   - above: Lines that stay permanently, above the region.
     ///   - size: The terminal's, now. It may have become narrower since: then what was drawn takes more rows.
     mutating func draw(_ lines: [String], above: [String] = [], size: Screen.Size) -> String {
         let shown = Array(lines.suffix(max(0, size.height - 1)))

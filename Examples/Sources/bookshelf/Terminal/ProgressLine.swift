@@ -1,4 +1,4 @@
-/// How far one of several uploads is, in one line: a pure function of the progress and of the width of the line.
+/// The progress of one of several uploads, in one line: a pure function of the progress and of the width of the line.
 ///
 /// ```
 /// dune.png            [███████···········]  37 %   1.2 of 3.3 MB
@@ -12,12 +12,14 @@ struct ProgressLine: Sendable, Hashable {
     /// Whether the other side has confirmed all bytes. Bytes that have been sent may still be on their way.
     var isDone = false
 
-    /// Whole percents, 100 only if all is done.
+    /// The progress in whole percents, 100 only if the upload is complete.
     var percent: Int { isDone ? 100 : total <= 0 ? 0 : Int(min(99, max(0, min(sent, total)) * 100 / total)) }
 
     private static let gap = "  "
 
-    /// - Parameter width: The line has at most as many columns. From 0 on.
+    /// Returns the text of the line.
+    ///
+    /// - Parameter width: The maximum number of columns of the line: 0 or more.
     func text(width: Int) -> String {
         let number = "\(percent) %"
         let percentText = String(repeating: " ", count: "100 %".count - number.count) + number

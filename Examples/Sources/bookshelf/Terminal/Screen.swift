@@ -1,13 +1,13 @@
 import Foundation
 
-/// Where something is shown: a terminal, or what it was redirected to.
+/// A place for output: a terminal, or the file or pipe to which the output was redirected.
 struct Screen: Sendable {
     struct Size: Sendable, Hashable {
         var width: Int
         var height: Int
     }
 
-    /// Asked each time that something is shown: a terminal's user may change it. `nil`: no terminal.
+    /// The closure that returns the size of the terminal, called for each output, since the user may change the size; `nil` without a terminal.
     var size: @Sendable () -> Size?
     /// Whether colors are wanted.
     var hasColors: Bool
@@ -28,9 +28,9 @@ struct Screen: Sendable {
 }
 
 extension Screen {
-    /// For results: what a pipe takes on.
+    /// The screen for results, which can be piped to another program.
     static let output = Screen(descriptor: STDOUT_FILENO)
-    /// For what is said beside the results: how far something is, and what went wrong.
+    /// The screen for messages beside the results, such as progress and errors.
     static let messages = Screen(descriptor: STDERR_FILENO)
 
     private init(descriptor: Int32) {
@@ -44,7 +44,7 @@ extension Screen {
         failure = { first.code }
     }
 
-    /// 80 × 24 for a terminal that doesn't say.
+    /// Returns the size of the terminal; 80 × 24 if the terminal does not report it.
     private static func size(of descriptor: Int32) -> Size {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -53,7 +53,7 @@ extension Screen {
         return Size(width: Int(size.ws_col), height: Int(size.ws_row))
     }
 
-    /// Unbuffered: the output is seen at once, also in a pipe.
+    /// Writes a text without a buffer, so that the output is seen at once, also in a pipe.
     ///
     /// - Returns: The `errno`, if not all of it was written.
     private static func write(_ text: String, to descriptor: Int32) -> Int32? {
@@ -74,7 +74,7 @@ extension Screen {
     }
 }
 
-/// Sendable: its state is under the lock.
+/// The code of the first failure. Sendable: its state is accessed only under the lock.
 private final class FirstFailure: @unchecked Sendable {
     private let lock = NSLock()
     private var first: Int32?

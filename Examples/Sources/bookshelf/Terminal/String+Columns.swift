@@ -1,13 +1,13 @@
 extension String {
-    /// How many columns of a terminal it takes.
+    /// The number of columns that the text takes in a terminal.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// Without what would move the cursor or change colors: names of files and titles of books come from outside.
+    /// The text without characters that would move the cursor or change colors: names of files and titles of books are input from outside.
     var printable: String {
         String(map { $0.unicodeScalars.contains { $0.properties.generalCategory == .control } ? "\u{FFFD}" : $0 })
     }
 
-    /// Cut to some columns; what was cut shows as `…`.
+    /// Returns the text, cut to a number of columns; `…` stands for the rest.
     func cut(to width: Int) -> String {
         guard columns > width else { return self }
         guard width > 0 else { return "" }
@@ -21,19 +21,19 @@ extension String {
         return kept + "…"
     }
 
-    /// Cut or filled with spaces, to exactly some columns.
+    /// Returns the text, cut or filled with spaces to exactly a number of columns.
     func fitted(to width: Int) -> String {
         cut(to: width).filled(to: width)
     }
 
-    /// Filled with spaces, to at least some columns.
+    /// Returns the text, filled with spaces to at least a number of columns.
     func filled(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 }
 
 extension Character {
-    /// 2 for what East Asian scripts and emoji need, 1 for the rest (Unicode, UAX 11, in ranges).
+    /// The number of columns of the character: 2 for East Asian scripts and emoji, 1 for others (Unicode, UAX 11, in ranges).
     fileprivate var columns: Int {
         guard let first = unicodeScalars.first else { return 0 }
         let isWide: Bool =

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How the terminal gives its keys: line by line, or each at once. Put back at the end, however that comes.
+/// The mode in which the terminal delivers keys: line by line, or each key at once. The original mode is restored when the program ends, however it
+/// ends.
 enum TerminalMode {
     private static let saved = Saved()
 
@@ -10,7 +11,7 @@ enum TerminalMode {
         nonisolated(unsafe) var attributes: termios?
     }
 
-    /// Each key at once, and not shown. Ctrl-C stays what it is.
+    /// Makes the terminal deliver each key at once, without showing it. Ctrl-C keeps its effect.
     static func takeKeys() {
         var attributes = termios()
         guard tcgetattr(STDIN_FILENO, &attributes) == 0 else { return }

@@ -3,13 +3,15 @@ struct Outage: Sendable {
     struct Result: Sendable {
         let strategy: Strategy
         let timeline: Timeline
-        /// In seconds after the outage; `nil`: not while it was watched.
+        /// The time of the recovery in seconds after the outage; `nil` if the service did not recover while it was observed.
         let recovery: Int?
     }
 
     let scenario: Scenario
     let results: [Result]
 
+    /// Plays the outage with each strategy.
+    ///
     /// - Parameter begins: Receives each strategy before it is played.
     init(_ scenario: Scenario, begins: (Strategy) -> Void = { _ in }) throws {
         self.scenario = scenario

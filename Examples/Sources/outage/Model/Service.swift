@@ -1,34 +1,34 @@
 /// A service with a limited capacity that fails for a while: pure, given the time of each request.
 ///
-/// It works through its queue in order, and admits a request only if that can be answered soon. To refuse one costs work as well: a
-/// connection, its encryption, the reading of what is asked. (A backend that mostly refuses can be overloaded by that alone: B. Beyer et
-/// al., *Site Reliability Engineering*, 2016, chapter 21.) So the more it is offered beyond its capacity, the less it answers:
+/// The service works through its queue in order, and admits a request only if the request can be answered soon. Refusing a request costs work as
+/// well: a connection, its encryption, reading the request. (A backend that mostly refuses requests can be overloaded by the refusals alone: B. Beyer
+/// et al., *Site Reliability Engineering*, 2016, chapter 21.) So the more requests it receives beyond its capacity, the fewer it answers:
 ///
 ///     offered in a second       answered
 ///     up to c                   all
 ///     from c to c / r           (c - r · offered) / (1 - r)
 ///     more than c / r           none: all work goes into refusals
 ///
-/// with *c* for its capacity, and *r* for what a refusal costs.
+/// where *c* is the capacity, and *r* is the cost of a refusal.
 struct Service: Sendable {
     enum Reply: Equatable, Sendable {
         case answer(at: Duration)
         case refusal
     }
 
-    /// How many requests it can answer in a second.
+    /// The number of requests that the service can answer in a second.
     let capacity: Double
-    /// The time in which it answers no request.
+    /// The time in which the service answers no request.
     let outage: Range<Duration>
-    /// The work of a refusal, as a part of that of an answer.
+    /// The work of a refusal, as a fraction of the work of an answer.
     let refusalCost = 0.2
-    /// With more work than this before it, a request is refused: its answer would come too late. Half a second; a small service, for
-    /// which chance means more, takes on twenty requests at least.
+    /// The amount of queued work above which the service refuses a request, since its answer would come too late. Half a second; a small service,
+    /// whose load is more random, admits at least twenty requests.
     let longestWait: Duration
-    /// With more work than this before it, a request does not even get as far as to be refused, and costs nothing.
+    /// The amount of queued work above which a request is lost before the service can refuse it, and costs nothing.
     var longestQueue: Duration { longestWait * 2 }
 
-    /// When the work that has been taken on is done.
+    /// The time at which the admitted work is done.
     private var idleFrom = Duration.zero
 
     init(capacity: Double, outage: Range<Duration>) {
@@ -37,7 +37,9 @@ struct Service: Sendable {
         longestWait = max(.milliseconds(500), .seconds(20 / capacity))
     }
 
-    /// - Parameter now: Not before that of the last call.
+    /// Decides about a request.
+    ///
+    /// - Parameter now: The time of the request, which must not be before that of the last request.
     mutating func receive(at now: Duration) -> Reply {
         if outage.contains(now) { return .refusal }
         let start = max(idleFrom, now)

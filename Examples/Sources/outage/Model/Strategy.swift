@@ -22,8 +22,10 @@ enum Strategy: CaseIterable, Sendable {
         }
     }
 
+    /// Makes a call with this strategy.
+    ///
     /// - Parameters:
-    ///   - seed: Of this call's jitter. `retry` copies the generator, so calls with one seed would wait alike.
+    ///   - seed: The seed of this call's jitter. `retry` copies the generator, so calls with the same seed would have the same delays.
     ///   - shared: The parts that all clients share.
     nonisolated(nonsending) func call(
         seed: UInt64,

@@ -2,14 +2,14 @@
 struct Timeline: Equatable, Sendable, CustomStringConvertible {
     struct Second: Equatable, Sendable {
         var requests = 0
-        /// How many of those that came in this second.
+        /// The number of answered requests among those that came in this second.
         var answered = 0
     }
 
     private(set) var seconds: [Second]
-    /// How many calls began: what a client wants, in one request or several.
+    /// The number of calls that began. A call is one thing that a client wants, in one request or several.
     private(set) var calls = 0
-    /// How many of them had their answer by the end.
+    /// The number of calls that had their answer by the end.
     private(set) var succeeded = 0
 
     init(until end: Duration) {
@@ -30,7 +30,7 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
     // MARK: What follows
 
     var requests: Int { seconds.reduce(0) { $0 + $1.requests } }
-    /// How many came in a range of time.
+    /// Returns the number of requests that came in a range of time.
     func requests(in range: Range<Duration>) -> Int {
         seconds[Int(range.lowerBound / .seconds(1))..<Int(range.upperBound / .seconds(1))].reduce(0) {
             $0 + $1.requests
@@ -48,7 +48,7 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
         "\(requests) requests, \(peak) in one second at most; \(succeeded) of \(calls) calls answered"
     }
 
-    /// How many seconds after the outage the service has recovered, for good. `nil`: it has not.
+    /// Returns the number of seconds after the outage at which the service has recovered permanently; `nil` if it has not.
     func recovery(after outage: Range<Duration>) -> Int? {
         let first = Int(outage.upperBound / .seconds(1))
         var recovery: Int?
@@ -61,7 +61,7 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
         return recovery
     }
 
-    /// The seconds in groups, each with its averages.
+    /// Returns the averages of groups of seconds.
     func averaged(into groups: Int) -> [(requests: Double, answered: Double)] {
         (0..<groups).map { group in
             let first = group * seconds.count / groups

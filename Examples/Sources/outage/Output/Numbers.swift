@@ -3,7 +3,7 @@ extension Duration {
 }
 
 extension Int {
-    /// With commas between the thousands, wherever one is.
+    /// The number with commas between the thousands.
     var grouped: String {
         let digits = Array(String(magnitude))
         let groups = digits.indices.reduce(into: "") { text, index in
@@ -17,7 +17,7 @@ extension Int {
 extension Double {
     var inPercent: String { "\((self * 100).rounded(toPlaces: 1)) %" }
 
-    /// With the given number of digits after the point.
+    /// Returns the number with the given number of digits after the point.
     func rounded(toPlaces places: Int) -> String {
         let unit = (0..<places).reduce(1) { unit, _ in unit * 10 }
         let (whole, rest) = Int((self * Double(unit)).rounded()).quotientAndRemainder(dividingBy: unit)

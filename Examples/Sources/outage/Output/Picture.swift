@@ -5,7 +5,9 @@ import Foundation
 struct Picture {
     private let path: String
 
-    /// - Throws: The exit code, if it can't be written to. Why has been said then.
+    /// Checks that the file can be written to.
+    ///
+    /// - Throws: The exit code, if the file cannot be written to, after the reason has been printed.
     init(path: String) throws {
         self.path = path
         // The old content stays there until the new one is complete.

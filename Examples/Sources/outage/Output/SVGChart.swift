@@ -71,7 +71,7 @@ struct SVGChart {
     private var lesson: [String] { outage.lesson.wrapped(to: 118) }
     private var legendTop: Double { 82 + 18 * Double(lesson.count) }
     private var sentTop: Double { legendTop + 78 }
-    /// Between the panels there is a row for the mark of each strategy.
+    /// The top of the lower panel. Between the panels there is a row for the mark of each strategy.
     private var answeredTop: Double { sentTop + 256 + 16 * Double(outage.results.count) }
     private var height: Double { answeredTop + 218 }
 

@@ -3,7 +3,7 @@ struct SVGPanel {
     let title: String
     let scale: Scale
     let end: Double
-    /// Where it is on the page.
+    /// The left edge of the panel on the page.
     let left: Double
     let top: Double
     let width: Double
@@ -55,7 +55,7 @@ struct SVGPanel {
             }
     }
 
-    /// A value that stays the same, with its name at the right end.
+    /// Returns the line of a constant value, with its name at the right end.
     func level(_ value: Double, _ name: String) -> [SVGElement] {
         [
             line("level", from: (left, y(value)), to: (left + width, y(value))),
@@ -63,7 +63,7 @@ struct SVGPanel {
         ]
     }
 
-    /// A line through values that are spread over the whole time.
+    /// Returns a line through values that are spread over the whole time.
     func curve(_ values: [Double], of strategy: Strategy) -> SVGElement {
         let step = end / Double(values.count)
         let points = values.enumerated().map { index, value in
@@ -72,7 +72,7 @@ struct SVGPanel {
         return SVGElement("polyline", ["class": "curve \(strategy)", "points": points.joined(separator: " ")])
     }
 
-    /// A moment in the life of one strategy, with words above the panel, of which several rows fit there.
+    /// Returns the mark of a moment of one strategy, with words above the panel, where there is room for several rows.
     func mark(_ seconds: Double, _ words: String, row: Int, of strategy: Strategy) -> [SVGElement] {
         let isNearEnd = seconds > end * 0.8
         let y = top - 10 - 16 * Double(row)
@@ -99,7 +99,7 @@ struct SVGPanel {
 }
 
 extension Double {
-    /// As short as a tenth of a pixel needs.
+    /// The number with as many digits as a tenth of a pixel needs.
     var text: String {
         let tenths = Int((self * 10).rounded())
         return tenths.isMultiple(of: 10) ? "\(tenths / 10)" : rounded(toPlaces: 1).filter { $0 != "," }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Places values between 0 and 1.
+/// A scale, which places values between 0 and 1.
 struct Scale: Sendable {
     private let domain: ClosedRange<Double>
     private let isLogarithmic: Bool
 
-    /// From zero up to what is a little more than the largest value.
+    /// Returns a scale from zero to the largest value, or to 1 if that is larger.
     static func linear(upTo largest: Double) -> Scale {
         Scale(domain: 0...max(largest, 1), isLogarithmic: false)
     }
 
-    /// From a power of ten up to the largest value.
+    /// Returns a scale from a power of ten to the largest value.
     static func logarithmic(from smallest: Double, upTo largest: Double) -> Scale {
         let low = pow(10, floor(log10(max(smallest, 0.1))))
         return Scale(domain: low...max(largest, low * 10), isLogarithmic: true)
@@ -22,7 +22,7 @@ struct Scale: Sendable {
         return log(value / domain.lowerBound) / log(domain.upperBound / domain.lowerBound)
     }
 
-    /// Round values to read the others by: 1 and 3 times each power of ten, or about four steps of equal size.
+    /// The round values at which the scale is labelled: 1 and 3 times each power of ten, or about four steps of equal size.
     var ticks: [Double] {
         if isLogarithmic {
             let powers = Int(log10(domain.lowerBound).rounded())...Int(log10(domain.upperBound))

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where the outage is shown.
+/// The terminal on which the outage is shown.
 struct Terminal: Sendable {
-    /// How many characters a line has.
+    /// The number of characters in a line.
     let width: Int
     /// Whether colors are wanted: on a terminal, unless it or its user says no.
     let hasColors: Bool

@@ -7,6 +7,8 @@ final class Origin: Sendable {
     private let editions = [Gate(), Gate()]
     private let isSecond = Observed(false)
 
+    /// Returns the edition that was the newest when the request came.
+    ///
     /// - Returns: The edition that was the newest when the request came.
     func load() async throws -> Int {
         requests.update { $0 += 1 }
@@ -55,6 +57,8 @@ final class Crowd {
 protocol NewsCache: AnyObject, Sendable {
     /// Whether readers receive a value that has expired.
     var returnsStaleValues: Bool { get }
+    /// Returns the edition of the news.
+    ///
     /// - Returns: The edition of the news.
     func read() async throws -> Int
     /// Waits until the cache has stored the answer to its request.
@@ -64,7 +68,7 @@ protocol NewsCache: AnyObject, Sendable {
 /// Creates an empty cache of the answers of an origin.
 typealias MakeCache = @MainActor (_ origin: Origin, _ clock: TestClock) -> any NewsCache
 
-/// As people write it today. It is right as long as one reader comes after the other.
+/// A cache as people write it today. It is correct as long as the readers come one after the other.
 @MainActor
 final class NaiveCache: NewsCache {
     private var entries: [String: (edition: Int, expires: TestClock.Instant)] = [:]
@@ -88,7 +92,7 @@ final class NaiveCache: NewsCache {
     func waitForRefresh() {}
 }
 
-/// With a `CachedFlight`.
+/// A cache with a `CachedFlight`.
 @MainActor
 final class SharedCache: NewsCache {
     private let news: CachedFlight<String, Int>

@@ -96,9 +96,9 @@ struct CacheChapter: Chapter {
         let readers: Int
         /// The requests that the origin received after the value had expired.
         let requests: Int
-        /// How many readers had a value before the origin answered.
+        /// The number of readers that had a value before the origin answered.
         let served: Int
-        /// How many readers received which edition.
+        /// The number of readers of each edition.
         let editions: [Int: Int]
         /// The edition of a reader that comes when the origin has answered, and the requests that it caused.
         let later: Int

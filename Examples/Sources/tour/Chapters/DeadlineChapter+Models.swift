@@ -1,29 +1,29 @@
 import FlyingFox
 import TaskControlHTTP
 
-/// How the time that A has reaches B and C.
+/// A way in which the remaining time of A reaches B and C.
 protocol Propagation: Sendable {
     /// The name of the form for the command of B and C.
     static var form: TripServiceCommand.Form { get }
     /// The policies of the clients in A and B.
     static var policies: ClientPolicies { get }
-    /// A: calls B, and waits until an instant.
+    /// Calls B, and waits until an instant. Used by A.
     nonisolated(nonsending) static func call(
         until instant: ContinuousClock.Instant,
         _ call: nonisolated(nonsending) () async throws -> Void
     ) async throws
-    /// B and C: the deadline of a request; `nil` if they do not know of any.
+    /// Returns the deadline of a request; `nil` if the server knows of none. Used by B and C.
     static func deadline(of request: HTTPRequest) -> Deadline?
-    /// B and C: answers a request.
+    /// Answers a request. Used by B and C.
     nonisolated(nonsending) static func answer(
         by deadline: Deadline?,
         _ answer: nonisolated(nonsending) () async throws -> Void
     ) async throws
-    /// C: whether another step of the work may start.
+    /// Whether another step of the work may start. Used by C.
     static var mayStart: Bool { get }
 }
 
-/// As people write it today: a time limit in A alone.
+/// Propagation as people write it today: a time limit in A alone.
 enum NaivePropagation: Propagation {
     static let form = TripServiceCommand.Form.naive
     static let policies = ClientPolicies()
@@ -47,7 +47,7 @@ enum NaivePropagation: Propagation {
     static var mayStart: Bool { true }
 }
 
-/// With a deadline: a client sends the time that is left, and the server behind it creates its deadline from that.
+/// Propagation of a deadline: a client sends the remaining time, and the server creates its deadline from that time.
 enum DeadlinePropagation: Propagation {
     static let form = TripServiceCommand.Form.deadline
     /// A client sends at least one unit: the unit of this header is a nanosecond where little time is left, not a millisecond.

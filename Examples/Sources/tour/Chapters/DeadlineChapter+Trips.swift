@@ -6,9 +6,9 @@ import TaskControlHTTP
 struct Trip: Codable, Sendable {
     /// The transit from one process to the next.
     struct Hop: Codable, Sendable {
-        /// Read before the client computes the time that is left.
+        /// The instant before the client computes the remaining time.
         let sent: ContinuousClock.Instant
-        /// Read after the server has created its deadline.
+        /// The instant after the server has created its deadline.
         var received: ContinuousClock.Instant?
         /// The time that the receiver has; `nil` if it does not know.
         var remaining: Duration?
@@ -32,7 +32,7 @@ struct Trip: Codable, Sendable {
     /// the start of a step before its deadline is looked at. A process that is suspended in between makes the limit later, or the start earlier.
     var lateStarts: Int { starts.count { $0 > deadline + transit } }
 
-    /// Whether each process has less time than the process before it.
+    /// Returns whether each process has less time than the process before it.
     func isShrinking(from limit: Duration) -> Bool {
         let times = [limit] + hops.compactMap(\.remaining)
         return times.count == hops.count + 1 && zip(times, times.dropFirst()).allSatisfy { $0 > $1 }
@@ -46,6 +46,8 @@ struct Trips: Sendable {
     /// Whether the process takes no further trips.
     private(set) var isClosed = false
 
+    /// Adds a trip.
+    ///
     /// - Returns: The index of the trip; `nil` if the process takes no further trips.
     mutating func begin(_ trip: Trip) -> Int? {
         guard !isClosed else { return nil }

@@ -7,13 +7,13 @@ struct DeadlineChapter: Chapter {
     let title = "Three processes, one deadline"
 
     static let limit = Duration.milliseconds(300)
-    /// How long B takes before it calls C.
+    /// The time that B takes before it calls C.
     static let timeOfB = Duration.milliseconds(50)
     /// The work of C, which takes 800 ms at least.
     static let steps = 40
     static let step = Duration.milliseconds(20)
     private static let requests = 20
-    /// Cold connections take their time, and the limit is short: the later requests find warm ones.
+    /// The number of requests that run at once. Opening a connection takes time, and the limit is short: the later requests reuse open connections.
     private static let atOnce = 10
 
     /// The program that B and C run: this one.
@@ -106,7 +106,7 @@ struct DeadlineChapter: Chapter {
             ]
         }
 
-        /// For the message of a failure, which would list 1,000 trips otherwise.
+        /// A short text for the message of a failure, which would list 1,000 trips otherwise.
         var description: String { "\(trips.count) requests in C; " + lines.joined(separator: "; ") }
 
         /// The time that each process has left, for the first request in C.

@@ -46,7 +46,7 @@ protocol FanOut: Sendable {
     @MainActor func load(_ items: Int, limit: Int, on board: Board) async throws
 }
 
-/// As people write it today: the count limits the requests, and results that come early wait in a dictionary.
+/// A fan-out as people write it today: the count limits the requests, and results that come early wait in a dictionary.
 struct CountedFanOut: FanOut {
     let isBounded = false
 
@@ -68,7 +68,7 @@ struct CountedFanOut: FanOut {
     }
 }
 
-/// With `concurrentMap`: a result that waits counts as a request that runs.
+/// A fan-out with `concurrentMap`: a result that waits counts as a request that runs.
 struct BoundedFanOut: FanOut {
     let isBounded = true
 

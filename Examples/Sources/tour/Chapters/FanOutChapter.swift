@@ -66,7 +66,7 @@ struct FanOutChapter: Chapter {
 
     struct Measured: Sendable {
         let items: Int
-        /// How many requests the server had when all results that could come had come.
+        /// The number of requests that the server had when all results that could come had come.
         let sentBehindHead: Int
         let mostRunning: Int
         /// The results in memory, with the one that is about to be shown.

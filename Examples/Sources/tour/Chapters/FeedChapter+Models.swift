@@ -3,11 +3,11 @@ import TaskControlSupervision
 
 /// The outages of the server: it breaks off every connection for some time, and the next event is the same after that.
 struct Outages: Sendable {
-    /// Each outage begins with the first request for one of these events.
+    /// The events whose first requests begin an outage each.
     static let firstEvents = [4, 7, 10]
     static let duration = Duration.milliseconds(150)
 
-    /// How many requests the server refuses in an outage before it comes back, even if that takes longer.
+    /// The number of requests that the server refuses in an outage before it recovers, even if that takes longer.
     var leastRefusals = 0
 
     @Sendable func reply(to visit: Visit, after earlier: [Visit]) -> Reply {
@@ -45,15 +45,15 @@ final class EventReader {
     }
 }
 
-/// As people write it today.
+/// Feeds as people write them today.
 @MainActor
 enum NaiveFeeds {
-    /// The task ends with the first error, which is lost.
+    /// Starts a task that ends with the first error, which is lost.
     static func followOnce(_ reader: EventReader) -> Task<Void, Never> {
         Task { try? await reader.follow() }
     }
 
-    /// The loop connects again as fast as the server can refuse it.
+    /// Starts a task that connects again as fast as the server can refuse it.
     static func followForever(_ reader: EventReader) -> Task<Void, Never> {
         Task {
             while !Task.isCancelled {
@@ -63,7 +63,7 @@ enum NaiveFeeds {
     }
 }
 
-/// With `keepRunning`.
+/// A feed with `keepRunning`.
 @MainActor
 final class Feed {
     let lifetime = AsyncLifetime(name: "feed")

@@ -2,7 +2,7 @@ import TaskControlTesting
 
 /// The fault of each request about each item: the same for all acts of a seed, whatever their timing.
 struct Faults: Sendable {
-    /// Then it goes well, so that no item is lost by chance alone.
+    /// The number of faults in a row after which a request succeeds, so that no item is lost by chance alone.
     static let mostInARow = 2
     static let retryAfter = 1
 
@@ -11,7 +11,8 @@ struct Faults: Sendable {
 
     let seed: UInt64
 
-    /// The server's rule: faults, and a refusal for a client that comes back before the time that the last refusal named.
+    /// Returns the reply of the server's rule: an answer, a fault, or a refusal for a client that comes back before the time that the last refusal
+    /// named.
     func reply(to visit: Visit, after earlier: [Visit]) -> Reply {
         if let last = earlier.last, let wait = last.reply.retryAfter, visit.time - last.time < .seconds(wait) {
             return .tooSoon(retryAfter: wait)
@@ -20,7 +21,9 @@ struct Faults: Sendable {
         return reply(to: visit.subject, attempt: inTime + 1)
     }
 
-    /// - Parameter attempt: Counted from 1. Those that came too soon do not count.
+    /// Returns the reply to an attempt.
+    ///
+    /// - Parameter attempt: The number of the attempt, counted from 1, without attempts that came too soon.
     func reply(to subject: String, attempt: Int) -> Reply {
         guard attempt <= Self.mostInARow else { return .answer }
         // Each item has dice of its own: in which order the items come plays no part.
@@ -31,7 +34,7 @@ struct Faults: Sendable {
         return Self.breakOff.contains(roll) ? .breakOff : .answer
     }
 
-    /// How many requests about something fail before the first that is answered, if none comes too soon.
+    /// Returns the number of requests for an item that fail before the first that is answered, if none comes too soon.
     func count(for subject: String) -> Int {
         (1...).first { reply(to: subject, attempt: $0) == .answer }! - 1
     }

@@ -1,19 +1,19 @@
 import TaskControlHTTP
 import TaskControlTesting
 
-/// Loads one item, in one way or the other.
+/// A way to load an item.
 protocol Loader: Sendable {
     func load(_ item: String, from api: API) async throws -> Answer
 }
 
-/// As people write it today, when the network is good; and with a client that tries again by itself.
+/// A loader as people write it today, when the network is good; and a loader with a client that retries by itself.
 struct OneTryLoader: Loader {
     func load(_ item: String, from api: API) async throws -> Answer {
         try await api.ask(item)
     }
 }
 
-/// As people write it today, when it is not.
+/// A loader as people write it today, when the network is unreliable.
 struct LoopLoader: Loader {
     func load(_ item: String, from api: API) async throws -> Answer {
         for _ in 1..<FlakyChapter.attempts {
@@ -23,7 +23,7 @@ struct LoopLoader: Loader {
     }
 }
 
-/// With `retry`: a delay that grows, shifted by chance, and longer if the server says so.
+/// A loader with `retry`: a delay that grows, is randomized, and is longer if the server requests it.
 struct RetryLoader: Loader {
     private let seed: UInt64
     let budget = RetryBudget()

@@ -1,6 +1,6 @@
 import TaskControlHTTP
 
-/// Old code: it calls back, and returns the task by which it can be cancelled.
+/// A client of old code: it calls back, and returns the task that can cancel the request.
 final class LegacyClient: Sendable {
     private let address: URL
     private let session = URLSession(configuration: .ephemeral)
@@ -27,7 +27,7 @@ final class LegacyClient: Sendable {
 }
 
 extension LegacyClient {
-    /// Made `async` as people do it today, with a continuation that knows nothing of cancellation: it waits for its answer, whatever comes.
+    /// Awaits the callback API with a checked continuation, as people write it today: it ignores cancellation, and waits for the answer in any case.
     func askStubbornly(_ subject: String) async throws -> Answer {
         let data = try await withCheckedThrowingContinuation { continuation in
             _ = load(subject) { continuation.resume(with: $0) }
@@ -35,7 +35,7 @@ extension LegacyClient {
         return try JSONDecoder().decode(Answer.self, from: data)
     }
 
-    /// Made `async` with `withCancellableContinuation`, which takes the task as it is.
+    /// Awaits the callback API with `withCancellableContinuation`, which accepts the task as it is.
     func ask(_ subject: String) async throws -> Answer {
         let data = try await withCancellableContinuation { continuation in
             load(subject) { continuation.resume(with: $0) }
@@ -44,7 +44,7 @@ extension LegacyClient {
     }
 }
 
-/// How a call ended, as its caller sees it.
+/// The end of a call, as its caller sees it.
 enum Ending: Equatable, Sendable, CustomStringConvertible {
     case answered(String)
     case timeout(Duration)

@@ -4,7 +4,7 @@ struct HangsChapter: Chapter {
     let title = "The one that hangs"
 
     static let limit = Duration.milliseconds(300)
-    /// When who has no limit is looked at.
+    /// The time after which the calls without a limit are examined.
     static let patience = limit * 3
     /// A limit that is never reached here.
     static let farLimit = Duration.seconds(60)

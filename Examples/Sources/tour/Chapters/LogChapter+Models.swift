@@ -11,13 +11,17 @@ struct LogEvent: Sendable {
 
 /// A log that is written to from synchronous code, which cannot wait.
 protocol EventLog: Actor {
-    /// - Parameter file: Is there, and empty.
+    /// Opens the log.
+    ///
+    /// - Parameter file: An empty file.
     init(file: URL) throws
-    /// - Returns: The work that the event started, so that the chapter knows when it is over.
+    /// Writes an event to the log.
+    ///
+    /// - Returns: The task that writes, so that the chapter can await its end.
     nonisolated func write(_ event: LogEvent) -> Task<Void, any Error>
 }
 
-/// As people write it today. Each line finds its own way to the actor, and the actor takes the urgent ones first.
+/// A log as people write it today. Each line reaches the actor independently, and the actor takes the urgent lines first.
 actor NaiveLog: EventLog {
     private let file: FileHandle
 
@@ -34,7 +38,7 @@ actor NaiveLog: EventLog {
     }
 }
 
-/// With an `ActorQueue`: a line's place is that of the call. The lines before an urgent line become as urgent.
+/// A log with an `ActorQueue`: the order of the lines is that of the calls. The lines before an urgent line become as urgent.
 actor OrderedLog: EventLog {
     private let file: FileHandle
     private let queue = ActorQueue<OrderedLog>(name: "log")

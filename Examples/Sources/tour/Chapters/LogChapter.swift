@@ -55,6 +55,8 @@ struct LogChapter: Chapter {
         "the queue is not. To compare: swift run -c release --package-path Examples tour --chapter log",
     ]
 
+    /// Returns events of which roughly half are urgent, as the seed decides.
+    ///
     /// - Returns: Half of them, roughly, are urgent. Which ones is the seed's.
     static func events(_ count: Int, seed: UInt64) -> [LogEvent] {
         var generator = SeededGenerator(seed: seed)
@@ -99,7 +101,7 @@ struct LogChapter: Chapter {
             self.time = time
         }
 
-        /// How many lines come after a newer one, which has a larger number.
+        /// The number of lines that come after a newer line, which has a larger number.
         var late: Int {
             var newest = 0
             return numbers.count { number in

@@ -44,7 +44,9 @@ struct RefreshChapter: Chapter {
         )
     }
 
-    /// - Parameter behavior: `nil`: naive.
+    /// Plays one version of the screen.
+    ///
+    /// - Parameter behavior: The behavior of the slot; `nil` for the naive version.
     @MainActor
     private func play(
         _ behavior: TaskStoreDuplicateKeyBehavior?,
@@ -106,6 +108,8 @@ private final class NewsModel {
     private let api: API
     private let refreshes: TaskSlot
 
+    /// Creates a model.
+    ///
     /// - Parameter behavior: The effect of a pull on the previous one. A naive pull ignores it.
     init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api

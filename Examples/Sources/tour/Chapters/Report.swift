@@ -1,4 +1,4 @@
-/// Something that a chapter says will be so, held against what was measured.
+/// A prediction of a chapter, compared with the measurement.
 struct Claim: Codable, Sendable {
     let text: String
     let holds: Bool
@@ -10,7 +10,7 @@ struct Claim: Codable, Sendable {
         self.measured = measured
     }
 
-    /// A claim about a number.
+    /// Creates a claim about a value.
     init<Value: Equatable & Sendable>(_ text: String, _ measured: Value, is expected: Value) {
         self.init(text, holds: measured == expected, measured: "\(measured)")
     }
@@ -18,7 +18,7 @@ struct Claim: Codable, Sendable {
 
 /// The measurements of a chapter.
 struct Report: Codable, Sendable {
-    /// Lines for the table: what was measured with the code that people write today, and with TaskControl.
+    /// The lines for the table: the measurements of the code that people write today, and those of the code with TaskControl.
     let naive: [String]
     let taskControl: [String]
     let claims: [Claim]

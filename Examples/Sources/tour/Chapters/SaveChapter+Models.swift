@@ -49,11 +49,13 @@ actor DraftFile {
 protocol Document: AnyObject {
     init(file: DraftFile)
     func autosave(_ draft: Draft) -> Task<Void, any Error>
+    /// Returns the content of the file.
+    ///
     /// - Returns: The content of the file.
     func export() async throws -> Data
 }
 
-/// As people write it today.
+/// A document as people write it today.
 @MainActor
 final class NaiveDocument: Document {
     private let file: DraftFile
@@ -71,7 +73,7 @@ final class NaiveDocument: Document {
     }
 }
 
-/// With a `FIFOQueue`: a task that wants the file waits until all earlier tasks have ended.
+/// A document with a `FIFOQueue`: a task that needs the file waits until all earlier tasks have ended.
 @MainActor
 final class QueuedDocument: Document {
     private let file: DraftFile
@@ -88,8 +90,8 @@ final class QueuedDocument: Document {
         Task(on: autosaves) { [file] in try await file.write(draft) }
     }
 
-    /// The user asks for it, so autosaves that wait are needless. An autosave that is under way is cancelled too; this save begins when that one
-    /// has ended.
+    /// Saves a draft at the request of the user, and cancels the autosaves, which are no longer needed. If an autosave is in progress, this save
+    /// begins when the autosave has ended.
     func save(_ draft: Draft) -> Task<Void, any Error> {
         autosaves.cancelTasks()
         return Task(on: queue) { [file] in try await file.write(draft) }

@@ -59,8 +59,10 @@ struct SaveChapter: Chapter {
         return measured
     }
 
-    /// - Parameter savesOverlap: Whether the other saves end while the disk holds one up. Then the act waits for them: what users meet by
-    ///   chance happens here each time.
+    /// Types the script into a document, while the disk stalls once.
+    ///
+    /// - Parameter savesOverlap: Whether the other saves end while the disk delays one save. If so, the act waits for them, so that an error that
+    ///   users meet by chance happens here each time.
     @MainActor
     static func save<Model: Document>(
         _ script: SaveScript,
@@ -91,7 +93,8 @@ struct SaveChapter: Chapter {
         }
     }
 
-    /// The user saves while one autosave is under way, and others wait for it. One of those was cancelled before, by its own handle.
+    /// Saves at the request of the user while one autosave is in progress and others wait. One of the waiting autosaves was cancelled before, by its
+    /// own handle.
     @MainActor
     static func saveAmongAutosaves() async throws -> Saved {
         try await TemporaryFolder.whileThere { folder in

@@ -84,6 +84,8 @@ private struct WeakReference<Object: AnyObject> {
 
 @MainActor
 private protocol ScreenModel: AnyObject {
+    /// Creates a model.
+    ///
     /// - Parameter ownerWent: Called on `deinit` with the number of answers that had come by then.
     init(api: API, ownerWent: Observed<Int?>)
     func load(_ count: Int)

@@ -4,11 +4,13 @@ import TaskControl
 protocol SearchScreen: AnyObject {
     /// The queries whose results were shown, one after the other.
     var history: [String] { get }
-    /// - Returns: The work that the keystroke started, so that the script knows when it is over.
+    /// Handles a keystroke.
+    ///
+    /// - Returns: The work that the keystroke started, so that the script can await its end.
     func textChanged(_ text: String) -> any Endable
 }
 
-/// As people write it today.
+/// A model as people write it today.
 @MainActor
 final class NaiveSearchModel: SearchScreen {
     private(set) var history: [String] = []
@@ -26,7 +28,7 @@ final class NaiveSearchModel: SearchScreen {
     }
 }
 
-/// With a `TaskSlot`: its behavior decides what a new query does to the previous one.
+/// A model with a `TaskSlot`, whose behavior decides what a new query does to the previous one.
 @MainActor
 final class SearchModel: SearchScreen {
     private(set) var history: [String] = []

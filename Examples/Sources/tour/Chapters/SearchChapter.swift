@@ -46,8 +46,10 @@ struct SearchChapter: Chapter {
         )
     }
 
-    /// - Parameter awaitsEveryRequest: Whether the next key is struck when the server has the last one's query. A model that saves requests
-    ///   is typed at without waiting, except at the end of a word.
+    /// Types the script into one version of the screen.
+    ///
+    /// - Parameter awaitsEveryRequest: Whether the next key is typed only when the server has received the query of the key before. For a model that
+    ///   sends fewer requests, the script waits only at the end of a word.
     @MainActor
     private func play(
         _ script: SearchScript,

@@ -4,7 +4,7 @@ import TaskControl
 protocol Backend: Sendable {
     /// Returns the settings, which need no token.
     func settings() async throws -> String
-    /// - Returns: A new access token, for the one that has expired.
+    /// Returns a new access token, in place of an expired token.
     func refreshToken() async throws -> String
 }
 
@@ -14,7 +14,7 @@ protocol TokenCache {
     func accessToken() async throws -> String
 }
 
-/// As people write it today. Between the question and the last line another task may ask.
+/// A token cache as people write it today. Between the first line and the last line, another task may request a token.
 @MainActor
 final class NaiveTokenCache: TokenCache {
     private var token: String?
@@ -32,7 +32,7 @@ final class NaiveTokenCache: TokenCache {
     }
 }
 
-/// With a `TaskSlot`: a caller that comes while a refresh runs waits for that refresh.
+/// A token cache with a `TaskSlot`: a caller that comes while a refresh runs waits for that refresh.
 @MainActor
 final class SharedTokenCache: TokenCache {
     private struct SignedOut: Error {}

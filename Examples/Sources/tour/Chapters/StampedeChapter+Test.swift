@@ -1,11 +1,11 @@
 extension StampedeChapter {
-    /// The test that the app has: its first screen opens, and the token is refreshed once.
+    /// Runs the test of the app: its first screen opens, and the token is refreshed once.
     ///
-    /// The same lines are played by the real runtime and by the simulation. The stub does give way, as a server would; but the runtime
-    /// serves the main actor and the stub's in the order of arrival, so that the feed, which asked first, always has its token before the
-    /// profile has its settings. It is that order which no user's network promises.
+    /// The same lines run with the real runtime and in the simulation. The stub suspends, as a server would; but the runtime serves the main actor
+    /// and the actor of the stub in the order of arrival, so that the feed, which sends the first request, always has its token before the profile
+    /// has its settings. A user's network does not guarantee this order.
     ///
-    /// - Parameter log: Receives what happens, for a reader.
+    /// - Parameter log: Receives a text for each event.
     /// - Returns: The number of times that the token was refreshed.
     @MainActor
     static func refreshes<Tokens: TokenCache>(
@@ -22,7 +22,7 @@ extension StampedeChapter {
     }
 }
 
-/// The whole of the other side, as tests have it.
+/// A stub of the whole backend, as tests have it.
 private actor StubBackend: Backend {
     private(set) var refreshes = 0
 

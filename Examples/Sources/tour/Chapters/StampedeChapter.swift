@@ -12,7 +12,7 @@ struct StampedeChapter: Chapter {
     /// The number of steps that would no longer be "at once".
     private static let patience = 50
 
-    /// Asked when the chapter is played: the answer takes a moment.
+    /// The closure that returns whether the simulation is supported, called when the chapter is played: the call takes a moment.
     var isSupported: @Sendable () -> Bool = { Simulation.isSupported }
 
     @MainActor
@@ -141,7 +141,7 @@ struct StampedeChapter: Chapter {
 
     // MARK: A server on a slow day
 
-    /// Nothing is changed but the order: here the settings come before the token does.
+    /// Plays the first screen with a server. Only the order is changed: the settings come before the token.
     ///
     /// - Returns: The number of times that the server was asked for a token.
     @MainActor
@@ -206,7 +206,7 @@ struct StampedeChapter: Chapter {
 
     // MARK: What is shown
 
-    /// The reason of a failure, the line that replays it, and the last steps of its shortest schedule, without the hops between actors.
+    /// Returns the reason of a failure, the line that replays it, and the last steps of its shortest schedule, without the hops between actors.
     static func transcript(of failure: SimulationFailure, longest: Int = 12) -> [String] {
         // Without the folders, which differ between machines and are long.
         let place = if case .expectation(_, let place) = failure.reason { place } else { failure.location }
@@ -227,7 +227,7 @@ struct StampedeChapter: Chapter {
         }
     }
 
-    /// A step without the place of its note in the source.
+    /// Returns the line of a step without the place of its note in the source.
     private static func line(_ step: SimulationStep) -> String {
         let place = step.location.map { "\($0): note: " } ?? ""
         return "  " + step.description.dropFirst(place.count)
@@ -236,7 +236,7 @@ struct StampedeChapter: Chapter {
     private static let width = 98
 }
 
-/// HTTP, as in the app.
+/// The backend of the app, over HTTP.
 private struct RemoteBackend: Backend {
     let api: API
 

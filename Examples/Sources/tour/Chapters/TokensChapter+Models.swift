@@ -3,9 +3,11 @@ import TaskControlHTTP
 /// A user's account. Its requests have its access token, and are sent once more with a new token if they are refused.
 @MainActor
 protocol Account: AnyObject, Sendable {
+    /// Creates an account.
+    ///
     /// - Parameters:
-    ///   - address: Where items come from, and new tokens.
-    ///   - refused: Counts who met an expired token and is about to ask for a new one.
+    ///   - address: The address of the server of items and tokens.
+    ///   - refused: Counts the requests that were refused because of an expired token, before a new token is requested.
     init(address: URL, token: Int, refused: Observed<Int>)
     func load(_ item: String) -> Task<Answer, any Error>
 }
@@ -16,7 +18,7 @@ protocol ManualAccount: Account {
     var api: API { get }
     var token: Int { get }
     var refused: Observed<Int> { get }
-    /// Makes ``token`` a new one.
+    /// Replaces ``token`` by a new token.
     func refresh() async throws
 }
 
@@ -38,7 +40,8 @@ extension ManualAccount {
     }
 }
 
-/// As people write it today. The check before is right, and helps callers that come late: none knows of the callers that are on their way.
+/// An account as people write it today. The check before the refresh is correct, and helps callers that come late; but no caller knows of the callers
+/// that refresh at the same time.
 @MainActor
 final class NaiveAccount: ManualAccount {
     let api: API
@@ -57,9 +60,9 @@ final class NaiveAccount: ManualAccount {
     }
 }
 
-/// With `withSingleFlight`: a caller that comes while a refresh is in progress gets its token.
+/// An account with `withSingleFlight`: a caller that comes while a refresh is in progress receives the token of that refresh.
 ///
-/// A `SingleFlight` in the account would do the same, and need no key that says whose token it is.
+/// A `SingleFlight` in the account would have the same effect, and would not need a key that identifies the account.
 @MainActor
 final class SharedAccount: ManualAccount {
     private struct Refresh: Hashable { let account: ObjectIdentifier }
@@ -82,7 +85,7 @@ final class SharedAccount: ManualAccount {
     }
 }
 
-/// With a client that knows who asks. The account says once where new tokens come from, and has no more to do with them.
+/// An account with a client that authenticates its requests. The account only provides the source of new tokens.
 @MainActor
 final class ClientAccount: Account {
     private let api: API

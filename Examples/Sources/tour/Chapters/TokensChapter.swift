@@ -76,7 +76,7 @@ struct TokensChapter: Chapter {
         let refused: Int
         let refreshes: Int
         let loaded: Int
-        /// How often items were asked for.
+        /// The number of requests for items.
         let sent: Int
         let oldIsRefused: Bool
 

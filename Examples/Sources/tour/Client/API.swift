@@ -2,7 +2,7 @@ import TaskControlHTTP
 
 /// The client's side of the wire, the same in every act: a client as an application has one, and a count of how its calls ended.
 final class API: Sendable {
-    /// How the calls of one act ended.
+    /// The ends of the calls of one act.
     struct Calls: Sendable, CustomStringConvertible {
         var answered = 0
         var cancelled = 0
@@ -12,17 +12,19 @@ final class API: Sendable {
         var description: String { "\(answered) calls answered, \(cancelled) cancelled, \(failed) failed" }
     }
 
-    /// How many requests are on their way at once, at most. The others wait in the client.
+    /// The maximum number of requests that are in flight at once. The others wait in the client.
     static let connections = 64
 
-    /// Calls, not attempts: a client that tries again, or asks for a new token in between, has had one.
+    /// The number of calls, not of attempts: a client that retries, or requests a new token in between, has made one call.
     let calls = Observed(Calls())
     let address: URL
     private let client: EndpointClient
 
+    /// Creates a client.
+    ///
     /// - Parameters:
     ///   - name: The name of the client in a trace, which is that of the act.
-    ///   - address: Where a stage of the server is.
+    ///   - address: The address of a stage of the server.
     ///   - policies: The policies of the client. By default there are none.
     ///   - observer: Receives each attempt.
     init(

@@ -89,7 +89,7 @@ extension Endable {
     }
 }
 
-/// Something that a chapter counts on did not happen.
+/// The error of a wait for an event that has not happened.
 struct WaitedInVain: Error, CustomStringConvertible {
     let event: String
     let state: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for the files of one act: removed when the act is over, however it ends.
+/// A folder for the files of one act, which is removed when the act ends, also by an error.
 enum TemporaryFolder {
     static func whileThere<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tour-\(UUID().uuidString)")

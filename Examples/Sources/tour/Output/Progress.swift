@@ -12,7 +12,7 @@ struct Progress: Sendable {
         for await _ in visits.changes where !Task.isCancelled { update(visits.value) }
     }
 
-    /// For acts that have no server: says how far they are.
+    /// Shows the progress of an act that has no server.
     func update(_ state: some CustomStringConvertible) {
         if Terminal.isLive { show(state) }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the tour speaks. Unbuffered, so that a live line is seen at once.
+/// The output of the tour. It is unbuffered, so that a live line is seen at once.
 enum Terminal {
     /// Whether the output is a terminal, where a line may be overwritten.
     static let isLive = isatty(STDOUT_FILENO) == 1

@@ -20,14 +20,14 @@ struct TraceFile: ExpressibleByArgument {
     }
 }
 
-/// Records what happens from now on, for files that are written when it is over.
+/// A recording of all events from now on, for files that are written at the end.
 struct TraceRecording {
     // A whole tour is some 150,000 events.
     private let recorder = TraceRecorder(capacity: 500_000)
     private let observation: TaskObservation
     private let files: [TraceFile]
 
-    /// `nil`: there is no file to write it to.
+    /// Begins a recording; `nil` if there is no file to write it to.
     init?(for files: [TraceFile]) {
         guard !files.isEmpty else { return nil }
         self.files = files

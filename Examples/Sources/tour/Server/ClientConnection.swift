@@ -31,7 +31,8 @@ struct ClientConnection: Sendable {
         }
     }
 
-    /// Looks at what could be read without taking it: nothing at all is the end; "would block" is a client that waits.
+    /// Whether the client has closed the connection. Peeks at the received bytes without reading them: the end means closed, "would block" an open
+    /// connection.
     private var isClosed: Bool {
         var byte: UInt8 = 0
         let count = recv(socket.file.rawValue, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -1,7 +1,7 @@
 import FlyingSocks
 import Foundation
 
-/// Follows one answer into its connection, and says once how that ended.
+/// The delivery of one answer into its connection, which reports once how it ended.
 ///
 /// The server releases an answer's bytes when it has written them, and also when it could not: a last reference that is released before
 /// ``complete()`` was called means that the client did not take all of it.
@@ -31,7 +31,7 @@ struct TrackedBytes: AsyncBufferedSequence {
     typealias Element = UInt8
 
     let bytes: Data
-    /// Whether there is only half of them, and then an error: the server closes the connection.
+    /// Whether only half of the bytes are sent, and then an error: the server closes the connection.
     let breaksOff: Bool
     let delivery: Delivery
 

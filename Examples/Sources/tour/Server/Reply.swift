@@ -2,15 +2,15 @@ import FlyingFox
 
 /// The reaction of the server to a request, once the request is released.
 enum Reply: Sendable, Equatable {
-    /// It answers.
+    /// The server answers.
     case answer
-    /// It refuses: 401.
+    /// The server refuses the request with the status 401.
     case unauthorized
-    /// It refuses for now: 503, and asks to be left alone for some seconds.
+    /// The server refuses the request with the status 503, and asks the client to wait for some seconds.
     case unavailable(retryAfter: Int)
-    /// It refuses who did not: 429, and asks again.
+    /// The server refuses the request of a client that has not waited, with the status 429, and asks it again to wait.
     case tooSoon(retryAfter: Int)
-    /// It answers, and closes the connection when half of that is written.
+    /// The server answers, and closes the connection when half of the answer is written.
     case breakOff
 
     var status: HTTPStatusCode {
@@ -36,7 +36,7 @@ enum Reply: Sendable, Equatable {
     }
 }
 
-/// Decides about a request when it comes.
+/// A closure that decides about a request when it comes.
 ///
 /// - Parameter earlier: The requests about the same subject that came before.
 typealias Rule = @Sendable (_ visit: Visit, _ earlier: [Visit]) -> Reply

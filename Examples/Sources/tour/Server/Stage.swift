@@ -2,9 +2,9 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// The server's part in one act: it counts the requests and holds each answer until the act lets it go.
+/// The server's part in one act: it counts the requests, and holds each answer until the act releases the answer.
 ///
-/// Acts say *when* an answer goes out by events, not by delays: what they measure does not depend on how fast the machine is.
+/// Acts determine *when* an answer is sent by events, not by delays: their measurements do not depend on the speed of the machine.
 final class Stage: Sendable {
     let visits = Observed(Visits())
     private let rule: Rule
@@ -13,9 +13,9 @@ final class Stage: Sendable {
         self.rule = rule
     }
 
-    /// Answers all that is held, and from now on at once.
+    /// Answers all held requests, and answers later requests at once.
     ///
-    /// - Parameter subject: The subject that is kept back all the same.
+    /// - Parameter subject: The subject whose requests are not answered; `nil` for none.
     func open(except subject: String? = nil) {
         visits.update { visits in
             visits.isOpen = true
@@ -26,7 +26,7 @@ final class Stage: Sendable {
         }
     }
 
-    /// Answers what was asked about one subject.
+    /// Answers the requests about one subject.
     func answer(_ subject: String) {
         visits.update { visits in
             for index in visits.all.indices where visits.all[index].subject == subject {
@@ -35,7 +35,7 @@ final class Stage: Sendable {
         }
     }
 
-    /// There is news: requests that come from now on receive the next edition.
+    /// Publishes the next edition: requests that come from now on receive it.
     func publish() {
         visits.update { $0.edition += 1 }
     }
@@ -69,6 +69,8 @@ final class Stage: Sendable {
         )
     }
 
+    /// Waits until an answer may be sent, or the client has closed its connection.
+    ///
     /// - Returns: Whether the client was still there when its answer was released.
     private func clientStays(for index: Int, _ request: HTTPRequest, _ pool: some AsyncSocketPool) async -> Bool {
         // Not held at all: no need to look for the connection, which takes a while.

@@ -47,7 +47,9 @@ final class TourServer: Sendable {
         return result
     }
 
-    /// - Returns: A new stage, and the address of what it serves.
+    /// Creates a stage.
+    ///
+    /// - Returns: The stage, and its address.
     func makeStage(rule: @escaping Rule) -> (stage: Stage, address: URL) {
         let stage = Stage(rule: rule)
         let number = stages.update { stages in

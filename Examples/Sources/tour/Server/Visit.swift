@@ -1,6 +1,6 @@
 /// One request, as the server sees it.
 struct Visit: Sendable {
-    /// How far it has come. It ends in one of the last three, and stays there.
+    /// The phase of a request. The last three phases are final.
     enum Phase: Sendable {
         /// The server has the request and keeps its answer back.
         case held

@@ -3,7 +3,7 @@ struct Visits: Sendable, CustomStringConvertible {
     var all: [Visit] = []
     /// Whether requests are answered as soon as they come.
     var isOpen = false
-    /// The subject about which they are not, all the same.
+    /// The subject whose requests are not answered even if ``isOpen`` is true.
     var keptBack: String?
     var edition = 1
     private(set) var mostInFlight = 0
@@ -15,7 +15,9 @@ struct Visits: Sendable, CustomStringConvertible {
     var brokenOff: Int { all.count { $0.phase == .brokenOff } }
     var inFlight: Int { all.count(where: \.isInFlight) }
 
-    /// - Returns: The index of the new visit.
+    /// Adds a visit.
+    ///
+    /// - Returns: The index of the visit.
     mutating func arrive(subject: String, token: Int?, rule: Rule) -> Int {
         var visit = Visit(subject: subject, edition: edition, token: token, time: .now)
         visit.mayBeAnswered = isOpen && subject != keptBack
@@ -37,7 +39,7 @@ struct Visits: Sendable, CustomStringConvertible {
         all.contains { $0.subject == subject }
     }
 
-    /// Whether a request for this has come and has ended, in one way or the other.
+    /// Returns whether a request about a subject has come, and no such request is in flight.
     func hasEnded(_ subject: String) -> Bool {
         hasReceived(subject) && inFlight(subject) == 0
     }

@@ -63,7 +63,7 @@ final class EtcdCluster {
         for member in indices { kill(member) }
     }
 
-    /// The member that is the leader now; `nil`: none answers.
+    /// Returns the member that is the leader now; `nil` if no member answers.
     func leader() async -> Int? {
         for member in indices {
             if let status = await status(member), status.header.member_id == status.leader { return member }

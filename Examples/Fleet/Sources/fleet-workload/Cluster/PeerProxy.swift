@@ -24,6 +24,8 @@ final class PeerProxy: @unchecked Sendable {
     private var processes: [Int32]
     private var unknownConnections = 0
 
+    /// Creates a proxy with a port for each member.
+    ///
     /// - Parameter targets: The ports at which the members listen.
     init(targets: [UInt16]) throws {
         self.targets = targets

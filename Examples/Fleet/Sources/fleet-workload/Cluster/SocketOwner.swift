@@ -8,7 +8,7 @@ enum SocketOwner {
         case process(Int)
         /// The connection has been closed at the other end.
         case gone
-        /// Another process, or the tables cannot be read.
+        /// The socket belongs to another process, or the tables cannot be read.
         case unknown
     }
 

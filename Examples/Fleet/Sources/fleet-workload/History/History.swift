@@ -35,7 +35,7 @@ final class History: @unchecked Sendable {
 
     var records: [Record] { lock.withLock { all } }
 
-    /// A worker that holds a lease of a workload now.
+    /// Returns a worker that holds a lease of a workload now.
     func holder(of workload: Record.Workload) -> Int? {
         lock.withLock { inside.first { $0.value.contains(workload) }?.key }
     }

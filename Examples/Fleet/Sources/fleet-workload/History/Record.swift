@@ -22,7 +22,7 @@ struct Record: Codable, Hashable, Sendable {
     }
 
     enum Workload: String, Codable, Sendable, CaseIterable {
-        /// Only the lease.
+        /// The workload that takes only the lease.
         case mutex
         /// A set in a file, which is read and written under the lease.
         case file

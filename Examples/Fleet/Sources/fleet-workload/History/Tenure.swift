@@ -2,8 +2,8 @@
 struct Tenure: Hashable, Sendable {
     let worker: Int
     let token: Int64
-    /// From the first to the last time at which the lease was valid; `nil`: it was not seen to be valid. That the body has begun proves nothing: the process
-    /// can have been stopped before.
+    /// The range from the first to the last time at which the lease was valid; `nil` if the lease was never seen to be valid. The beginning of the
+    /// body proves nothing: the process can have been stopped before.
     var valid: ClosedRange<UInt64>?
 
     /// Returns the tenures of one name.

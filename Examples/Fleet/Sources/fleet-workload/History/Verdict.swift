@@ -6,9 +6,9 @@ struct Verdict: Hashable, Sendable {
         var added = 0
         /// The number of additions that the store has refused.
         var refused = 0
-        /// Acknowledged elements that are not in the set at the end.
+        /// The acknowledged elements that are not in the set at the end.
         var lost: [String] = []
-        /// Elements of the set that no worker has attempted to add.
+        /// The elements of the set that no worker has attempted to add.
         var unexpected: [String] = []
     }
 
@@ -26,6 +26,8 @@ struct Verdict: Hashable, Sendable {
     var store = Elements()
     var conditions: Conditions
 
+    /// Checks the records of a run.
+    ///
     /// - Parameters:
     ///   - records: The records of all workers.
     ///   - conditions: The circumstances of the run.
@@ -99,7 +101,7 @@ struct Verdict: Hashable, Sendable {
         ]
     }
 
-    /// One line for each workload.
+    /// Returns a summary with one line for each workload.
     ///
     /// - Parameters:
     ///   - place: The store.

@@ -5,7 +5,7 @@ struct Claim: Hashable {
 }
 
 extension Night {
-    /// The claims of the example, checked.
+    /// Checks the claims of the example.
     ///
     /// - Parameter limit: The time in which another worker must take over from the one that was killed.
     func claims(takeoverLimit limit: Duration) -> [Claim] {

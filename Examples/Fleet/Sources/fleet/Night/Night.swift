@@ -43,7 +43,7 @@ struct Night {
         (self.steps, self.killStep) = (steps, killStep)
     }
 
-    /// A worker has sent a message.
+    /// Handles a message of a worker.
     mutating func receive(_ message: Message, from worker: String, at time: Duration) -> Action? {
         switch message {
         case .elected(let token):
@@ -67,7 +67,7 @@ struct Night {
         }
     }
 
-    /// The process of a worker has ended.
+    /// Records that the process of a worker has ended.
     mutating func ended(_ worker: String, at time: Duration) {
         for index in tenures.indices where tenures[index].worker == worker && tenures[index].end == nil {
             tenures[index].end = Tenure.End(time: time, reason: .vanished)

@@ -48,7 +48,7 @@ final class PriceList: Sendable {
         cache.update(price, for: price.product)
     }
 
-    /// The policy of all calls of the supplier. There is one per supplier: its parts hold the state of the service.
+    /// Returns the policy of all calls to the supplier. There is one policy per supplier: its parts hold the state of the service.
     private static func policy(backoff: RetryBackoff, clock: any Clock<Duration>) -> ResiliencePolicy {
         ResiliencePolicy(
             concurrency: AsyncSemaphore(name: "supplier", value: 16),

@@ -1,4 +1,4 @@
-/// Whether the process accepts requests. A load balancer asks for it at `/health`.
+/// The readiness of the process: whether it accepts requests. A load balancer requests it at `/health`.
 actor Readiness {
     private(set) var isReady = true
 
