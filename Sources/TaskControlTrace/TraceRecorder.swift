@@ -38,7 +38,7 @@ public final class TraceRecorder: TaskObserver {
     public init(capacity: Int = 100_000) {
         guard capacity >= 1 else {
             fatalError(
-                "TraceRecorder(capacity: \(capacity)): it could keep nothing. Give the number of events to keep, 1 or more."
+                "TraceRecorder(capacity: \(capacity)): no event could be kept. Give the number of events to keep, 1 or more."
             )
         }
         self.capacity = capacity

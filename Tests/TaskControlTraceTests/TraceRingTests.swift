@@ -60,7 +60,7 @@ struct TraceRingTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TraceRecorder(capacity: 0)
         }
-        #expect(text(result).contains("TraceRecorder(capacity: 0): it could keep nothing."))
+        #expect(text(result).contains("TraceRecorder(capacity: 0): no event could be kept."))
     }
     #endif
 }

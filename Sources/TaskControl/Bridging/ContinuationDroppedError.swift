@@ -21,7 +21,7 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
 
     /// A sentence that names the file and line of the call, and states what to do.
     public var description: String {
-        "The continuation of withCancellableContinuation at \(fileID):\(line) was dropped, and nobody is left who could resume it. Look for "
-            + "a path on which the callback is not called, and for an owner of the callback, as a delegate, that went too early."
+        "The continuation of withCancellableContinuation at \(fileID):\(line) was dropped, so no code can resume it any more. Look for a "
+            + "path on which the callback is not called, and for an owner of the callback, such as a delegate, that was deallocated too early."
     }
 }

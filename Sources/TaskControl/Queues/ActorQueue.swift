@@ -72,7 +72,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
             adoption.actor = actor
             return true
         }
-        insist(isFirst, "\(label) has adopted an actor already. Make a queue for each actor.")
+        insist(isFirst, "\(label) has adopted an actor already. Create a queue for each actor.")
     }
 
     /// The queue itself, as ``ActorTaskQueue`` requires.
@@ -103,7 +103,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     @usableFromInline
     func _trapWithoutActor() -> Never {
         fatalError(
-            "\(label) was sent a task that cannot throw when its actor was gone already: it has nowhere to run. "
+            "\(label) was sent a task that cannot throw after its actor was deallocated, so the task cannot run. "
                 + "Keep the actor alive, or send an operation that throws: its task then throws CancellationError."
         )
     }

@@ -14,9 +14,9 @@ public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConve
 
     /// A sentence that names the queue, and states what to do.
     public var description: String {
-        "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside a turn of "
-            + "its own: that would wait for itself for ever. Do the work in the turn that is there, or send it with Task(on:) and do not "
-            + "await it inside."
+        "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside one of "
+            + "its turns, and would wait for itself forever. Do the work in the current turn, or send it with Task(on:) and do not await "
+            + "it inside."
     }
 }
 

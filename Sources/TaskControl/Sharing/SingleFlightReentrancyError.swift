@@ -20,8 +20,8 @@ public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConverti
 
     /// A sentence that names the key and states how to fix the mistake.
     public var description: String {
-        "The flight of the key \(String(reflecting: key)) was asked for from inside itself: that would wait for itself for ever. Do the "
-            + "work in the flight that is there, or give it another key."
+        "The flight of the key \(String(reflecting: key)) was requested from inside itself, and would wait for itself forever. Do the "
+            + "work in the current flight, or give it another key."
     }
 }
 

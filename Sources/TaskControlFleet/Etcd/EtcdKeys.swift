@@ -121,7 +121,7 @@ extension EtcdKeys {
         let operations = succeeded ? transaction.success : transaction.failure
         let responses = response.responses ?? []
         guard responses.count == operations.count, let revision = response.header?.revision?.value else {
-            throw StoreError(.ambiguous, "the answer does not fit the transaction")
+            throw StoreError(.ambiguous, "the answer does not match the transaction")
         }
         let reads = zip(operations, responses).compactMap { operation, response in
             if case .read = operation { entries(response.response_range) } else { nil }

@@ -160,7 +160,7 @@ final class LeaseSession: Sendable {
         case nil, .entering, .waiting, .lost, .ended: return .left
         case .holding: return token.map { .holding($0) } ?? .left
         case .adopted: return result.map { .adopted($0) } ?? .left
-        case .failed: return .failed(error ?? StoreError(.refused, "the store has granted no time"))
+        case .failed: return .failed(error ?? StoreError(.refused, "the store has granted a lease without a duration"))
         }
     }
 

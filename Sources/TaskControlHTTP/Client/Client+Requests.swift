@@ -23,7 +23,7 @@ extension Client {
                 request
             } read: { _, response, body in
                 guard let response = response as? HTTPURLResponse else {
-                    throw HTTPError(.content, detail: "the client has no response of HTTP")
+                    throw HTTPError(.content, detail: "the response is not an HTTP response")
                 }
                 return (body, response)
             }

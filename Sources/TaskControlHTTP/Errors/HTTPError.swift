@@ -172,7 +172,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         case .transport: "the exchange failed"
         case .status: nil
         case .unauthorized: "the credential was rejected"
-        case .content: "the body is not what was expected"
+        case .content: "the body has unexpected content"
         case .bodyTooLarge: "the body is too large"
         }
     }

@@ -78,12 +78,12 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
         insist(minimum >= 1, "AdaptiveLimiter(minimum: \(minimum)): no call would ever be made. Give 1 or more.")
         insist(
             (minimum...max(minimum, 1_000_000)).contains(maximum),
-            "AdaptiveLimiter(maximum: \(maximum)): it is less than the minimum, or more than a million. Give \(minimum) or more."
+            "AdaptiveLimiter(maximum: \(maximum)): the maximum is less than the minimum, or more than a million. Give \(minimum) or more."
         )
         let initial = initial ?? min(max(20, minimum), maximum)
         insist(
             (minimum...maximum).contains(initial),
-            "AdaptiveLimiter(initial: \(initial)): the limit is from \(minimum) to \(maximum). Give a number of these."
+            "AdaptiveLimiter(initial: \(initial)): the limit is from \(minimum) to \(maximum). Give a number in this range."
         )
         source = EventSource(.adaptiveLimiter, name: name)
         machine = Locked(

@@ -88,12 +88,12 @@ public final class CircuitBreaker: Sendable, _CallGate {
     ) {
         insist(
             failureThreshold > 0 && failureThreshold <= 1,
-            "CircuitBreaker(failureThreshold: \(failureThreshold)): it is a share of calls. Give more than 0, and at most 1."
+            "CircuitBreaker(failureThreshold: \(failureThreshold)): the threshold is a share of the calls. Give more than 0, and at most 1."
         )
         insist(window > .zero, "CircuitBreaker(window: \(window)): no outcome would count. Give more than zero.")
         insist(
             minimumCalls >= 1,
-            "CircuitBreaker(minimumCalls: \(minimumCalls)): no calls have no share of failures. Give 1 or more."
+            "CircuitBreaker(minimumCalls: \(minimumCalls)): without calls there is no share of failures. Give 1 or more."
         )
         insist(
             openDuration > .zero,

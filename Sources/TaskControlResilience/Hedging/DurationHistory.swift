@@ -24,15 +24,15 @@ public final class DurationHistory: Sendable {
     public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
         insist(
             quantile > 0 && quantile < 1,
-            "DurationHistory(quantile: \(quantile)): it is a share of calls. Give more than 0, and less than 1."
+            "DurationHistory(quantile: \(quantile)): the quantile is a share of the calls. Give more than 0, and less than 1."
         )
         insist(
             minimumSamples >= 1,
-            "DurationHistory(minimumSamples: \(minimumSamples)): no durations have no quantile. Give 1 or more."
+            "DurationHistory(minimumSamples: \(minimumSamples)): without durations there is no quantile. Give 1 or more."
         )
         insist(
             capacity >= minimumSamples,
-            "DurationHistory(capacity: \(capacity)): there would never be \(minimumSamples) durations. Give as many or more."
+            "DurationHistory(capacity: \(capacity)): there would never be \(minimumSamples) durations. Give \(minimumSamples) or more."
         )
         samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimumSamples))
     }

@@ -58,7 +58,7 @@ package enum System {
     static func deallocate(_ memory: UnsafeMutableRawPointer) { free(memory) }
 
     private static func allocated(_ memory: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
-        guard let memory else { fatalError("there is no memory left") }
+        guard let memory else { fatalError("The system has no memory left.") }
         return memory
     }
 }

@@ -56,7 +56,7 @@ final class NetworkStorage: Sendable {
     ) {
         insist(
             latency.lowerBound >= .zero,
-            "SimulatedNetwork(latency: \(latency)): nothing arrives before it is sent. Begin at zero or later."
+            "SimulatedNetwork(latency: \(latency)): a latency must not be negative. Begin at zero or later."
         )
         timeline = Timeline(clock)
         (self.latency, self.faults, self.simulation) = (latency, faults, simulation)
@@ -113,7 +113,7 @@ final class NetworkStorage: Sendable {
             return (state.machine.addNode(), state.phase == .running)
         }
         guard let added else {
-            fatalError("The simulated network has a node “\(name)” already. Give each its own name.")
+            fatalError("The simulated network has a node “\(name)” already. Give each node a name of its own.")
         }
         if added.isRunning { start(added.index) }
         return added.index

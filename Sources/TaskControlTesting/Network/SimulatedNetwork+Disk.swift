@@ -33,7 +33,9 @@ extension SimulatedNetwork {
         public func read<Value: Sendable>(_ key: String, as type: Value.Type = Value.self) -> Value? {
             guard let stored = network.with({ $0.nodes[node].disk.read(key) }) else { return nil }
             guard let value = stored as? Value else {
-                fatalError("The disk has a \(Swift.type(of: stored)) for “\(key)”, which was read as \(Value.self).")
+                fatalError(
+                    "The disk has a \(Swift.type(of: stored)) for “\(key)”, which was read as \(Value.self). Read it as the type that was written."
+                )
             }
             return value
         }

@@ -57,7 +57,7 @@ extension SimulatedNetwork {
     ) async throws(CancellationError) {
         insist(
             window >= .zero && lasting.lowerBound >= .zero && count >= 0,
-            "SimulatedNetwork.injectFaults: a number of faults, a time and a length are zero or more."
+            "SimulatedNetwork.injectFaults: the number of faults, the time and the length must not be negative. Give zero or more."
         )
         let indexes = victims.map { $0.map(storage.index(of:)) }
         let (seed, nodes) = storage.with { ($0.rest.next(), $0.nodes.count) }

@@ -19,7 +19,7 @@ extension SimulatedNetwork {
     ) {
         insist(
             latency.map { $0.lowerBound >= .zero } ?? true,
-            "SimulatedNetwork.setLink(latency: \(String(describing: latency))): nothing arrives before it is sent. Begin at zero or later."
+            "SimulatedNetwork.setLink(latency: \(String(describing: latency))): a latency must not be negative. Begin at zero or later."
         )
         storage.setLink(link(from, to), latency: latency, faults: faults)
     }
@@ -42,7 +42,7 @@ extension SimulatedNetwork {
         let all = indexes.joined()
         insist(
             Set(all).count == all.count,
-            "SimulatedNetwork.partition(\(groups)): each node is in one group."
+            "SimulatedNetwork.partition(\(groups)): a node is in more than one group. Put each node in one group."
         )
         storage.partition(indexes)
     }
@@ -64,7 +64,7 @@ extension SimulatedNetwork {
     public func slow(from: String, to: String, by factor: Double) {
         insist(
             factor >= 0 && factor < .infinity,
-            "SimulatedNetwork.slow(by: \(factor)): a latency is multiplied by zero or more."
+            "SimulatedNetwork.slow(by: \(factor)): the factor must not be negative or infinite. Give a number of zero or more."
         )
         storage.slow(link(from, to), by: factor)
     }

@@ -191,7 +191,7 @@ extension SimulatedNetwork {
             state.phase = .running
             return state.nodes.count
         }
-        guard let nodes else { fatalError("SimulatedNetwork.run was called twice. Each run has a network of its own.") }
+        guard let nodes else { fatalError("SimulatedNetwork.run was called twice. Create a network for each run.") }
         for node in 0..<nodes { storage.start(node) }
         let result: Result
         do {

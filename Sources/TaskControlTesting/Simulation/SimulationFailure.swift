@@ -29,7 +29,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
             case .expectation(let message, let location): "\(location): expected: \(message)"
             case .deadlock: "deadlock: nothing can run, nothing sleeps, and the body has not returned"
             case .livelock(let steps):
-                "no end after \(steps) steps: the program runs in a circle, or maxSteps is too low for it"
+                "no end after \(steps) steps: the program is in an endless loop, or maxSteps is too low for it"
             case .leftBehind(let tasks):
                 "the body has returned, and \(tasks) of its tasks will never end: nothing is left that could resume them. "
                     + "Cancel them, or await them, before the body returns"
@@ -37,8 +37,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
                 "\(what), outside the simulation: the seed does not decide what happens from then on. "
                     + "Keep code that uses threads of its own out of the body, or put a fake in its place"
             case .nondeterministic:
-                "two runs of this seed went two ways: something decides that the seed does not, such as the order of a Set or "
-                    + "Dictionary, an address, or state that outlives the body"
+                "two runs of this seed took different steps: the program depends on something that the seed does not decide, such as "
+                    + "the order of a Set or Dictionary, an address, or state that outlives the body"
             }
         }
     }

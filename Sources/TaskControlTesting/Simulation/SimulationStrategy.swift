@@ -77,7 +77,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     ///     the same call of `simulate` is used; for the first seed, *k* is unknown. The description of a failure contains the number that
     ///     was used.
     public static func pct(depth: Int, steps: Int? = nil) -> SimulationStrategy {
-        insist(depth >= 1, "The depth of .pct is the number of orderings a bug needs: at least 1, not \(depth).")
+        insist(depth >= 1, "The depth of .pct is the number of orderings that a bug needs: at least 1, not \(depth).")
         insist(
             steps ?? 1 >= 1,
             "The steps of .pct are the expected length of a schedule: at least 1, not \(steps ?? 0)."
@@ -97,7 +97,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter preemptions: The maximum number of interruptions per schedule, zero or more.
     public static func exhaustive(preemptions: Int = 2) -> SimulationStrategy {
-        insist(preemptions >= 0, "The preemptions of .exhaustive must not be negative; \(preemptions) is.")
+        insist(preemptions >= 0, "The preemptions of .exhaustive must not be negative: \(preemptions). Give 0 or more.")
         return SimulationStrategy(kind: .exhaustive(preemptions: preemptions))
     }
 

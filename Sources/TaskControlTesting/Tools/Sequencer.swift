@@ -34,7 +34,7 @@ public final class Sequencer: Sendable {
     ///
     /// - Parameter points: The number of points. The points are `0..<points`.
     public init(points: Int) {
-        insist(points >= 0, "A Sequencer has zero points or more; it was made with \(points).")
+        insist(points >= 0, "Sequencer(points: \(points)): the number of points must not be negative. Give 0 or more.")
         self.points = points
     }
 
@@ -58,7 +58,7 @@ public final class Sequencer: Sendable {
     public func reach(_ point: Int) async throws(CancellationError) {
         insist(
             (0..<points).contains(point),
-            "Sequencer.reach(\(point)): its points are 0..<\(points). Make it with as many points as there are."
+            "Sequencer.reach(\(point)): the points are 0..<\(points). Create the sequencer with more points."
         )
         let isFirst = claims.withLock { $0.insert(point).inserted }
         // The claim is released after the level has risen, so one of the two checks fails.

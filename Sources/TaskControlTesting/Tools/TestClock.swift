@@ -151,7 +151,7 @@ public final class TestClock: Clock, Sendable {
     public func advance(to deadline: Instant, waking count: Int = 0) async {
         insist(
             deadline >= now,
-            "TestClock.advance(to: \(deadline)): it is \(now), and time does not run backwards. Advance to later."
+            "TestClock.advance(to: \(deadline)): it is \(now), and time does not run backwards. Advance to now or later."
         )
         await move(to: deadline, waking: count)
     }

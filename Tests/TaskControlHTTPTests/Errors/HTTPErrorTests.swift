@@ -77,7 +77,7 @@ struct HTTPErrorTests {
                 with: JSONDecoder()
             )
         }
-        #expect(error?.description == #"the body is not what was expected: the key "title" is missing at books.[1]"#)
+        #expect(error?.description == #"the body has unexpected content: the key "title" is missing at books.[1]"#)
         #expect(error?.underlyingError is DecodingError)
     }
 

@@ -31,7 +31,7 @@ struct CircuitBreakerTrapTests {
         }
         #expect(
             text(result).contains(
-                "CircuitBreaker(minimumCalls: 0): no calls have no share of failures. Give 1 or more."
+                "CircuitBreaker(minimumCalls: 0): without calls there is no share of failures. Give 1 or more."
             )
         )
     }

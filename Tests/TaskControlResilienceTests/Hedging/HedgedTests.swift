@@ -194,14 +194,14 @@ struct DurationHistoryTrapTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DurationHistory(quantile: 1)
         }
-        #expect(text(result).contains("DurationHistory(quantile: 1.0): it is a share of calls."))
+        #expect(text(result).contains("DurationHistory(quantile: 1.0): the quantile is a share of the calls."))
     }
 
     @Test(.oneProcessAtATime) func noSamples() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DurationHistory(minimumSamples: 0)
         }
-        #expect(text(result).contains("DurationHistory(minimumSamples: 0): no durations have no quantile."))
+        #expect(text(result).contains("DurationHistory(minimumSamples: 0): without durations there is no quantile."))
     }
 
     @Test(.oneProcessAtATime) func tooSmall() async {

@@ -327,7 +327,7 @@ struct NetworkFailureTests {
             network.addNode("a") { _ in }
             network.partition(["a"], ["a"])
         }
-        #expect(text(result).contains("each node is in one group"))
+        #expect(text(result).contains("a node is in more than one group. Put each node in one group"))
     }
 
     @Test(.oneProcessAtATime) func aRateThatIsNotPositiveTraps() async {

@@ -353,7 +353,7 @@ struct TestClockTests {
             await clock.advance(by: .seconds(2))
             await clock.advance(to: .init(offset: .seconds(1)))
         }
-        #expect(text(result).contains("Advance to later"))
+        #expect(text(result).contains("Advance to now or later"))
     }
     #endif
 }

@@ -180,7 +180,7 @@ struct ActorQueueTests {
             let journal = Journal()
             journal.queue.adoptExecutionContext(of: journal)
         }
-        #expect(text(result).contains("\"journal\" has adopted an actor already. Make a queue for each actor."))
+        #expect(text(result).contains("\"journal\" has adopted an actor already. Create a queue for each actor."))
     }
 
     @Test(.oneProcessAtATime) func aTaskThatCannotThrowTrapsIfTheActorIsGone() async {
@@ -189,7 +189,7 @@ struct ActorQueueTests {
             queue.adoptExecutionContext(of: Journal())
             Task(on: queue) { _ in }
         }
-        #expect(text(result).contains("its actor was gone already"))
+        #expect(text(result).contains("after its actor was deallocated"))
         #expect(text(result).contains("Keep the actor alive, or send an operation that throws"))
     }
     #endif

@@ -210,7 +210,7 @@ enum ExcessCallback: Hashable, Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .again: "once more"
-        case .afterCancellation: "after the caller was cancelled and had left"
+        case .afterCancellation: "after the caller was cancelled and had stopped waiting"
         case .afterFailure: "although the call had thrown"
         }
     }

@@ -32,7 +32,7 @@ struct _ErasedKey: Hashable, Sendable {
     /// - Parameter type: The type of the original key. Traps if it is another one.
     @usableFromInline
     func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
-        guard type == self.type else { preconditionFailure("A key is asked for as what it was made of.") }
+        guard type == self.type else { preconditionFailure("A key is read as the type that it was created from.") }
         guard let box else { return bytes.key(as: type) }
         return unsafeDowncast(box, to: TypedBox<Key>.self).key
     }
@@ -57,7 +57,7 @@ struct _ErasedKey: Hashable, Sendable {
     @inline(never)
     private func equals(_ other: _ErasedKey) -> Bool {
         func equals<Key: Hashable>(_ type: Key.Type) -> Bool { bytes.key(as: type) == other.bytes.key(as: type) }
-        guard let type = type as? any Hashable.Type else { preconditionFailure("A key is hashable.") }
+        guard let type = type as? any Hashable.Type else { preconditionFailure("The type of a key is hashable.") }
         return equals(type)
     }
 

@@ -43,7 +43,10 @@ struct SlotTable<Element> {
             slots[Int(index)] = element
             return index
         }
-        insist(slots.count < Int(Index.max), "A TaskControl registry holds at most \(Index.max) tasks at once.")
+        insist(
+            slots.count < Int(Index.max),
+            "A TaskControl registry holds at most \(Index.max) tasks at once. Wait until some have ended."
+        )
         slots.append(element)
         return extent - 1
     }

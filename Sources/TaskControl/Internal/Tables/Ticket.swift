@@ -10,7 +10,10 @@ struct Ticket: Hashable, Sendable {
     private static var slotBits: UInt64 { 26 }
 
     init(serial: UInt64, slot: Slot) {
-        insist(slot >> Self.slotBits == 0, "TaskControl holds at most \(1 << Self.slotBits) tasks in one place.")
+        insist(
+            slot >> Self.slotBits == 0,
+            "TaskControl holds at most \(1 << Self.slotBits) tasks in one place. Wait until some have ended."
+        )
         bits = serial << Self.slotBits | UInt64(slot)
     }
 

@@ -208,7 +208,7 @@ public final class AsyncSemaphore: Sendable {
         case .granted(let granted): for waiter in granted { waiter.resume(returning: .reached) }
         case .refuse:
             fatalError(
-                "AsyncSemaphore: more permits are released than were acquired. Release each once, or use withPermit { }, which does."
+                "AsyncSemaphore: more permits are released than were acquired. Release each permit once, or use withPermit { }."
             )
         }
     }

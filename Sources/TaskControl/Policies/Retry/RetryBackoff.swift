@@ -57,7 +57,7 @@ public struct RetryBackoff: Sendable {
     public static func exponential(base: Duration, factor: Double = 2) -> RetryBackoff {
         insist(
             factor >= 1 && factor.isFinite,
-            "RetryBackoff.exponential(factor: \(factor)): the delays are to grow. Give a finite factor of 1 or more."
+            "RetryBackoff.exponential(factor: \(factor)): the delays must grow. Give a finite factor of 1 or more."
         )
         return RetryBackoff(.exponential(base: max(.zero, base), factor: factor))
     }

@@ -50,12 +50,12 @@ public final class RetryBudget: Sendable {
     package init(capacity: Int, cost: Int, throttledCost: Int, isOpen: (@Sendable () -> Bool)?) {
         insist(
             capacity >= 0,
-            "RetryBudget(capacity: \(capacity)): a bucket holds no debts. Give 0 (no retries) or more."
+            "RetryBudget(capacity: \(capacity)): the capacity must not be negative. Give 0 (no retries) or more."
         )
-        insist(cost >= 1, "RetryBudget(cost: \(cost)): a retry that takes nothing is not limited. Give 1 or more.")
+        insist(cost >= 1, "RetryBudget(cost: \(cost)): retries without a cost are not limited. Give 1 or more.")
         insist(
             throttledCost >= 1,
-            "RetryBudget(throttledCost: \(throttledCost)): a retry that takes nothing is not limited. Give 1 or more."
+            "RetryBudget(throttledCost: \(throttledCost)): retries without a cost are not limited. Give 1 or more."
         )
         self.capacity = capacity
         self.cost = cost

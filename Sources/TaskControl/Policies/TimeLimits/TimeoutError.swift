@@ -13,5 +13,5 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A sentence with the length of the limit.
-    public var description: String { "took longer than its time limit of \(duration)" }
+    public var description: String { "the operation took longer than its time limit of \(duration)" }
 }

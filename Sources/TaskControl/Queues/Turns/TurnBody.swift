@@ -42,7 +42,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
         } catch let error as Work.Failure {
             throw error
         } catch {
-            preconditionFailure("Work fails with its failure, not with \(error).")
+            preconditionFailure("Work throws errors of its failure type only, and threw \(error).")
         }
     }
 

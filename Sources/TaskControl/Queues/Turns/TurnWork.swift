@@ -12,7 +12,7 @@ extension _TurnWork where Failure == Never {
     /// Always `false`: work that cannot throw must return a value, so it is not skipped.
     @inlinable static var isSkippable: Bool { false }
 
-    @inlinable static func skipped() -> Success { preconditionFailure("Work that owes a value is not skipped.") }
+    @inlinable static func skipped() -> Success { preconditionFailure("Work that must return a value is not skipped.") }
 }
 
 extension _TurnWork where Failure == any Error {

@@ -119,7 +119,10 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
     ///
     /// - Returns: The waiter, if it must be resumed at once because something has already arrived; otherwise `nil`.
     mutating func park(_ waiter: Waiter) -> Waiter? {
-        precondition(self.waiter == nil, "The body of a response has one reader.")
+        precondition(
+            self.waiter == nil,
+            "The body of a response has two readers at the same time. Read it in one task."
+        )
         guard isOpen, head == nil, parts.isEmpty else { return waiter }
         self.waiter = waiter
         return nil

@@ -79,7 +79,7 @@ final class UploadReader: @unchecked Sendable {
         let length: Int64
 
         var description: String {
-            "The body of this upload does not have the \(length) bytes that it was said to have."
+            "The body of this upload does not have the declared length of \(length) bytes. Declare its exact length, or none."
         }
     }
 }

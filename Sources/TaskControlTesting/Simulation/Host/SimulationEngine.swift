@@ -87,7 +87,7 @@ final class SimulationEngine: @unchecked Sendable {
     static func run(_ plan: SimulationPlan, _ body: @escaping SimulationPlan.Body) -> SimulationResult {
         insist(
             tc_context() == nil,
-            "simulate was called inside a simulation. One body is one world: call the inner one's code directly."
+            "simulate was called inside a simulation. Call the code of the inner body directly."
         )
         let engine = SimulationEngine(plan)
         defer { engine.leaveBehind() }

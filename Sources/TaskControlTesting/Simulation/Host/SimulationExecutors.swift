@@ -145,7 +145,7 @@ extension SimulationExecutor {
     private static func duration(_ value: some DurationProtocol) -> Duration {
         guard let duration = value as? Duration else {
             preconditionFailure(
-                "The system's clocks measure in Duration; \(type(of: value)) is a clock's that sleeps by itself."
+                "The system's clocks measure time in Duration. A clock with \(type(of: value)) must sleep by itself."
             )
         }
         return duration
