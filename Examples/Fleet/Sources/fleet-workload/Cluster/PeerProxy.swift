@@ -23,6 +23,10 @@ final class PeerProxy: @unchecked Sendable {
     /// The process of each member.
     private var processes: [Int32]
     private var unknownConnections = 0
+    /// The number of threads that pass bytes on.
+    private var pumps = 0
+    /// The number of threads that hold bytes back, or a connection that has sent none.
+    private var waiting = 0
 
     /// Creates a proxy with a port for each member.
     ///
@@ -76,17 +80,41 @@ final class PeerProxy: @unchecked Sendable {
             close(socket)
             return
         }
-        Thread.detachNewThread { [self] in pump(from: target, to: socket, Link(from: member, to: dialer)) }
+        condition.withLock { pumps += 2 }
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [self] in
+            pump(from: target, to: socket, Link(from: member, to: dialer))
+            ended.signal()
+        }
         pump(from: socket, to: target, out)
-        // Both directions use both sockets: each is shut down here, and closed when both have ended.
+        // Both threads use both sockets. A number that is closed belongs to the next file or connection that is opened, such as one that tells
+        // Foundation that a process has ended: a thread that holds bytes back must not write to it, or shut it down, when the partition ends.
+        ended.wait()
         close(socket)
         close(target)
+        condition.withLock {
+            pumps -= 2
+            condition.broadcast()
+        }
     }
 
     private func wait(for link: Link) {
-        condition.lock()
-        while blocked.contains(link) { condition.wait() }
-        condition.unlock()
+        condition.withLock {
+            waiting += 1
+            condition.broadcast()
+            while blocked.contains(link) { condition.wait() }
+            waiting -= 1
+        }
+    }
+
+    /// Returns when bytes are held back.
+    func waitUntilHeldBack() {
+        condition.withLock { while waiting == 0 { condition.wait() } }
+    }
+
+    /// Returns when no connection is open.
+    func waitUntilClosed() {
+        condition.withLock { while pumps > 0 { condition.wait() } }
     }
 
     /// Passes bytes on until one side ends.
