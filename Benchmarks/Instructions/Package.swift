@@ -8,7 +8,8 @@ let path = ProcessInfo.processInfo.environment["TASK_CONTROL_PATH"] ?? "../.."
 
 let package = Package(
     name: "Instructions",
-    platforms: [.macOS(.v13)],
+    // For the rows by hand, which use a task executor and the handler of priorities directly.
+    platforms: [.macOS(.v26)],
     dependencies: [.package(name: "swift-task-control", path: path)],
     targets: [
         .executableTarget(

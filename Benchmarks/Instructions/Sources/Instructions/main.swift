@@ -74,6 +74,10 @@ nonisolated func sendInHundreds(_ count: Int, _ send: @Sendable (FIFOQueue) -> T
     }
 }
 
+@MainActor func flyByHand(_ count: Int, _ promises: LoneFlight.Promises) async {
+    for _ in 0..<count { _ = await LoneFlight.run(promises) }
+}
+
 let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
     (
         "Task { }, awaited by hundreds",
@@ -196,6 +200,8 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         "Task(on: FIFOQueue), waiting hundreds",
         { count in try await sendInHundreds(count) { queue in Task(on: queue) { @concurrent in } } }
     ),
+    ("a held first job, by hand", { count in await startHeldTurns(count) { $0.start($1) } }),
+    ("a held first job with a mark, by hand", { count in await startHeldTurns(count) { $0.startMarked($1) } }),
     (
         "withPermit, contended",
         { count in
@@ -215,6 +221,10 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
             for _ in 0..<count { _ = try await flights.run(1) { 1 } }
         }
     ),
+    ("a flight by hand: a task of its own", { count in await flyByHand(count, .outliving) }),
+    ("a flight by hand: and cancellation", { count in await flyByHand(count, .cancellable) }),
+    ("a flight by hand: and priority", { count in await flyByHand(count, .escalating) }),
+    ("a flight by hand: and a mark", { count in await flyByHand(count, .marked) }),
     (
         "SingleFlight.run, a hundred callers",
         { count in
