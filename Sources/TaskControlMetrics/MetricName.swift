@@ -1,7 +1,7 @@
 #if Metrics
 /// The name and the dimensions (labels) of a metric.
 struct MetricName: Hashable, Sendable {
-    /// The names of all metrics. `Documentation/Events.md` has a table that describes them.
+    /// The names of all metrics. The article *Events* of `TaskControl` has a table that describes them.
     enum Label: String {
         case inFlight = "task_control_in_flight"
         case waiting = "task_control_waiting"

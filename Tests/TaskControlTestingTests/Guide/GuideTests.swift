@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-// The examples of Documentation/Testing.md, each before its fix and after it. `scripts/check-guide` checks that the guide shows this code and
+// The examples of the article TestsThatCannotFlake.md, each before its fix and after it. `scripts/check-guide` checks that the guide shows this code and
 // the output of these tests unchanged. `TASKCONTROL_GUIDE=1 swift test --filter OrdinaryTests` measures how often ordinary tests find the bugs.
 
 private let showsWhatTheGuideShows = ProcessInfo.processInfo.environment["TASKCONTROL_GUIDE"] != nil

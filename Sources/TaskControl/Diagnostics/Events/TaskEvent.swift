@@ -18,7 +18,7 @@
 /// ``Kind/cancelled`` or ``Kind/joined``, are emitted by those tasks and may be delivered after the end of the subject: usually such an event should
 /// be ignored.
 ///
-/// The content of a field depends on the event; `Documentation/Events.md` lists them all.
+/// The content of a field depends on the event; <doc:Events> lists them all.
 public struct TaskEvent: Sendable {
     /// The type or function of this library that emitted the event, such as ``FIFOQueue`` or `retry`.
     public let primitive: Primitive
