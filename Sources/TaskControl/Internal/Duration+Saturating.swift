@@ -27,6 +27,7 @@ extension Duration {
     /// The duration in nanoseconds, rounded toward zero. A duration that 64 bits cannot hold counts as the nearest number that they can.
     ///
     /// If this number is less for one duration than for another, the duration is shorter too.
+    @usableFromInline
     package var wholeNanoseconds: Int64 {
         let most = Duration.seconds(9_223_372_036 as Int64)
         // `components` traps if the seconds need more than 64 bits.

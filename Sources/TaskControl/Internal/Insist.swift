@@ -2,6 +2,7 @@
 /// release builds too.
 ///
 /// For conditions that only a mistake in this library can break, use `precondition`.
+@inlinable
 @inline(__always)
 package func insist(
     _ condition: Bool,

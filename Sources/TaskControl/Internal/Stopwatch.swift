@@ -3,14 +3,16 @@ internal import CTaskControl
 /// A clock of any type, read as the time since the stopwatch was created, which is the form of time that the state machines use.
 ///
 /// Reading it calls the clock, which may be code of the client: never read it while holding a lock.
+@usableFromInline
 package struct Stopwatch: Sendable {
-    private enum Kind: Sendable {
+    @usableFromInline
+    enum Kind: Sendable {
         /// The `ContinuousClock`, read by a function of this library: calls through the `Clock` protocol take several times as long.
         case continuous(begun: Int64)
         case other(elapsed: @Sendable () -> Duration)
     }
 
-    private let kind: Kind
+    @usableFromInline let kind: Kind
     private let pause: @Sendable (Duration) async throws -> Void
 
     package init(_ clock: some Clock<Duration>) {
@@ -47,12 +49,15 @@ package struct Stopwatch: Sendable {
 
     /// The time since the stopwatch was created, in whole nanoseconds: `now.wholeNanoseconds`, without 128-bit arithmetic if the clock is the
     /// `ContinuousClock`.
+    @inlinable
     package var nanoseconds: Int64 {
         switch kind {
-        case .continuous(let begun): tc_continuousNanoseconds() - begun
+        case .continuous(let begun): Self.continuousNanoseconds - begun
         case .other(let elapsed): elapsed().wholeNanoseconds
         }
     }
+
+    @usableFromInline static var continuousNanoseconds: Int64 { tc_continuousNanoseconds() }
 
     /// Suspends until a time, counted from the creation of the stopwatch.
     package nonisolated(nonsending) func sleep(until time: Duration) async throws { try await pause(time) }

@@ -1,19 +1,23 @@
 /// A doubly linked list of elements of a ``SlotTable``, in the order in which they were appended. Removes any element in O(1).
 ///
 /// The links are stored in the elements, so one table can hold several chains, and elements that are in none.
-struct Chain {
-    typealias Slot = Ticket.Slot
+@usableFromInline
+package struct Chain {
+    @usableFromInline package typealias Slot = Ticket.Slot
 
-    static var none: Slot { -1 }
+    @inlinable package static var none: Slot { -1 }
 
-    private(set) var first = none
-    private(set) var last = none
+    @usableFromInline package internal(set) var first = none
+    @usableFromInline package internal(set) var last = none
 
-    var isEmpty: Bool { first == Self.none }
+    @inlinable package init() {}
+
+    @inlinable package var isEmpty: Bool { first == Self.none }
 
     /// Appends an element of the table to the end of the chain.
     ///
     /// - Complexity: O(1).
+    @inlinable
     mutating func append(_ slot: Slot, in table: inout SlotTable<some Linked>) {
         table[slot].links = Links(older: last)
         if last == Self.none { first = slot } else { table[last].links.newer = slot }
@@ -23,6 +27,7 @@ struct Chain {
     /// Removes an element from the chain, and leaves it in the table.
     ///
     /// - Complexity: O(1).
+    @inlinable
     mutating func remove(_ slot: Slot, in table: inout SlotTable<some Linked>) {
         let links = table[slot].links
         table[slot].links = Links()

@@ -4,7 +4,7 @@
 /// taken. The client's `==` runs under the lock, for keys with equal hashes. It is the only client code that runs under a lock, and must not call the
 /// object that owns the table.
 @usableFromInline
-struct _ErasedKey: Hashable, Sendable {
+package struct _ErasedKey: Hashable, Sendable {
     /// The hash of the key, computed once, when the erased key is created.
     @usableFromInline let hash: Int
     @usableFromInline let type: Any.Type
@@ -15,7 +15,7 @@ struct _ErasedKey: Hashable, Sendable {
     @usableFromInline let box: Box?
 
     @inlinable
-    init<Key: Hashable & Sendable>(_ key: Key) {
+    package init<Key: Hashable & Sendable>(_ key: Key) {
         hash = key.hashValue
         type = Key.self
         if _KeyBytes.canHold(Key.self) {
@@ -31,38 +31,39 @@ struct _ErasedKey: Hashable, Sendable {
     ///
     /// - Parameter type: The type of the original key. Traps if it is another one.
     @usableFromInline
-    func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
+    package func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
         guard type == self.type else { preconditionFailure("A key is read as the type that it was created from.") }
         guard let box else { return bytes.key(as: type) }
         return unsafeDowncast(box, to: TypedBox<Key>.self).key
     }
 
     /// The text of the key in events: its description.
-    var text: String {
+    package var text: String {
         func text<Key>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
         return box?.text ?? _openExistential(type, do: text)
     }
 
     /// The stored hash, without another pass through a hasher, since it already comes from one.
-    @usableFromInline var hashValue: Int { hash }
+    @inlinable package var hashValue: Int { hash }
 
-    @usableFromInline
-    static func == (one: _ErasedKey, other: _ErasedKey) -> Bool {
+    @inlinable
+    package static func == (one: _ErasedKey, other: _ErasedKey) -> Bool {
         guard one.hash == other.hash, one.type == other.type else { return false }
         if let box = one.box, let otherBox = other.box { return box === otherBox || box.equals(otherBox) }
-        return one.bytes == other.bytes || one.equals(other)
+        return one.bytes.bits == other.bytes.bits || one.equals(other)
     }
 
     /// Compares keys whose bytes differ by the `==` of their type: such keys are seldom equal, but 0.0 and -0.0 are.
+    @usableFromInline
     @inline(never)
-    private func equals(_ other: _ErasedKey) -> Bool {
+    func equals(_ other: _ErasedKey) -> Bool {
         func equals<Key: Hashable>(_ type: Key.Type) -> Bool { bytes.key(as: type) == other.bytes.key(as: type) }
         guard let type = type as? any Hashable.Type else { preconditionFailure("The type of a key is hashable.") }
         return equals(type)
     }
 
     @usableFromInline
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(hash)
     }
 

@@ -1,39 +1,44 @@
 /// An element of a ``KeyTable``, found by its key.
-protocol Keyed {
+@usableFromInline
+package protocol Keyed {
     associatedtype Key: Hashable
 
     /// The key, which stays the same while the element is in the table.
     var key: Key { get }
 
     /// The slot of the next element in the same hash bucket. Only the table writes it.
-    var nextInBucket: Ticket.Slot { get set }
+    var nextInBucket: Chain.Slot { get set }
 }
 
 /// A hash table whose elements keep their indexes, as in a ``SlotTable``, and are found by their keys.
 ///
 /// The elements of a bucket are linked with each other: the table stores a key once, and hashes it once per insertion, search and removal. A
 /// dictionary from keys to indexes would store each key twice, and would hash again the hash of a key that stores its own.
-struct KeyTable<Element: Keyed> {
-    typealias Index = SlotTable<Element>.Index
+@usableFromInline
+package struct KeyTable<Element: Keyed> {
+    @usableFromInline package typealias Index = SlotTable<Element>.Index
 
-    private var elements = SlotTable<Element>()
+    @usableFromInline var elements = SlotTable<Element>()
     /// The first element of each hash bucket. The number of buckets is zero or a power of two.
-    private var buckets: ContiguousArray<Index> = []
+    @usableFromInline var buckets: ContiguousArray<Index> = []
+
+    @inlinable package init() {}
 
     var count: Int { elements.count }
 
     var isEmpty: Bool { elements.isEmpty }
 
     /// The upper bound of the indexes: every occupied index is less than this number. Indexes below it may be vacant.
-    var extent: Index { elements.extent }
+    @inlinable package var extent: Index { elements.extent }
 
     /// The number of elements or buckets for which memory is allocated, whichever is larger.
-    var capacity: Int { max(elements.capacity, buckets.capacity) }
+    @inlinable package var capacity: Int { max(elements.capacity, buckets.capacity) }
 
-    func isOccupied(_ index: Index) -> Bool { elements.isOccupied(index) }
+    @inlinable package func isOccupied(_ index: Index) -> Bool { elements.isOccupied(index) }
 
     /// Accesses the element at an index, which must be occupied, in place.
-    subscript(index: Index) -> Element {
+    @inlinable
+    package subscript(index: Index) -> Element {
         @inline(__always) _read { yield elements[index] }
         @inline(__always) _modify { yield &elements[index] }
     }
@@ -42,7 +47,8 @@ struct KeyTable<Element: Keyed> {
     ///
     /// - Returns: `nil` if no element has the key.
     /// - Complexity: O(1) on average.
-    func index(of key: Element.Key) -> Index? {
+    @inlinable
+    package func index(of key: Element.Key) -> Index? {
         guard !buckets.isEmpty else { return nil }
         var index = buckets[bucket(of: key)]
         while index != Chain.none {
@@ -56,7 +62,8 @@ struct KeyTable<Element: Keyed> {
     ///
     /// - Returns: The index of the element.
     /// - Complexity: O(1) on average, amortized.
-    mutating func insert(_ element: consuming Element) -> Index {
+    @inlinable
+    package mutating func insert(_ element: consuming Element) -> Index {
         if elements.count >= buckets.count { resize(to: max(Self.fewest, buckets.count * 2)) }
         let bucket = bucket(of: element.key)
         element.nextInBucket = buckets[bucket]
@@ -68,7 +75,8 @@ struct KeyTable<Element: Keyed> {
     /// Removes and returns the element at an index, which must be occupied.
     ///
     /// - Complexity: O(1) on average, amortized.
-    mutating func remove(_ index: Index) -> Element {
+    @inlinable
+    package mutating func remove(_ index: Index) -> Element {
         let bucket = bucket(of: elements[index].key)
         let next = elements[index].nextInBucket
         if buckets[bucket] == index {
@@ -83,17 +91,19 @@ struct KeyTable<Element: Keyed> {
         return element
     }
 
-    private static var fewest: Int { 8 }
+    @inlinable static var fewest: Int { 8 }
 
     /// The number of buckets up to which their memory is kept when the table becomes smaller, so that a table whose elements come and go does not
     /// allocate each time.
-    private static var kept: Int { 128 }
+    @inlinable static var kept: Int { 128 }
 
+    @inlinable
     @inline(__always)
-    private func bucket(of key: Element.Key) -> Int { key.hashValue & (buckets.count - 1) }
+    func bucket(of key: Element.Key) -> Int { key.hashValue & (buckets.count - 1) }
 
+    @inlinable
     @inline(never)
-    private mutating func resize(to count: Int) {
+    mutating func resize(to count: Int) {
         buckets = ContiguousArray(repeating: Chain.none, count: count)
         for index in 0..<elements.extent where elements.isOccupied(index) {
             let bucket = bucket(of: elements[index].key)
@@ -109,16 +119,18 @@ extension KeyTable where Element: Linked {
     /// Appends the element at an index to a chain.
     ///
     /// - Complexity: O(1).
-    mutating func append(_ index: Index, to chain: inout Chain) { chain.append(index, in: &elements) }
+    @inlinable
+    package mutating func append(_ index: Index, to chain: inout Chain) { chain.append(index, in: &elements) }
 
     /// Removes an element from a chain, and leaves it in the table.
     ///
     /// - Complexity: O(1).
-    mutating func unlink(_ index: Index, from chain: inout Chain) { chain.remove(index, in: &elements) }
+    @inlinable
+    package mutating func unlink(_ index: Index, from chain: inout Chain) { chain.remove(index, in: &elements) }
 
     /// Returns the indexes of the elements of a chain, in order. O(*n*).
-    func indexes(of chain: Chain) -> [Index] { chain.slots(in: elements) }
+    package func indexes(of chain: Chain) -> [Index] { chain.slots(in: elements) }
 
     /// Traps if the links of a chain are not the same in both directions. O(*n*).
-    func checkLinks(of chain: Chain) { chain.checkLinks(in: elements) }
+    package func checkLinks(of chain: Chain) { chain.checkLinks(in: elements) }
 }

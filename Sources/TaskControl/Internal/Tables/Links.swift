@@ -1,10 +1,17 @@
 /// The slots of the two neighbors of an element in its ``Chain``.
-struct Links {
-    var older = Chain.none
-    var newer = Chain.none
+@usableFromInline
+package struct Links {
+    @usableFromInline var older = Chain.none
+    @usableFromInline var newer = Chain.none
+
+    @inlinable package init() {}
+
+    @inlinable
+    init(older: Chain.Slot) { self.older = older }
 }
 
 /// An element of a ``SlotTable`` that can be in a ``Chain``, whose links it stores.
-protocol Linked {
+@usableFromInline
+package protocol Linked {
     var links: Links { get set }
 }

@@ -5,8 +5,9 @@ extension ContiguousArray {
     /// Replaces the buffer by a smaller one if less than a quarter of it is used.
     ///
     /// - Parameter smallest: The capacity up to which the buffer is kept in any case.
+    @inlinable
     @inline(__always)
-    mutating func shrinkIfMostlyEmpty(keeping smallest: Int) {
+    package mutating func shrinkIfMostlyEmpty(keeping smallest: Int) {
         guard capacity > smallest, count < capacity / 4 else { return }
         var copy: Self = []
         copy.reserveCapacity(Swift.max(smallest / 2, count * 2))

@@ -3,32 +3,38 @@
 /// Indexes are reused, so code that keeps an index also keeps a serial number, to recognize that its element was removed: see ``Ticket``. Vacant
 /// slots at the end are released at once, other vacant slots are filled first, and the buffer becomes smaller when it is mostly empty. So a burst of
 /// elements leaves no memory allocated, except for vacant slots before an element that was inserted during the burst and is still there.
-struct SlotTable<Element> {
-    typealias Index = Int32
+@usableFromInline
+package struct SlotTable<Element> {
+    @usableFromInline package typealias Index = Int32
 
-    private var slots: ContiguousArray<Element?> = []
+    @usableFromInline var slots: ContiguousArray<Element?> = []
     /// The vacant indexes, except those at the end. May contain indexes that are beyond the end or occupied again; these are skipped.
-    private var vacancies: ContiguousArray<Index> = []
-    private(set) var count = 0
+    @usableFromInline var vacancies: ContiguousArray<Index> = []
+    @usableFromInline package internal(set) var count = 0
+
+    @inlinable package init() {}
 
     var isEmpty: Bool { count == 0 }
 
     /// The upper bound of the indexes: every occupied index is less than this number. Indexes below it may be vacant.
-    var extent: Index { Index(truncatingIfNeeded: slots.count) }
+    @inlinable package var extent: Index { Index(truncatingIfNeeded: slots.count) }
 
     /// The number of slots or of vacant indexes for which memory is allocated, whichever is larger.
-    var capacity: Int { max(slots.capacity, vacancies.capacity) }
+    @inlinable var capacity: Int { max(slots.capacity, vacancies.capacity) }
 
-    func isOccupied(_ index: Index) -> Bool {
+    @inlinable
+    package func isOccupied(_ index: Index) -> Bool {
         index >= 0 && index < slots.count && slots[Int(index)] != nil
     }
 
-    private func isVacant(_ index: Index) -> Bool {
+    @inlinable
+    func isVacant(_ index: Index) -> Bool {
         index < slots.count && slots[Int(index)] == nil
     }
 
     /// Accesses the element at an index, which must be occupied, in place.
-    subscript(index: Index) -> Element {
+    @inlinable
+    package subscript(index: Index) -> Element {
         @inline(__always) _read { yield slots[Int(index)]! }
         @inline(__always) _modify { yield &slots[Int(index)]! }
     }
@@ -36,7 +42,8 @@ struct SlotTable<Element> {
     /// Inserts an element, and returns its index. Traps if the table has as many elements as an index can distinguish.
     ///
     /// - Complexity: O(1), amortized.
-    mutating func insert(_ element: consuming Element) -> Index {
+    @inlinable
+    package mutating func insert(_ element: consuming Element) -> Index {
         count += 1
         while let index = vacancies.popLast() {
             guard isVacant(index) else { continue }
@@ -54,6 +61,7 @@ struct SlotTable<Element> {
     /// Removes and returns the element at an index, which must be occupied.
     ///
     /// - Complexity: O(1), amortized.
+    @inlinable
     mutating func remove(_ index: Index) -> Element {
         var removed: Element?
         swap(&removed, &slots[Int(index)])
@@ -64,20 +72,23 @@ struct SlotTable<Element> {
     /// Removes the element at an index without returning it. Only for an element whose release calls no other code.
     ///
     /// - Complexity: O(1), amortized.
-    mutating func discard(_ index: Index) {
+    @inlinable
+    package mutating func discard(_ index: Index) {
         slots[Int(index)] = nil
         vacated(index)
     }
 
+    @inlinable
     @inline(__always)
-    private mutating func vacated(_ index: Index) {
+    mutating func vacated(_ index: Index) {
         count -= 1
         if index == extent - 1 { trim() } else { vacancies.append(index) }
         if slots.capacity > Self.smallest || vacancies.capacity > Self.smallest { shrinkIfMostlyEmpty() }
     }
 
     /// Releases the vacant slots at the end.
-    private mutating func trim() {
+    @inlinable
+    mutating func trim() {
         var end = slots.count - 1
         while end > 0, slots[end - 1] == nil { end -= 1 }
         if end == slots.count - 1 { slots.removeLast() } else { slots.removeSubrange(end...) }
@@ -91,10 +102,11 @@ struct SlotTable<Element> {
     }
 
     /// The number of slots up to which the buffer is kept, so that a table that holds one element at a time does not allocate for each.
-    private static var smallest: Int { 128 }
+    @inlinable static var smallest: Int { 128 }
 
+    @inlinable
     @inline(never)
-    private mutating func shrinkIfMostlyEmpty() {
+    mutating func shrinkIfMostlyEmpty() {
         slots.shrinkIfMostlyEmpty(keeping: Self.smallest)
         vacancies.shrinkIfMostlyEmpty(keeping: Self.smallest)
     }

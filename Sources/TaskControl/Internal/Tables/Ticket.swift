@@ -3,8 +3,9 @@
 ///
 /// Stored in one word, because every frame of a waiting task has a copy, and the frames of a waiting task must fit into the memory that the runtime
 /// allocates for each task.
-struct Ticket: Hashable, Sendable {
-    typealias Slot = Int32
+@usableFromInline
+package struct Ticket: Hashable, Sendable {
+    @usableFromInline package typealias Slot = Int32
 
     private let bits: UInt64
     private static var slotBits: UInt64 { 26 }

@@ -9,6 +9,7 @@ internal import CTaskControl
 ///   - wait: The wait.
 ///   - raise: Receives the priority. Runs outside the escalation handler, on any thread, and perhaps after the wait has ended. It is escaping, so
 ///     that its captures are not in a frame of the waiting task (see `_TurnBody`).
+@usableFromInline
 package nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
     with raise: @escaping @Sendable (TaskPriority) -> Void
@@ -39,7 +40,7 @@ package nonisolated(nonsending) func passingRises<Value, Failure: Error>(
 }
 
 /// Escalates those of the given tasks that have a lower priority to a priority, where the system supports it.
-func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
+package func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     for job in jobs { job.escalatePriority(to: priority) }
 }

@@ -81,13 +81,13 @@ func spawnDetached<Body: _TaskBody>(
 
 /// Creates a task for internal work of this package that emits its own events. The task is not isolated, and inherits the priority and task-local
 /// values of the caller.
-package func spawn(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+package func spawn(name: String? = nil, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     struct Plain: _TaskBody {
         let work: @Sendable () async -> Void
 
         nonisolated(nonsending) func run() async { await work() }
     }
-    return spawn(name: nil, priority: nil, isolatedTo: nil, Plain(work: work))
+    return spawn(name: name, priority: nil, isolatedTo: nil, Plain(work: work))
 }
 
 @usableFromInline enum _Isolated {

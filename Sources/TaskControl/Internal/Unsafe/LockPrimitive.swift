@@ -27,7 +27,8 @@ struct _LockPrimitive {
         UnsafeMutableRawPointer(lock).assumingMemoryBound(to: Primitive.self)
     }
 
-    static func initialize(_ lock: UnsafeMutablePointer<Self>) {
+    @usableFromInline
+    static func _initialize(_ lock: UnsafeMutablePointer<Self>) {
         lock.initialize(to: Self())
         #if !canImport(Darwin)
         #if DEBUG
@@ -76,7 +77,8 @@ struct _LockPrimitive {
         os_unfair_lock_unlock(primitive(lock))
         #else
         let status = pthread_mutex_unlock(primitive(lock))
-        precondition(status == 0, "A lock was released that was not held: pthread_mutex_unlock returned \(status).")
+        // Only the lock of a debug build looks.
+        assert(status == 0, "A lock was released that was not held: pthread_mutex_unlock returned \(status).")
         #endif
     }
 }

@@ -6,12 +6,13 @@
 /// Never call out while holding the lock: the closure of `withLock` decides and returns what to do, and its caller does that after the lock is
 /// released. The closure also returns objects that the state no longer needs, so that no `deinit` runs under the lock.
 ///
-/// `withLock` is inlinable for the other products of this package: without inlining, the generic call takes as long as the lock itself.
+/// Inlinable for the other products of this package: without inlining, the generic call of `withLock` takes as long as the lock itself.
 @usableFromInline
 package struct Locked<State>: @unchecked Sendable {
     // Sendable: the state is reached through `withLock` alone, so one thread at a time touches it.
     @usableFromInline let storage: _Storage
 
+    @inlinable
     package init(_ state: sending State) {
         storage = _Storage.make(state)
     }
@@ -34,9 +35,10 @@ package struct Locked<State>: @unchecked Sendable {
     /// not guarantee.
     @usableFromInline
     final class _Storage: ManagedBuffer<State, _LockPrimitive> {
+        @inlinable
         static func make(_ state: State) -> _Storage {
             let storage = unsafeDowncast(create(minimumCapacity: 1) { _ in state }, to: _Storage.self)
-            storage.withUnsafeMutablePointerToElements(_LockPrimitive.initialize)
+            storage.withUnsafeMutablePointerToElements(_LockPrimitive._initialize)
             return storage
         }
 

@@ -1,6 +1,6 @@
 /// A reference to a task of any type, with which the task can be cancelled and escalated. Its value must not be awaited: the type of the value may be
 /// another one.
-@usableFromInline typealias _TaskHandle = Task<Void, Never>
+@usableFromInline package typealias _TaskHandle = Task<Void, Never>
 
 extension Task {
     /// This task as a ``_TaskHandle``, with which it can be cancelled and escalated. The value of the handle must not be awaited.

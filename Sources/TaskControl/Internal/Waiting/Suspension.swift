@@ -5,6 +5,7 @@
 /// Suspends the caller until its continuation is resumed with an outcome.
 ///
 /// - Parameter park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+@inlinable
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?
@@ -19,6 +20,7 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
 /// - Parameters:
 ///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
 ///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
+@inlinable
 @inline(__always)
 package func suspend<Outcome: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
@@ -38,6 +40,7 @@ package func suspend<Outcome: Sendable>(
 /// - Parameters:
 ///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
 ///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
+@inlinable
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
@@ -53,6 +56,7 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
 ///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
 ///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
 ///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
+@inlinable
 @inline(__always)
 package func suspend<Outcome: Sendable>(
     isolation: isolated (any Actor)? = #isolation,

@@ -39,7 +39,7 @@ package struct WaiterTable<Waiter, Outcome> {
     }
 
     /// Adds a waiter for an event of its own, and appends it to a chain that the caller keeps: the line of the waiters for that event.
-    mutating func enroll(in line: inout Chain) -> ID {
+    package mutating func enroll(in line: inout Chain) -> ID {
         let slot = entries.insert(Entry(serial: nextSerial))
         nextSerial += 1
         line.append(slot, in: &entries)
@@ -63,7 +63,7 @@ package struct WaiterTable<Waiter, Outcome> {
     /// Removes a waiter that enrolled with `enroll(in:)` from its line, with an outcome.
     ///
     /// - Returns: The waiter to resume, if it had parked and had no outcome yet.
-    mutating func leave(_ id: ID, in line: inout Chain, with outcome: Outcome) -> Waiter? {
+    package mutating func leave(_ id: ID, in line: inout Chain, with outcome: Outcome) -> Waiter? {
         isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
 
@@ -93,7 +93,7 @@ package struct WaiterTable<Waiter, Outcome> {
     /// Wakes all waiters of a line with an outcome, because the event of that line has happened.
     ///
     /// - Returns: The waiters to resume. Those that have not parked yet receive the outcome when they park.
-    mutating func wakeAll(in line: inout Chain, with outcome: Outcome) -> [Waiter] {
+    package mutating func wakeAll(in line: inout Chain, with outcome: Outcome) -> [Waiter] {
         var woken: [Waiter] = []
         while !line.isEmpty {
             if let waiter = entries.settle(line.first, of: &line, with: outcome) { woken.append(waiter) }

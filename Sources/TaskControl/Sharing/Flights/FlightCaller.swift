@@ -1,6 +1,6 @@
 /// A caller of a flight: the one that began it, or one that joined it.
 @usableFromInline
-struct _FlightCaller<Value: Sendable>: Sendable {
+package struct _FlightCaller<Value: Sendable>: Sendable {
     @usableFromInline let flight: _TypedFlight<Value>
     @usableFromInline let place: _FlightTable.CallerPlace
 
@@ -15,7 +15,7 @@ struct _FlightCaller<Value: Sendable>: Sendable {
     /// - Throws: The error of the flight; `CancellationError` if the caller or the flight was cancelled.
     @inlinable
     @inline(__always)
-    nonisolated(nonsending) func value() async throws -> Value {
+    package nonisolated(nonsending) func value() async throws -> Value {
         guard await _FlightTable.wait(for: flight, at: place), let result = flight.result else {
             throw CancellationError()
         }

@@ -16,6 +16,11 @@ struct _FlightPlace: Sendable {
     @usableFromInline static var held: [_FlightPlace] { all.filter { $0.table.isInFlight($0.id) } }
 }
 
+extension _FlightTable {
+    /// The innermost flight that the current task is inside of; `nil` if it is inside none.
+    package static var innermostID: ID? { _FlightPlaces.current?.innermost.id }
+}
+
 /// The flights that code is inside of. A flight that is inside no other allocates nothing for it.
 @usableFromInline
 struct _FlightPlaces: Sendable {

@@ -2,12 +2,12 @@
 ///
 /// The tasks of its flights retain it, so that they outlive its face.
 @usableFromInline
-final class _FlightTable: Sendable {
+package final class _FlightTable: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     /// Unowned: a flight leaves the table before its task ends.
     typealias Job = _TaskHandle.Unowned
     typealias Machine = FlightStateMachine<_ErasedKey, _Flight, Waiter, Job>
-    typealias ID = Machine.ID
+    @usableFromInline package typealias ID = Ticket
 
     /// Identifies a caller to this table.
     @usableFromInline
@@ -18,13 +18,13 @@ final class _FlightTable: Sendable {
     let state: Locked<Machine>
     /// The call that reports results that no caller received.
     let origin: TaskOrigin
-    let source: EventSource
+    package let source: EventSource
 
     /// Whether a flight has the latest deadline of its callers. A flight that can continue without callers has none.
     let hasDeadlines: Bool
 
     /// The rule for a result that no caller receives.
-    enum Unheard {
+    package enum Unheard {
         /// An error is reported.
         case errorIsReported
         /// The end of the work is reported, whatever the result.
@@ -35,7 +35,7 @@ final class _FlightTable: Sendable {
 
     private let unheard: Unheard
 
-    init(
+    package init(
         origin: TaskOrigin,
         name: String? = nil,
         runsToCompletion: Bool = false,
@@ -62,7 +62,7 @@ final class _FlightTable: Sendable {
     /// - Returns: `nil` if the caller would wait for itself, which needs a key.
     @inlinable
     @inline(never)
-    func join<Value: Sendable>(
+    package func join<Value: Sendable>(
         _ key: _ErasedKey?,
         name: String? = nil,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
@@ -183,7 +183,7 @@ final class _FlightTable: Sendable {
         state.withLock { $0.park(caller, waiter) }
     }
 
-    func raise(_ id: ID, to priority: TaskPriority) {
+    package func raise(_ id: ID, to priority: TaskPriority) {
         // Retained under the lock: the task of an unfinished flight is alive, and may end once the lock is free.
         let task = state.withLock { $0.raise(id, to: priority.rawValue)?.owned }
         if let task { TaskControl.raise([task], to: priority) }
@@ -286,7 +286,7 @@ final class _FlightTable: Sendable {
 
     func cancelAll(because reason: String?) { cancelAll(.requested(reason: reason)) }
 
-    func cancelAll(_ cause: CancellationCause) {
+    package func cancelAll(_ cause: CancellationCause) {
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll(because: cause)
             let tasks = clearing.jobs.map(\.owned)
@@ -300,7 +300,7 @@ final class _FlightTable: Sendable {
 
     // MARK: Looking
 
-    var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.count } }
 
     /// The number of flights that have not ended, including cancelled flights.
     var liveCount: Int { state.withLock { $0.flights.count } }
