@@ -7,6 +7,8 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "TaskControl", targets: ["TaskControl"]),
+        .library(name: "TaskControlCaching", targets: ["TaskControlCaching"]),
+        .library(name: "TaskControlFanOut", targets: ["TaskControlFanOut"]),
         .library(name: "TaskControlSnapshot", targets: ["TaskControlSnapshot"]),
         .library(name: "TaskControlTrace", targets: ["TaskControlTrace"]),
         .library(name: "TaskControlLogging", targets: ["TaskControlLogging"]),
@@ -142,6 +144,10 @@ let package = Package(
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
         ),
+        // Keeps the results of flights. A product of its own: an application without a cache does not link it.
+        .target(name: "TaskControlCaching", dependencies: ["TaskControl"]),
+        // Work on many elements at the same time.
+        .target(name: "TaskControlFanOut", dependencies: ["TaskControl"]),
         // Protects a client of a service, and the service: the core does not need it.
         .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
         // Work that runs as long as its owner: periodic work, and work that is restarted when it fails.
@@ -195,6 +201,14 @@ let package = Package(
                 "TaskControlTesting",
                 "TestSupport",
             ]
+        ),
+        .testTarget(
+            name: "TaskControlCachingTests",
+            dependencies: ["TaskControl", "TaskControlCaching", "TaskControlTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "TaskControlFanOutTests",
+            dependencies: ["TaskControl", "TaskControlFanOut", "TaskControlTesting", "TestSupport"]
         ),
         .testTarget(
             name: "TaskControlSnapshotTests",

@@ -26,6 +26,8 @@ let package = Package(
             dependencies: [
                 "HeapCounter",
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlCaching", package: "swift-task-control"),
+                .product(name: "TaskControlFanOut", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),

@@ -15,6 +15,8 @@ let package = Package(
             name: "tour",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlCaching", package: "swift-task-control"),
+                .product(name: "TaskControlFanOut", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
@@ -37,6 +39,8 @@ let package = Package(
             name: "bookshelf",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlCaching", package: "swift-task-control"),
+                .product(name: "TaskControlFanOut", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
@@ -68,6 +72,7 @@ let package = Package(
             dependencies: [
                 "bookshelf",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "TaskControlCaching", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
             ]
         ),

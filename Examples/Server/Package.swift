@@ -19,6 +19,7 @@ let package = Package(
             name: "prices",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlCaching", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlServiceLifecycle", package: "swift-task-control"),

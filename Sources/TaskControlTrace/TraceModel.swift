@@ -123,7 +123,7 @@ extension TraceModel.Bar {
     var label: String {
         // The name of a flight is that of its first caller, and the name of a request that of the task that sends it.
         let own: String? =
-            if [.withSingleFlight, .singleFlight, .cachedFlight].contains(primitive) {
+            if [.withSingleFlight, .singleFlight].contains(primitive) || primitive.rawValue == "CachedFlight" {
                 key
             } else if primitive.rawValue == "HTTP" {
                 detail

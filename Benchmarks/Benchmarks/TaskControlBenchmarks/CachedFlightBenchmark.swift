@@ -1,5 +1,6 @@
 import Benchmark
 import TaskControl
+import TaskControlCaching
 
 /// Registers the benchmark of a value that the cache has, compared with a dictionary in an actor that checks the age.
 func registerCachedFlight() {

@@ -1,5 +1,6 @@
 import Benchmark
 import TaskControl
+import TaskControlFanOut
 
 /// Registers the cost of a bounded fan-out, beside a task group that is written by hand with the same limit.
 func registerFanOut() {

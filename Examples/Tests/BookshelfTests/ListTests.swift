@@ -1,5 +1,6 @@
 import Foundation
 import TaskControl
+import TaskControlCaching
 import TaskControlHTTP
 import TaskControlTesting
 import Testing

@@ -2,6 +2,13 @@
 import TaskControl
 import TaskControlResilience
 
+#if canImport(TaskControlCaching)
+import TaskControlCaching
+#endif
+#if canImport(TaskControlFanOut)
+import TaskControlFanOut
+#endif
+
 @MainActor final class Model {
     var count = 0
     let lifetime = AsyncLifetime()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TaskControlFanOut
 import TaskControlHTTP
 
 struct UploadCommand: AsyncParsableCommand {

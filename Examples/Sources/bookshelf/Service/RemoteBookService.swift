@@ -1,3 +1,5 @@
+import TaskControlCaching
+import TaskControlFanOut
 import TaskControlHTTP
 import TaskControlSupervision
 

@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlCaching
 import TaskControlTesting
 
 /// A server that counts its requests and holds its answers back. It is in this process: over HTTP, 10,000 requests would take too long.

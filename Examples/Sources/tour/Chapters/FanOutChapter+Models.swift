@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlFanOut
 
 /// Loads items and shows them in order.
 @MainActor

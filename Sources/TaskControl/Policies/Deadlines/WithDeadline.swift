@@ -55,7 +55,7 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 ///
 /// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has the latest deadline of its callers, and none if one of them has none.
 /// Each caller leaves the flight at its own deadline, and the last one to leave cancels it. A flight that continues without callers
-/// (``AbandonedFlightBehavior/finish``) and a load of a ``CachedFlight`` have no deadline.
+/// (``AbandonedFlightBehavior/finish``) and a load of a `CachedFlight` have no deadline.
 ///
 /// A deadline that is not before the caller's deadline changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
 ///

@@ -1,4 +1,5 @@
 import TaskControl
+import TaskControlCaching
 import TaskControlResilience
 
 /// The prices that the server knows: a cache in front of the supplier, which is called under a policy.

@@ -1,0 +1,335 @@
+public import TaskControl
+
+/// The engine of a cache: locks, asks the state machine, unlocks, and only then acts. Its loads are flights.
+///
+/// The flights hold it while they run; ``CachedFlight`` cancels them when it is deallocated.
+@usableFromInline
+final class _CacheStorage: Sendable {
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
+    typealias Machine = CacheStateMachine<_ErasedKey, _CachedResult, Waiter>
+
+    let state: Locked<Machine>
+    let flights: _FlightTable
+    private let time: Stopwatch
+    private let clock: any Clock<Duration>
+    private let policy: CachePolicy
+    private let loader: _CacheLoader
+    private let random: @Sendable () -> UInt64
+
+    @usableFromInline
+    init(
+        name: String?,
+        capacity: Int,
+        policy: CachePolicy,
+        clock: some Clock<Duration>,
+        random: @escaping @Sendable () -> UInt64,
+        loader: _CacheLoader
+    ) {
+        state = Locked(Machine(capacity: capacity, retryDelay: policy.refreshRetryDelay.usable))
+        // The events of a failed load are those of its flight: a refresh that fails is no mistake.
+        flights = _FlightTable(origin: .cachedFlight, name: name, unheard: .isHandled, emitsLife: true)
+        time = Stopwatch(clock)
+        self.clock = clock
+        self.policy = policy
+        self.loader = loader
+        self.random = random
+    }
+
+    var source: EventSource { flights.source }
+
+    // MARK: Reading
+
+    /// Returns the result of a key, if it can be returned without any other action.
+    @usableFromInline
+    func hit(_ key: _ErasedKey) -> _CachedResult? {
+        let now = time.nanoseconds
+        return state.withLock { $0.hit(key, atNanosecond: now) }
+    }
+
+    /// Returns the result of a key, from the cache or from a load.
+    @usableFromInline
+    nonisolated(nonsending) func value(_ key: _ErasedKey) async throws -> _CachedResult {
+        switch read(key) {
+        case .hit(let result): return result
+        case .refresh(let result, let isStale, let after), .old(let result, let isStale, let after?):
+            guard isStale, policy.patience > .zero, !Task.isCancelled else { return result }
+            if let result = try await newer(key, after) { return result }
+        case .old(let result, _, joining: nil): return result
+        case .load(let after, _): return try await loadOrOld(key, after)
+        }
+        // The stale value has expired or was invalidated while the reader waited. The reader does not wait for a refresh again.
+        switch read(key) {
+        case .hit(let result), .refresh(let result, _, _), .old(let result, _, _): return result
+        case .load(let after, _): return try await loadOrOld(key, after)
+        }
+    }
+
+    /// Reads, and carries out the consequences of the read except a wait.
+    private func read(_ key: _ErasedKey) -> Machine.Answer {
+        let now = time.now
+        let (answer, moment) = state.withLock { ($0.read(key, at: now), Diagnostics.moment) }
+        switch answer {
+        case .refresh(_, _, let after): launch(key, after)
+        case .load(_, .some): Diagnostics.emit(at: moment, source.event(.expired, key: key.text))
+        default: break
+        }
+        return answer
+    }
+
+    /// Returns the result of a refresh, if it comes soon, and otherwise the result that the cache has after the wait.
+    ///
+    /// - Returns: `nil` if the cache then has no result that may be returned without a load.
+    private nonisolated(nonsending) func newer(
+        _ key: _ErasedKey,
+        _ after: Machine.Serial
+    ) async throws -> _CachedResult? {
+        let start = time.now
+        guard let outlook = state.withLock({ $0.outlook(key, after: after, at: start) }) else { return nil }
+        // The reader that has undertaken the refresh may not have begun it yet. Otherwise no flight begins here: a later read tries again if the
+        // refresh has failed already.
+        if outlook.isClaimed { launch(key, after) }
+        let flight = _ErasedKey(LoadKey(key: key, after: after))
+        do {
+            // A value is not returned past its expiry, however patient the reader is.
+            let result = try await withTimeout(min(policy.patience, outlook.remaining), clock: clock) {
+                // Joined here, since this may never run: a caller that has joined must wait, or it is never removed.
+                try await flights.joinIfPresent(flight, of: _CachedResult.self)?.value()
+            }
+            if let result { return result }
+        } catch {
+            try Task.checkCancellation()
+        }
+        return peek(key)
+    }
+
+    /// Returns the result of a load, or an old value if the load fails and the policy allows an old value to be returned.
+    nonisolated(nonsending) func loadOrOld(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+        do {
+            return try await load(key, after)
+        } catch {
+            let now = time.now
+            // A cancelled caller receives CancellationError, whatever was thrown.
+            try Task.checkCancellation()
+            // A mistake of the program is not hidden by an old value.
+            guard !(error is any ProgrammingMistake), let old = state.withLock({ $0.fallback(key, at: now) }),
+                old.error == nil
+            else { throw error }
+            return old
+        }
+    }
+
+    /// Returns the result of a load that begins from now on.
+    @usableFromInline
+    nonisolated(nonsending) func fresh(_ key: _ErasedKey) async throws -> _CachedResult {
+        try await load(key, state.withLock { $0.newest(key) })
+    }
+
+    /// Returns the first result of a sequence, and the load that precedes the flight of the second result. Without a result, the sequence has only
+    /// the second; without a load, only the first.
+    @usableFromInline
+    func first(_ key: _ErasedKey) -> (_CachedResult?, after: UInt64?) {
+        switch read(key) {
+        case .hit(let result): (result, nil)
+        case .refresh(let result, let isStale, let after): (result, isStale ? after : nil)
+        case .old(let result, let isStale, let after):
+            (result, isStale ? after ?? state.withLock { $0.newest(key) } : nil)
+        case .load(let after, _): (nil, after)
+        }
+    }
+
+    @usableFromInline
+    func peek(_ key: _ErasedKey) -> _CachedResult? {
+        let now = time.now
+        return state.withLock { $0.peek(key, at: now) }
+    }
+
+    // MARK: Loading
+
+    /// Waits for the flight of a key after a load, or begins it.
+    @usableFromInline
+    nonisolated(nonsending) func load(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+        let flight = _ErasedKey(LoadKey(key: key, after: after))
+        guard let caller = try flights.join(flight, operation: { try await self.fly(key, after, flight) }) else {
+            throw loader.reentrancyError(key)
+        }
+        return try await caller.value()
+    }
+
+    /// Waits for the flight of a key after a load, or begins it. The flight continues without callers.
+    nonisolated(nonsending) func refreshed(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+        try Task.checkCancellation()
+        launch(key, after)
+        return try await load(key, after)
+    }
+
+    /// Begins the flight of a key after a load for the cache itself.
+    private func launch(_ key: _ErasedKey, _ after: Machine.Serial) {
+        let flight = _ErasedKey(LoadKey(key: key, after: after))
+        flights.launch(flight) { try await self.fly(key, after, flight) }
+    }
+
+    /// Performs the work of a flight.
+    ///
+    /// Before its result is visible, the flight accepts no more callers: a caller that comes after a later invalidation must not receive the result.
+    private nonisolated(nonsending) func fly(
+        _ key: _ErasedKey,
+        _ after: Machine.Serial,
+        _ flight: _ErasedKey
+    ) async throws -> _CachedResult {
+        let id = _FlightTable.innermostID
+        var isRetired = false
+        func retire() {
+            if let id, !isRetired { flights.retire(id, of: flight) }
+            isRetired = true
+        }
+        while true {
+            let start = time.now
+            switch state.withLock({ $0.start(key, after: after, flight: id, at: start) }) {
+            case .value(let result):
+                // Asked again when nothing joins any more.
+                guard isRetired else {
+                    retire()
+                    continue
+                }
+                return try result.checked()
+            case .wait(let place, let other):
+                try await wait(at: place, key, id, behind: other)
+            case .load(let serial):
+                let result = await loader.load(key)
+                retire()
+                finish(key, serial, result, start)
+                return try result.checked()
+            }
+        }
+    }
+
+    /// Waits until the load that runs has ended, so that a key never has two.
+    private nonisolated(nonsending) func wait(
+        at place: Machine.Waiters.ID,
+        _ key: _ErasedKey,
+        _ id: Ticket?,
+        behind other: Ticket?
+    ) async throws {
+        var isCircular = false
+        if let id, let other { isCircular = !flights.wait(id, behind: other) }
+        if isCircular { state.withLock { $0.leave(place, key) }?.resume(returning: .left) }
+        let outcome = await suspend { waiter in
+            state.withLock { $0.park(place, waiter) }
+        } onCancel: {
+            state.withLock { $0.leave(place, key) }?.resume(returning: .left)
+        } raising: { [flights] priority in
+            if let other { flights.raise(other, to: priority) }
+        }
+        if isCircular { throw loader.reentrancyError(key) }
+        if let id, let other { flights.stopWaiting(id, behind: other) }
+        if outcome == .left { throw CancellationError() }
+    }
+
+    private func finish(_ key: _ErasedKey, _ serial: Machine.Serial, _ result: _CachedResult, _ start: Duration) {
+        let now = time.now
+        let outcome: Machine.Outcome
+        if result.error == nil {
+            outcome = .value(result, lifespan(of: result, cost: now - start))
+        } else if Task.isCancelled {
+            outcome = .cancelled
+        } else {
+            outcome = .failure(result, Machine.Lifespan(fresh: lifetime(of: result, policy.errorTimeToLive)))
+        }
+        act(on: state.withLock { ($0.finish(key, serial, outcome, at: now), Diagnostics.moment) })
+    }
+
+    private func lifetime(of result: _CachedResult, _ usual: Duration) -> Duration {
+        (loader.lifetime?(result) ?? usual).usable
+    }
+
+    private func lifespan(of result: _CachedResult, cost: Duration) -> Machine.Lifespan {
+        var span = Machine.Lifespan(
+            fresh: lifetime(of: result, policy.timeToLive),
+            stale: policy.staleWhileRevalidate.usable,
+            fallback: policy.staleIfError.usable
+        )
+        if policy.earlyRefresh > 0, cost > .zero {
+            // Infinity times a draw of zero is not a number.
+            let factor = min(policy.earlyRefresh, .greatestFiniteMagnitude)
+            span.early = cost.saturatingMultiplied(by: factor * exponentialVariate(random))
+        }
+        return span
+    }
+
+    // MARK: Changing
+
+    @usableFromInline
+    func update(_ key: _ErasedKey, _ result: _CachedResult) {
+        let span = lifespan(of: result, cost: .zero)
+        let now = time.now
+        let change = state.withLock { ($0.update(key, result, span, at: now), Diagnostics.moment) }
+        Diagnostics.emit(at: change.1, source.event(.written, key: key.text))
+        act(on: change)
+    }
+
+    @usableFromInline
+    func invalidate(_ key: _ErasedKey) {
+        let change = state.withLock { ($0.invalidate(key), Diagnostics.moment) }
+        Diagnostics.emit(at: change.1, source.event(.invalidated, key: key.text))
+        act(on: change)
+    }
+
+    @usableFromInline
+    func removeAll() { clear(state.withLock { ($0.removeAll(), Diagnostics.moment) }) }
+
+    @usableFromInline
+    func removeAll(olderThan age: Duration) {
+        let now = time.now
+        clear(state.withLock { ($0.removeAll(olderThan: age, at: now), Diagnostics.moment) })
+    }
+
+    private func clear(_ change: (remains: Machine.Remains, moment: EventMoment?)) {
+        Diagnostics.emit(at: change.moment, source.event(.removedAll, count: change.remains.values.count))
+        act(on: change)
+    }
+
+    /// Acts on what a change has left, which is released after that.
+    private func act(on change: (remains: Machine.Remains, moment: EventMoment?)) {
+        for waiter in change.remains.woken { waiter.resume(returning: .reached) }
+        for load in change.remains.superseded {
+            guard let id = load.flight else { continue }
+            let flight = _ErasedKey(LoadKey(key: load.key, after: load.after))
+            flights.release(id, of: flight, because: .superseded(key: load.key.text))
+        }
+        for key in change.remains.evicted {
+            Diagnostics.emit(at: change.moment, source.event(.evicted, key: key.text))
+        }
+    }
+
+    /// Cancels all loads, since the cache is deallocated and nothing uses their results.
+    @usableFromInline
+    func end() {
+        if flights.count > 0 { flights.cancelAll(.ownerDeallocated(name: source.name)) }
+        Diagnostics.emit(source.event(.deallocated))
+    }
+
+    // MARK: Looking
+
+    @usableFromInline var name: String? { source.name }
+
+    @usableFromInline var count: Int { state.withLock { $0.count } }
+
+    /// The number of running loads.
+    var loadCount: Int { state.withLock { $0.loadCount } }
+
+    /// The number of entries that memory is allocated for.
+    var memory: Int { state.withLock { $0.memory } }
+}
+
+extension _CachedResult {
+    /// Returns the result of a load, or throws its error.
+    fileprivate func checked() throws -> _CachedResult {
+        if let error { throw error }
+        return self
+    }
+}
+
+extension Duration {
+    /// A duration that a client has computed: neither negative nor longer than a clock can add.
+    fileprivate var usable: Duration { max(.zero, saturated) }
+}

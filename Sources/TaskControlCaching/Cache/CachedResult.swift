@@ -1,0 +1,55 @@
+public import TaskControl
+
+/// The result of a load, without the type of its value, so that the engine is compiled once.
+///
+/// Sendable: a `let` that is Sendable is all that it has, and all that its subclass has.
+@usableFromInline
+class _CachedResult: @unchecked Sendable {
+    @usableFromInline final let error: (any Error)?
+
+    @inlinable
+    init(error: (any Error)?) { self.error = error }
+}
+
+/// The value that a load has returned.
+///
+/// Sendable: the only property that it adds is a Sendable constant.
+@usableFromInline
+final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
+    @usableFromInline let value: Value
+
+    @inlinable
+    init(_ value: Value) {
+        self.value = value
+        super.init(error: nil)
+    }
+}
+
+/// The functions of a cache that depend on the types of its keys and values.
+@usableFromInline
+struct _CacheLoader: Sendable {
+    /// The client's function, which loads the value of a key.
+    @usableFromInline let load: @Sendable (_ErasedKey) async -> _CachedResult
+    /// The closure that returns the time for which a result is fresh; `nil`: the time of the policy.
+    @usableFromInline let lifetime: (@Sendable (_CachedResult) -> Duration?)?
+    @usableFromInline let reentrancyError: @Sendable (_ErasedKey) -> SingleFlightReentrancyError
+
+    @inlinable
+    init(
+        load: @escaping @Sendable (_ErasedKey) async -> _CachedResult,
+        lifetime: (@Sendable (_CachedResult) -> Duration?)?,
+        reentrancyError: @escaping @Sendable (_ErasedKey) -> SingleFlightReentrancyError
+    ) {
+        self.load = load
+        self.lifetime = lifetime
+        self.reentrancyError = reentrancyError
+    }
+}
+
+/// The key of a flight: the key of the cache, and the load that the flight comes after.
+struct LoadKey: Hashable, Sendable, CustomStringConvertible {
+    let key: _ErasedKey
+    let after: UInt64
+
+    var description: String { key.text }
+}

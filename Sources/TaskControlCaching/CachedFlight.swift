@@ -1,0 +1,227 @@
+public import TaskControl
+
+/// A cache that loads each missing value once, regardless of how many callers ask for it at the same time.
+///
+/// ```swift
+/// let articles = CachedFlight<Article.ID, Article>(
+///     capacity: 1_000,
+///     policy: CachePolicy(timeToLive: .seconds(60), staleWhileRevalidate: .seconds(300))
+/// ) { id in
+///     try await api.article(id)
+/// }
+///
+/// let article = try await articles.value(for: id)      // from the cache, or loaded once for all callers
+/// articles.update(edited, for: id)                     // a load that runs now does not overwrite this
+/// articles.invalidate(id)                              // a load that runs now is not stored
+/// ```
+///
+/// A value is fresh for the policy's ``CachePolicy/timeToLive``. After that a reader waits for a new value, unless the policy allows the cache to
+/// return the stale value while it is refreshed.
+///
+/// - At most one load per key runs at any time, refreshes included. A call that needs a newer result than the running load will have, such as
+///   ``fresh(for:)`` or the first call after ``invalidate(_:)``, waits for the end of the running load. So give a load a time limit if it can hang.
+/// - ``update(_:for:)`` and ``invalidate(_:)`` take precedence over a load that runs: its result goes only to the callers that waited for it.
+/// - A refresh belongs to the cache. Cancelling the reader that triggered it does not stop it; deallocating the cache does.
+/// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. Its error is an event, `CachedFlight.failed`, and reaches no
+///   reader that did not wait for it.
+/// - The age of a value counts from the start of its load.
+/// - An expired value is never returned, even while its refresh hangs.
+/// - Errors are cached only if ``CachePolicy/errorTimeToLive`` or `freshnessLifetime` says so.
+/// - At most `capacity` values are kept. Values that have not been used recently are evicted first: an eviction takes the oldest value, and passes over
+///   each value that was used since it was stored or last passed over (the *second-chance* approximation of LRU).
+///
+/// Safe to use from any thread and any isolation. The cache retains its values, its keys and the load function: the load function should capture only
+/// what it needs.
+///
+/// Related: `SingleFlight` shares work among concurrent callers, and keeps nothing.
+///
+/// ## Cancellation
+/// A caller that is cancelled while it waits receives `CancellationError` immediately. The load continues for its other callers; if the last caller
+/// leaves, the load is cancelled, except a refresh. `Task.cancellationCause` inside a load is `CancellationCause.lastCallerLeft`,
+/// `CancellationCause.superseded(key:)` after a write or an invalidation, or `CancellationCause.ownerDeallocated(name:)`.
+///
+/// ## Deadlines
+/// A load belongs to the cache and can continue without callers, so it has no deadline: neither that of its first caller nor the latest of its
+/// callers, which a flight of `SingleFlight` has. Use `withDeadline(in:clock:operation:)` or `withTimeout(_:clock:operation:)` inside the
+/// load function. A deadline around ``value(for:)`` limits how long that caller waits.
+///
+/// ## Priorities
+/// A load has the priority of its first caller, and is escalated to the highest priority of its callers, where the system supports it (macOS 26,
+/// Linux).
+public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    @usableFromInline let _storage: _CacheStorage
+
+    /// Creates an empty cache.
+    ///
+    /// - Parameters:
+    ///   - name: The name shown in diagnostics.
+    ///   - capacity: The largest number of values. With zero or less nothing is kept, and only concurrent calls share a value.
+    ///   - policy: For how long values are used.
+    ///   - freshnessLifetime: Returns the time for which a result is fresh, for example from the headers of a response, and `nil` for the time of
+    ///     the policy: its ``CachePolicy/timeToLive`` for a value and its ``CachePolicy/errorTimeToLive`` for an error. Called after each load and
+    ///     each ``update(_:for:)``.
+    ///   - clock: Measures the age of values, and the patience of readers.
+    ///   - random: Returns random bits for ``CachePolicy/earlyRefresh``. By default those of the system.
+    ///   - load: Loads the value of a key, in a task of its own with the task-locals, the priority and the task name of the first caller, but without
+    ///     its deadline. It must end when its task is cancelled.
+    @inlinable
+    public init(
+        name: String? = nil,
+        capacity: Int,
+        policy: CachePolicy,
+        freshnessLifetime: (@Sendable (Result<Value, any Error>) -> Duration?)? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
+        load: @escaping @Sendable (Key) async throws -> Value
+    ) {
+        var lifetime: (@Sendable (_CachedResult) -> Duration?)?
+        if let freshnessLifetime {
+            lifetime = { result in freshnessLifetime(CachedFlight<Key, Value>._result(result)) }
+        }
+        let loader = _CacheLoader(
+            load: { (key: _ErasedKey) async -> _CachedResult in
+                do {
+                    return _CachedValue<Value>(try await load(key.unwrapped(as: Key.self)))
+                } catch {
+                    return _CachedResult(error: error)
+                }
+            },
+            lifetime: lifetime,
+            reentrancyError: { (key: _ErasedKey) -> SingleFlightReentrancyError in
+                SingleFlightReentrancyError(key: key.unwrapped(as: Key.self))
+            }
+        )
+        _storage = _CacheStorage(
+            name: name,
+            capacity: capacity,
+            policy: policy,
+            clock: clock,
+            random: random,
+            loader: loader
+        )
+    }
+
+    deinit { _storage.end() }
+
+    /// The name shown in diagnostics.
+    public var name: String? { _storage.name }
+
+    // MARK: Reading
+
+    /// Returns the value of a key: from the cache, or from a load.
+    ///
+    /// A fresh value is returned without suspending. The policy determines when a stale value is returned.
+    ///
+    /// ## Cancellation A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves
+    /// cancels the load, unless the load is a refresh. A caller that was cancelled before the call does not wait: it receives the cached value, or
+    /// `CancellationError` if there is none.
+    ///
+    /// - Parameter key: The key of the value. Its `==` is called while a lock is held, when hashes are equal, and must not call the cache.
+    /// - Returns: The value.
+    /// - Throws: The error of the load, to all callers that waited for it, unless an old value can be returned; an error that is cached;
+    ///   `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the caller is inside the load of its own key.
+    /// - Complexity: O(1). A value that the cache has is returned without an allocation if the key is a trivial type of at most eight bytes, such as a
+    ///   number, and otherwise with one.
+    @inlinable
+    public nonisolated(nonsending) func value(for key: Key) async throws -> Value {
+        let key = _ErasedKey(key)
+        if let hit = _storage.hit(key) { return try Self._value(hit) }
+        return try Self._value(try await _storage.value(key))
+    }
+
+    /// Returns a value whose load begins after the call, or that was written after the call.
+    ///
+    /// A load that runs already is not joined; the call waits for its end. Callers that wait at the same time share the next load. The value is
+    /// stored.
+    ///
+    /// ## Cancellation
+    /// The same as for ``value(for:)``.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value.
+    /// - Throws: The same as ``value(for:)``. An old value never replaces an error.
+    /// - Complexity: O(1).
+    @inlinable
+    public nonisolated(nonsending) func fresh(for key: Key) async throws -> Value {
+        try Self._value(try await _storage.fresh(_ErasedKey(key)))
+    }
+
+    /// Returns the stale value of a key, if there is one, and then a fresh value: for a screen that shows something at once.
+    ///
+    /// ```swift
+    /// for try await article in articles.values(for: id) { model.article = article }
+    /// ```
+    ///
+    /// A fresh value is the only element. If the first element needs a load and the load fails, an old value that ``CachePolicy/staleIfError`` allows to be
+    /// returned is the only element. Each iteration begins again.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: A sequence of one or two values.
+    public func values(for key: Key) -> CachedValues<Key, Value> { CachedValues(cache: self, key: key) }
+
+    /// Returns the value in the cache that ``value(for:)`` would return without waiting. Begins no load, and does not count as a use.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: `nil` if there is no value, if it has expired, or if an error is cached.
+    /// - Complexity: O(1).
+    @inlinable
+    public func peek(_ key: Key) -> Value? {
+        _storage.peek(_ErasedKey(key)).flatMap { try? Self._value($0) }
+    }
+
+    /// The number of values in the cache, including expired values that nothing has read since, and cached errors.
+    public var count: Int { _storage.count }
+
+    // MARK: Changing
+
+    /// Writes a value, which is fresh from now on.
+    ///
+    /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    /// - Complexity: O(1), amortized.
+    @inlinable
+    public func update(_ value: Value, for key: Key) {
+        _storage.update(_ErasedKey(key), _CachedValue(value))
+    }
+
+    /// Removes the value of a key, for example because the value has changed on the server. The next caller loads it again.
+    ///
+    /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
+    ///
+    /// - Parameter key: The key.
+    /// - Complexity: O(1).
+    @inlinable
+    public func invalidate(_ key: Key) { _storage.invalidate(_ErasedKey(key)) }
+
+    /// Removes the values of all keys, as ``invalidate(_:)`` does for one key.
+    ///
+    /// - Complexity: O(*n*) in the number of values and loads.
+    public func removeAll() { _storage.removeAll() }
+
+    /// Removes the values that are older than a duration, to save memory. Loads that run are not affected.
+    ///
+    /// - Parameter age: The age, from the start of the load.
+    /// - Complexity: O(*n*) in the number of values.
+    public func removeAll(olderThan age: Duration) { _storage.removeAll(olderThan: age) }
+}
+
+extension CachedFlight {
+    @inlinable
+    static func _value(_ result: _CachedResult) throws -> Value {
+        if let error = result.error {
+            // A cancelled caller receives CancellationError, whatever was thrown.
+            try Task.checkCancellation()
+            throw error
+        }
+        return unsafeDowncast(result, to: _CachedValue<Value>.self).value
+    }
+
+    @inlinable
+    static func _result(_ result: _CachedResult) -> Result<Value, any Error> {
+        if let error = result.error { return .failure(error) }
+        return .success(unsafeDowncast(result, to: _CachedValue<Value>.self).value)
+    }
+}

@@ -1,0 +1,50 @@
+internal import TaskControl
+
+/// The stale value of a key, if there is one, and then a fresh value: ``CachedFlight/values(for:)``.
+///
+/// ## Cancellation
+/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If the iteration has returned a stale value, the
+/// load continues as a refresh; otherwise the last caller that leaves cancels the load.
+public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
+    let cache: CachedFlight<Key, Value>
+    let key: Key
+
+    /// Creates an iterator that begins with the value that the cache then has.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cache: cache, key: key) }
+
+    /// The iterator over the one or two values.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private enum Phase {
+            case first, end
+            /// The fresh value comes from the flight after a load.
+            case second(after: UInt64)
+        }
+
+        let cache: CachedFlight<Key, Value>
+        let key: Key
+        private var phase = Phase.first
+
+        init(cache: CachedFlight<Key, Value>, key: Key) { (self.cache, self.key) = (cache, key) }
+
+        /// Returns the next value; `nil` after the fresh one.
+        ///
+        /// - Throws: The same as ``CachedFlight/value(for:)``. If a stale value came first, the error of the refresh.
+        public mutating func next() async throws -> Value? {
+            let key = _ErasedKey(key)
+            switch phase {
+            case .end: return nil
+            case .first:
+                let (result, after) = cache._storage.first(key)
+                guard let result else {
+                    phase = .end
+                    return try CachedFlight<Key, Value>._value(try await cache._storage.loadOrOld(key, after ?? 0))
+                }
+                phase = after.map { .second(after: $0) } ?? .end
+                return try CachedFlight<Key, Value>._value(result)
+            case .second(let after):
+                phase = .end
+                return try CachedFlight<Key, Value>._value(try await cache._storage.refreshed(key, after))
+            }
+        }
+    }
+}

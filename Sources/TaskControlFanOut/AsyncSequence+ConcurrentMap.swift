@@ -1,0 +1,194 @@
+extension AsyncSequence where Self: Sendable, Element: Sendable {
+    /// Creates an asynchronous sequence of the results of an operation that is called for each element, for several elements at the same time.
+    ///
+    /// ```swift
+    /// for try await page in urls.concurrentMap(limit: 8, { url in try await server.fetch(url) }) {
+    ///     show(page)
+    /// }
+    /// ```
+    ///
+    /// The work begins with the first call of the iterator's `next()`, and continues while the loop's body runs, until `limit` places are in use. A
+    /// place is in use by an operation that runs, and by a result that the loop has not taken: memory is bounded, also if the loop is slow, or if
+    /// the results wait for a slow operation before them. The next element is requested from the source only when a place is free.
+    ///
+    /// ## Cancellation
+    /// The iterator owns the work. A loop that is left early releases its iterator, which cancels the work, with the cause
+    /// `CancellationCause.ownerDeallocated(name:)`, and does not wait for it. When `next()` is cancelled, it cancels the work, waits for its end,
+    /// and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` waits for all work in every case.
+    ///
+    /// ## Errors
+    /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause
+    /// "another operation has failed". `next()` throws it when all have ended. Results that were not taken are discarded.
+    ///
+    /// ## Ordering
+    /// The operations begin in the order of the source.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
+    ///   - order: The order of the results. By default that of the source.
+    ///   - operation: Runs in a child task of the task of the work, not in the caller's isolation. The name, the priority and the task-local values,
+    ///     such as the deadline, are those of the task that calls `next()` first. A task of higher priority that waits in `next()` escalates the
+    ///     work. The child task runs other operations afterwards, unless it was cancelled.
+    /// - Returns: A sequence that buffers no results beyond the limit. Each iterator iterates the source separately.
+    /// - Complexity: At most `limit` child tasks at a time.
+    @inlinable
+    public func concurrentMap<Output: Sendable>(
+        limit: Int,
+        order: FanOutOrder = .source,
+        _ operation: @escaping @concurrent @Sendable (Element) async throws -> Output
+    ) -> ConcurrentMapSequence<Self, Output> {
+        ConcurrentMapSequence(self, limit: limit, order: order, operation)
+    }
+
+    /// Calls an operation for each element, for several elements at the same time, and passes the results to a consumer, one at a time.
+    ///
+    /// ```swift
+    /// try await urls.concurrentMap(limit: 8) { url in
+    ///     try await server.fetch(url)
+    /// } forEach: { page in
+    ///     show(page)
+    /// }
+    /// ```
+    ///
+    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is
+    /// bounded, also if the consumer is slow, or if the results wait for a slow operation before them. The next element is requested from the source
+    /// only when a place is free. All work has ended when this returns or throws.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`,
+    /// or returns if the source had ended and no operation fails.
+    ///
+    /// ## Errors
+    /// The first error, of an operation, the source or the consumer, cancels the source and the operations, whose tasks have the cause "another
+    /// operation has failed". The error is thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
+    ///
+    /// ## Ordering
+    /// The operations begin in the order of the source.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
+    ///   - order: The order of the results. By default that of the source.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
+    ///   - consume: Receives one result after the other, in the caller's task and isolation.
+    /// - Throws: The first error; `CancellationError` if the caller is cancelled.
+    /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
+    @inlinable
+    public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
+        limit: Int,
+        order: FanOutOrder = .source,
+        _ operation: @concurrent @Sendable (Element) async throws -> Output,
+        forEach consume: nonisolated(nonsending) (Output) async throws -> Void
+    ) async throws {
+        try await _FanOut.run(
+            isolation: #isolation,
+            self,
+            limit: limit,
+            order: order,
+            operation,
+            forEach: consume
+        )
+    }
+
+    /// Calls an operation for each element, for several elements at the same time.
+    ///
+    /// ```swift
+    /// try await messages.concurrentForEach(limit: 4) { message in
+    ///     try await server.handle(message)
+    /// }
+    /// ```
+    ///
+    /// At most `limit` operations run at the same time, and the next element is requested from the source only when an operation has ended. All work
+    /// has ended when this function returns or throws.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`,
+    /// or returns if the source had ended and no operation fails.
+    ///
+    /// ## Errors
+    /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause "another operation
+    /// has failed". This also ends a wait for the next element of the source. The error is thrown when all have ended.
+    ///
+    /// ## Ordering
+    /// The operations begin in the order of the source, and end in any order.
+    ///
+    /// - Parameters:
+    ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
+    /// - Throws: The first error; `CancellationError` if the caller is cancelled.
+    /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
+    @inlinable
+    public nonisolated(nonsending) func concurrentForEach(
+        limit: Int,
+        _ operation: @concurrent @Sendable (Element) async throws -> Void
+    ) async throws {
+        try await concurrentMap(limit: limit, order: .completion, operation) { _ in }
+    }
+}
+
+extension Sequence where Self: Sendable, Element: Sendable {
+    /// Calls an operation for each element, for several elements at the same time, and passes the results to a consumer, one at a time.
+    ///
+    /// ```swift
+    /// try await urls.concurrentMap(limit: 8) { url in
+    ///     try await server.fetch(url)
+    /// } forEach: { page in
+    ///     show(page)
+    /// }
+    /// ```
+    ///
+    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is
+    /// bounded, also if the consumer is slow, or if the results wait for a slow operation before them. The next element is taken from the sequence
+    /// only when a place is free. All work has ended when this returns or throws.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or returns if
+    /// the sequence had ended and no operation fails.
+    ///
+    /// ## Errors
+    /// The first error, of an operation or the consumer, cancels the operations, whose tasks have the cause "another operation has failed". The error
+    /// is thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
+    ///
+    /// ## Ordering
+    /// The operations begin in the order of the sequence.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
+    ///   - order: The order of the results. By default that of the elements.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
+    ///     other operations afterwards, unless it was cancelled.
+    ///   - consume: Receives one result after the other, in the caller's task and isolation.
+    /// - Throws: The first error; `CancellationError` if the caller is cancelled.
+    /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
+    @inlinable
+    public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
+        limit: Int,
+        order: FanOutOrder = .source,
+        _ operation: @concurrent @Sendable (Element) async throws -> Output,
+        forEach consume: nonisolated(nonsending) (Output) async throws -> Void
+    ) async throws {
+        try await _FanOutElements(self).concurrentMap(limit: limit, order: order, operation, forEach: consume)
+    }
+}
+
+/// A sequence as an asynchronous one.
+@usableFromInline
+struct _FanOutElements<Base: Sequence & Sendable>: AsyncSequence, Sendable {
+    @usableFromInline typealias Element = Base.Element
+
+    @usableFromInline let base: Base
+
+    @inlinable init(_ base: Base) { self.base = base }
+
+    @inlinable func makeAsyncIterator() -> Iterator { Iterator(base.makeIterator()) }
+
+    @usableFromInline
+    struct Iterator: AsyncIteratorProtocol {
+        @usableFromInline var base: Base.Iterator
+
+        @inlinable init(_ base: Base.Iterator) { self.base = base }
+
+        @inlinable mutating func next() async -> Base.Element? { base.next() }
+    }
+}

@@ -1,0 +1,193 @@
+public import TaskControl
+
+/// The fan-out from a sequence: the caller's task pulls the elements, and takes each result at once.
+@usableFromInline
+enum _FanOut {
+    /// Runs an operation for each element of a sequence, a limited number of operations at a time.
+    ///
+    /// - Parameter collect: Receives each result with the number of its element, in the order in which the operations end.
+    @inlinable
+    static func run<Source: Sequence, Output: Sendable, Failure: Error>(
+        isolation: isolated (any Actor)?,
+        _ source: Source,
+        limit: Int,
+        _ operation: @concurrent @Sendable (Source.Element) async throws(Failure) -> Output,
+        collect: (Int, Output) -> Void
+    ) async throws(Failure) where Source.Element: Sendable {
+        let failure: Failure? = await withoutActuallyEscaping(operation) { operation in
+            let (scope, name, limit) = (_FanOutScope(), callersName, max(1, limit))
+            return await withTaskGroup(of: Void.self, returning: Failure?.self) { group in
+                // So that the body has the isolation.
+                _ = isolation
+                return await withTaskCancellationHandler {
+                    _ = isolation
+                    return await pull(isolation: isolation, source, limit, operation, name, scope, &group, collect)
+                } onCancel: {
+                    scope.callerIsCancelled()
+                }
+            }
+        }
+        guard let failure else { return }
+        // A cancelled caller receives CancellationError, whatever was thrown.
+        if _isTaskCancelled, let error = CancellationError() as? Failure { throw error }
+        throw failure
+    }
+
+    /// Pulls the elements of a sequence, and runs an operation for each of them in the tasks of a group.
+    ///
+    /// - Returns: The first error.
+    @inlinable
+    static func pull<Source: Sequence, Output: Sendable, Failure: Error>(
+        isolation: isolated (any Actor)?,
+        _ source: Source,
+        _ limit: Int,
+        _ operation: @escaping @concurrent @Sendable (Source.Element) async throws(Failure) -> Output,
+        _ name: String?,
+        _ scope: _FanOutScope,
+        _ group: inout TaskGroup<Void>,
+        _ collect: (Int, Output) -> Void
+    ) async -> Failure? where Source.Element: Sendable {
+        let handoff = _FanOutHandoff()
+        var places: [_FanOutPlace<Source.Element, Output, Failure>] = []
+        // The places whose tasks have ended.
+        var left: [Int] = []
+        var finished: [_FanOutHandoff.Finished] = []
+        var elements = source.makeIterator()
+        var (started, running, isOpen) = (0, 0, true)
+        var failure: Failure?
+
+        // Puts the next element into a place, unless there is none.
+        func isFilled(_ place: _FanOutPlace<Source.Element, Output, Failure>) -> Bool {
+            guard isOpen else { return false }
+            // A cancelled caller begins nothing, where its error can say so.
+            if _isTaskCancelled, let error = CancellationError() as? Failure {
+                (failure, isOpen) = (error, false)
+                return false
+            }
+            guard let element = elements.next() else {
+                isOpen = false
+                return false
+            }
+            place.number = started
+            place.element = element
+            started += 1
+            running += 1
+            return true
+        }
+
+        while true {
+            while isOpen, running < limit {
+                if left.isEmpty {
+                    left.append(places.count)
+                    places.append(_FanOutPlace(index: places.count))
+                }
+                let place = places[left[left.count - 1]]
+                guard isFilled(place) else { break }
+                left.removeLast()
+                group.addTask(name: name) { await work(place, handoff, scope, operation) }
+            }
+            if running == 0 { return failure }
+            await handoff.take(into: &finished)
+            for end in finished {
+                let place = places[end.place]
+                running -= 1
+                switch place.result.take() {
+                case .success(let output): if failure == nil { collect(place.number, output) }
+                case .failure(let error):
+                    guard failure == nil else { break }
+                    failure = error
+                    isOpen = false
+                    scope.fail()
+                    group.cancelAll()
+                case nil: preconditionFailure("A finished operation has a result.")
+                }
+                if let task = end.waiter {
+                    _ = isFilled(place)
+                    task.resume()
+                } else {
+                    left.append(end.place)
+                    // Releases a task that has ended.
+                    await group.next()
+                }
+            }
+            finished.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// Runs the operations of a place, until it has no other element.
+    @inlinable
+    @concurrent
+    static func work<Element: Sendable, Output: Sendable, Failure: Error>(
+        _ place: _FanOutPlace<Element, Output, Failure>,
+        _ handoff: _FanOutHandoff,
+        _ scope: _FanOutScope,
+        _ operation: @escaping @concurrent @Sendable (Element) async throws(Failure) -> Output
+    ) async {
+        let number = scope.begin()
+        defer { scope.end(number) }
+        while let element = place.element.take() {
+            if _isTaskCancelled, let error = CancellationError() as? Failure {
+                place.result = .failure(error)
+            } else {
+                do throws(Failure) {
+                    place.result = .success(try await operation(element))
+                } catch {
+                    place.result = .failure(error)
+                }
+            }
+            // A cancelled task takes no other element: the operation may have cancelled it, which does not concern other operations.
+            if _isTaskCancelled { return handoff.finish(place.index, nil) }
+            await withUnsafeContinuation { handoff.finish(place.index, $0) }
+        }
+    }
+
+    /// Runs a fan-out from an asynchronous source, with a consumer in the caller's isolation.
+    @inlinable
+    static func run<Source: AsyncSequence & Sendable, Output: Sendable>(
+        isolation: isolated (any Actor)?,
+        _ source: Source,
+        limit: Int,
+        order: FanOutOrder,
+        _ operation: @concurrent @Sendable (Source.Element) async throws -> Output,
+        forEach consume: (Output) async throws -> Void
+    ) async throws where Source.Element: Sendable {
+        let failure: (any Error)? = await withoutActuallyEscaping(operation) { operation in
+            let storage = _FanOutStorage(limit: limit, order: order)
+            let name = callersName
+            return await withTaskGroup(of: Void.self, returning: (any Error)?.self) { group in
+                // So that the body has the isolation.
+                _ = isolation
+                group.addTask(name: name) { await _FanOutPump.run(source, storage, name: name, operation) }
+                return await withTaskCancellationHandler {
+                    _ = isolation
+                    while true {
+                        switch await storage.next() {
+                        case .over: return nil
+                        case .failed(let error):
+                            group.cancelAll()
+                            await group.waitForAll()
+                            return error
+                        case .value(let value):
+                            do {
+                                try await consume(value.output(as: Output.self))
+                            } catch {
+                                storage.stop(error, isFailure: true)
+                            }
+                        }
+                    }
+                } onCancel: {
+                    storage.scope.callerIsCancelled()
+                }
+            }
+        }
+        guard let failure else { return }
+        // A cancelled caller receives CancellationError, whatever was thrown.
+        try Task.checkCancellation()
+        throw failure
+    }
+
+    /// The most results for which memory is reserved before there are results: a sequence without an end has a large count.
+    @usableFromInline static let mostReserved = 65_536
+
+    @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
+}
