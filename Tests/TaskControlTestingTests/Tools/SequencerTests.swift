@@ -58,7 +58,7 @@ struct SequencerTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await Sequencer(points: 2).reach(2)
         }
-        #expect(text(result).contains("its points are 0..<2"))
+        #expect(text(result).contains("the points are 0..<2"))
     }
     #endif
 }
