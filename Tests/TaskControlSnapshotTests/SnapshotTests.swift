@@ -75,6 +75,8 @@ struct SnapshotTests {
             #expect(task.calls[0].calls[0].waitsFor == [flight.id] && flight.waiterCount == 1)
             gate.open()
             try await lifetime.drain()
+            // The flight resumes its caller first, and then emits its end.
+            try await recorder.wait { $0.named("withSingleFlight.completed").count == 1 }
         }
     }
 

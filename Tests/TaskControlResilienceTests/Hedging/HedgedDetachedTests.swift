@@ -10,7 +10,7 @@ struct HedgedDetachedTests {
     private let budget = RetryBudget(capacity: 100, cost: 20)
 
     @Test func aLoserThatIgnoresItsCancellationIsAbandonedAndReported() async throws {
-        let (stuck, cause) = (Gate(), OrderRecorder<CancellationCause?>())
+        let (stuck, cancelled, cause) = (Gate(), Gate(), OrderRecorder<CancellationCause?>())
         let attempts = OrderRecorder<Int>()
         let (clock, budget) = (clock, budget)
         try await EventLog.recording { recorder in
@@ -23,7 +23,11 @@ struct HedgedDetachedTests {
                 ) { attempt in
                     attempts.record(attempt)
                     if attempt == 2 { return attempt }
-                    await stuck.waitIgnoringCancellation()
+                    await withTaskCancellationHandler {
+                        await stuck.waitIgnoringCancellation()
+                    } onCancel: {
+                        cancelled.open()
+                    }
                     cause.record(Task.cancellationCause)
                     return attempt
                 }
@@ -32,6 +36,8 @@ struct HedgedDetachedTests {
             await clock.advance(by: .seconds(1), waking: 1)
             #expect(try await call.value == 2, "the first attempt still runs")
             #expect(cause.events.isEmpty)
+            // The attempt is cancelled soon after the call has returned.
+            try await cancelled.wait()
             stuck.open()
             try await recorder.wait { $0.named("hedged.abandonedWorkEnded").count == 1 }
             #expect(cause.events == [.lastCallerLeft])
