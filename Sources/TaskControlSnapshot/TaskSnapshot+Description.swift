@@ -6,7 +6,7 @@ extension TaskSnapshot: CustomStringConvertible {
     ///
     /// ```
     /// 2 owners, 3 tasks and calls
-    /// ! #3.1 was cancelled 3.000 s ago, and still runs
+    /// ! #3.1 "save" was cancelled 3.000 s ago, and still runs
     /// TaskStore "documents" #3, for 12.100 s
     /// ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago
     /// │ └ #7 retry "save" runs for 3.200 s, attempt 2
@@ -18,7 +18,10 @@ extension TaskSnapshot: CustomStringConvertible {
             return "Nothing is tracked. Call TaskSnapshot.startTracking() when the program begins."
         }
         var lines = [summary]
-        lines += warnings.map { "! \($0)" }
+        let names = names
+        lines += warnings.map { warning in
+            "! " + warning.text { id in names[id].map { "\(id) \"\($0.flat)\"" } ?? id.description }
+        }
         for owner in owners {
             lines.append(owner.line)
             Self.add(owner.entries, "", within: owner.primitive, &lines)
@@ -34,9 +37,23 @@ extension TaskSnapshot: CustomStringConvertible {
         func count(_ entries: [Entry]) -> Int { entries.reduce(entries.count) { $0 + count($1.calls) } }
         let entries = owners.reduce(count(others)) { $0 + count($1.entries) }
         let owners = "\(owners.count) owner\(owners.count == 1 ? "" : "s")"
-        return "\(owners), \(entries) tasks and calls"
+        return "\(owners), \(entries == 1 ? "1 task or call" : "\(entries) tasks and calls")"
             + (omittedCount > 0 ? "; \(omittedCount) more were too many" : "")
             + (droppedCount > 0 ? "; \(droppedCount) dropped so far" : "")
+    }
+
+    /// The names of the tasks and calls that have one.
+    private var names: [TaskEvent.Identity: String] {
+        var names: [TaskEvent.Identity: String] = [:]
+        func add(_ entries: [Entry]) {
+            for entry in entries {
+                names[entry.id] = entry.name
+                add(entry.calls)
+            }
+        }
+        for owner in owners { add(owner.entries) }
+        add(others)
+        return names
     }
 
     private static func add(
@@ -64,7 +81,7 @@ extension TaskSnapshot.Owner {
             words +=
                 ", \(refusedCount) call\(refusedCount == 1 ? "" : "s") refused, the last \(lastRefusalAge.inSeconds) ago"
         }
-        if isDeallocated { words += ", let go of" } else if isClosed { words += ", closed" }
+        if isDeallocated { words += ", deallocated" } else if isClosed { words += ", closed" }
         return words
     }
 }
@@ -82,7 +99,9 @@ extension TaskSnapshot.Entry {
         words += " \(phase == .waiting ? "waits" : "runs") for \(phaseAge.inSeconds)"
         if let delay { words += " of \(delay.inSeconds)" }
         if let attempt { words += ", attempt \(attempt)" }
-        if !waitsFor.isEmpty { words += ", for \(waitsFor.map(\.description).joined(separator: ", "))" }
+        if !waitsFor.isEmpty {
+            words += "\(phase == .waiting ? "," : ", waits") for \(waitsFor.map(\.description).joined(separator: ", "))"
+        }
         if waiterCount > 0 { words += ", \(waiterCount) wait\(waiterCount == 1 ? "s" : "") for it" }
         if let cancelledAge { words += ", cancelled \(cancelledAge.inSeconds) ago" }
         if let cancellationCause { words += " (\(cancellationCause.flat))" }
@@ -102,12 +121,18 @@ extension TaskSnapshot.Circuit: CustomStringConvertible {
 
 extension TaskSnapshot.Warning: CustomStringConvertible {
     /// The warning as a sentence with the identities of its tasks, such as "#3.1 was cancelled 3.000 s ago, and still runs".
-    public var description: String {
+    public var description: String { text(naming: \.description) }
+
+    /// Returns the warning as a sentence.
+    ///
+    /// - Parameter label: Returns what a task or call is called in the sentence.
+    fileprivate func text(naming label: (TaskEvent.Identity) -> String) -> String {
         switch self {
-        case .cancelledButRunning(let id, let since): "\(id) was cancelled \(since.inSeconds) ago, and still runs"
-        case .dropped(let id): "\(id) was dropped without an owner, and still runs"
+        case .cancelledButRunning(let id, let since):
+            "\(label(id)) was cancelled \(since.inSeconds) ago, and still runs"
+        case .dropped(let id): "\(label(id)) was dropped without an owner, and still runs"
         case .waitsForItself(let ids):
-            "\(ids[0]) waits for itself: \((ids + [ids[0]]).map(\.description).joined(separator: " → "))"
+            "\(label(ids[0])) waits for itself: \((ids + [ids[0]]).map(label).joined(separator: " → "))"
         }
     }
 }

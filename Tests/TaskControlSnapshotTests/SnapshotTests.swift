@@ -289,11 +289,52 @@ struct SnapshotTests {
         #expect(
             machine.snapshot(at: .milliseconds(12_100)).description == """
                 1 owner, 3 tasks and calls
-                ! #3.1 was cancelled 3.000 s ago, and still runs
+                ! #3.1 "save" was cancelled 3.000 s ago, and still runs
                 TaskStore "documents" #3, for 12.100 s
                 ├ #3.1 "save" key draft runs for 4.000 s, cancelled 3.000 s ago (requested: signed out)
                 │ └ #7 retry "save" runs for 3.200 s, attempt 2
                 └ #3.2 "save" key draft waits for 1.200 s, for #3.1
+                """
+        )
+    }
+
+    @Test func aCircleIsShownWithTheNamesOfItsTasks() {
+        let (first, second) = (TaskEvent.Identity(1, of: 3), TaskEvent.Identity(2, of: 3))
+        func entry(_ id: TaskEvent.Identity, _ name: String?, waitsFor other: TaskEvent.Identity) -> TaskSnapshot.Entry
+        {
+            TaskSnapshot.Entry(
+                id: id,
+                primitive: .retry,
+                name: name,
+                key: nil,
+                detail: nil,
+                attempt: nil,
+                phase: .running,
+                age: .seconds(2),
+                phaseAge: .seconds(1),
+                delay: nil,
+                cancelledAge: nil,
+                cancellationCause: nil,
+                waitsFor: [other],
+                waiterCount: 0,
+                calls: []
+            )
+        }
+        let snapshot = TaskSnapshot(
+            owners: [],
+            others: [entry(first, "outer", waitsFor: second), entry(second, nil, waitsFor: first)],
+            warnings: [.waitsForItself([first, second])],
+            droppedCount: 0,
+            omittedCount: 0,
+            isTracking: true
+        )
+        #expect(
+            snapshot.description == """
+                0 owners, 2 tasks and calls
+                ! #3.1 "outer" waits for itself: #3.1 "outer" → #3.2 → #3.1 "outer"
+                without an owner
+                ├ #3.1 retry "outer" runs for 1.000 s, waits for #3.2
+                └ #3.2 retry runs for 1.000 s, waits for #3.1
                 """
         )
     }

@@ -49,6 +49,7 @@ struct TourCommand: AsyncParsableCommand {
         let recording = TraceRecording(for: trace)
         let result = try await TourServer.whileRunning { server in
             Terminal.print("A server listens on \(server.address). Seed \(seed); to repeat: --seed \(seed)")
+            Terminal.print("Each chapter measures code without TaskControl (naive) and with it. A table follows.")
             return await Tour(server: server, seed: seed).run(chapters)
         }
         watchdog.stop()

@@ -84,10 +84,10 @@ struct SharingEventTests {
             flights.cancelAll()
             _ = await caller.result
             try await recorder.wait { $0.contains { $0.outcome != nil } && $0.contains { $0.kind == .left } }
-            // The caller leaves on a thread of its own.
-            let lines = recorder.events.filter { $0.kind != .left }.lines
+            // The caller leaves and the flight ends on other threads, perhaps before `cancelled` is emitted.
+            let lines = recorder.events.filter { $0.kind != .left && $0.outcome == nil }.lines
             #expect(
-                Array(lines.prefix(5)) == [
+                lines == [
                     "SingleFlight.started key=k", "SingleFlight.running key=k", "SingleFlight.forgotten key=k",
                     "SingleFlight.cancelledAll count=1", "SingleFlight.cancelled detail=requested",
                 ]
