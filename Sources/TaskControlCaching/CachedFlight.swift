@@ -112,9 +112,10 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// A fresh value is returned without suspending. The policy determines when a stale value is returned.
     ///
-    /// ## Cancellation A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves
-    /// cancels the load, unless the load is a refresh. A caller that was cancelled before the call does not wait: it receives the cached value, or
-    /// `CancellationError` if there is none.
+    /// ## Cancellation
+    /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves cancels the load,
+    /// unless the load is a refresh. A caller that was cancelled before the call does not wait: it receives the cached value, or `CancellationError`
+    /// if there is none.
     ///
     /// - Parameter key: The key of the value. Its `==` is called while a lock is held, when hashes are equal, and must not call the cache.
     /// - Returns: The value.
@@ -139,21 +140,22 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameter key: The key.
     /// - Returns: The value.
-    /// - Throws: The same as ``value(for:)``. An old value never replaces an error.
+    /// - Throws: The same as ``value(for:)``. If the load fails, its error is thrown, even if ``CachePolicy/staleIfError`` allows an old value.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func fresh(for key: Key) async throws -> Value {
         try Self._value(try await _storage.fresh(_ErasedKey(key)))
     }
 
-    /// Returns the stale value of a key, if there is one, and then a fresh value: for a screen that shows something at once.
+    /// Returns the stale value of a key, if there is one, and then a fresh value. Use the sequence in a screen that shows a stale value
+    /// at once, and replaces it when the fresh value arrives.
     ///
     /// ```swift
     /// for try await article in articles.values(for: id) { model.article = article }
     /// ```
     ///
-    /// A fresh value is the only element. If the first element needs a load and the load fails, an old value that ``CachePolicy/staleIfError`` allows to be
-    /// returned is the only element. Each iteration begins again.
+    /// If the cached value is fresh, it is the only element. If there is no value that may be returned at once, the only element is the loaded value, or
+    /// an old value if the load fails and ``CachePolicy/staleIfError`` allows the old value. Each iteration reads the cache again.
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.

@@ -9,7 +9,7 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
     let cache: CachedFlight<Key, Value>
     let key: Key
 
-    /// Creates an iterator that begins with the value that the cache then has.
+    /// Creates an iterator, which reads the cache with the first call of `next()`.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cache: cache, key: key) }
 
     /// The iterator over the one or two values.
@@ -26,9 +26,9 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
 
         init(cache: CachedFlight<Key, Value>, key: Key) { (self.cache, self.key) = (cache, key) }
 
-        /// Returns the next value; `nil` after the fresh one.
+        /// Returns the next value; `nil` after the last one.
         ///
-        /// - Throws: The same as ``CachedFlight/value(for:)``. If a stale value came first, the error of the refresh.
+        /// - Throws: The same as ``CachedFlight/value(for:)``. A call after a stale value throws the error of the refresh, if the refresh fails.
         public mutating func next() async throws -> Value? {
             let key = _ErasedKey(key)
             switch phase {
